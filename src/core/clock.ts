@@ -1,0 +1,14 @@
+/** The one source of time. Tests pass their own. */
+export interface Clock {
+  /** Wall clock, ms since 1970. */
+  now(): number;
+  /** Monotonic ms, for durations and deadlines: never goes back when the wall clock is set. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+/** ISO-8601 in UTC with milliseconds: sorts as text, and is what the wire carries (CONTRACT §1). */
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}

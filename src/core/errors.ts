@@ -1,0 +1,59 @@
+/**
+ * Every failure a client may see. Services throw these; one HTTP plugin renders them as `{"detail": …}` and the
+ * other protocol doors map the same classes to their own codes. The message is written for the client.
+ */
+export abstract class ServerError extends Error {
+  abstract readonly status: number;
+  /** Extra response headers, such as `Retry-After` (seconds). */
+  readonly headers: Readonly<Record<string, string>> = {};
+
+  constructor(detail: string, options?: { cause?: unknown }) {
+    super(detail, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The request contradicts itself although each field is well-formed (CONTRACT §1). */
+export class BadRequest extends ServerError {
+  readonly status = 400;
+}
+
+export class Unauthorized extends ServerError {
+  readonly status = 401;
+}
+
+export class Forbidden extends ServerError {
+  readonly status = 403;
+}
+
+export class NotFound extends ServerError {
+  readonly status = 404;
+}
+
+export class Conflict extends ServerError {
+  readonly status = 409;
+}
+
+/** A field is missing, has the wrong type, or names something that cannot be (CONTRACT §1). */
+export class InvalidInput extends ServerError {
+  readonly status = 422;
+}
+
+/** The database or a worker cannot serve right now; the same request may succeed later. */
+export class Unavailable extends ServerError {
+  readonly status = 503;
+  override readonly headers = { 'retry-after': '1' };
+}
+
+/** The disk is full: reads go on, writes do not. */
+export class InsufficientStorage extends ServerError {
+  readonly status = 507;
+}
+
+/** Internal: the attempt that tried to write no longer holds its lease. Never reaches a client. */
+export class LeaseLost extends Error {
+  constructor(run_id: string) {
+    super(`the lease of run ${run_id} is lost`);
+    this.name = 'LeaseLost';
+  }
+}

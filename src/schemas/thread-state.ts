@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { JsonObject, Limit, QueryFlag } from './fields.ts';
+import { Interrupt } from './threads.ts';
+
+export const CheckpointConfig = z.looseObject({
+  thread_id: z.string().optional(),
+  checkpoint_ns: z.string().optional(),
+  checkpoint_id: z.string().nullish(),
+  checkpoint_map: JsonObject.nullish(),
+});
+export type CheckpointConfig = z.infer<typeof CheckpointConfig>;
+
+export const ThreadTask = z.object({
+  id: z.string(),
+  name: z.string(),
+  path: z.array(z.unknown()).optional(),
+  error: z.unknown(),
+  interrupts: z.array(Interrupt),
+  checkpoint: CheckpointConfig.nullable(),
+  /** The subgraph's state when `subgraphs` was asked for. */
+  state: z.unknown(),
+  result: z.unknown(),
+});
+export type ThreadTask = z.infer<typeof ThreadTask>;
+
+export const ThreadState = z.object({
+  values: z.unknown(),
+  next: z.array(z.string()),
+  tasks: z.array(ThreadTask),
+  metadata: JsonObject.nullable(),
+  created_at: z.string().nullable(),
+  checkpoint: CheckpointConfig.nullable(),
+  parent_checkpoint: CheckpointConfig.nullable(),
+  interrupts: z.array(Interrupt),
+  checkpoint_id: z.string().nullable(),
+  parent_checkpoint_id: z.string().nullable(),
+});
+export type ThreadState = z.infer<typeof ThreadState>;
+
+export const ThreadStateQuery = z.looseObject({ subgraphs: QueryFlag.optional() });
+
+export const ThreadStateAtCheckpoint = z.looseObject({
+  /** `{}` means the latest. */
+  checkpoint: CheckpointConfig,
+  subgraphs: z.boolean().optional(),
+});
+export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
+
+export const ThreadStateUpdate = z.looseObject({
+  values: z.union([JsonObject, z.array(z.unknown())]).nullish(),
+  as_node: z.string().nullish(),
+  checkpoint: CheckpointConfig.nullish(),
+  /** Older clients. */
+  checkpoint_id: z.string().nullish(),
+});
+export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
+
+export const ThreadStateUpdated = z.object({
+  checkpoint: CheckpointConfig,
+  configurable: CheckpointConfig,
+  checkpoint_id: z.string(),
+});
+export type ThreadStateUpdated = z.infer<typeof ThreadStateUpdated>;
+
+/** An id, a checkpoint, or a config that holds one: clients send all three (CONTRACT §17). */
+export const HistoryBefore = z.union([
+  z.string(),
+  z.looseObject({ configurable: CheckpointConfig }),
+  CheckpointConfig,
+]);
+
+export const ThreadHistory = z.looseObject({
+  limit: Limit.default(1),
+  before: HistoryBefore.nullish(),
+  /** Containment on the checkpoint's metadata, such as `{"step": 0}`. */
+  metadata: JsonObject.nullish(),
+  checkpoint: CheckpointConfig.nullish(),
+});
+export type ThreadHistory = z.infer<typeof ThreadHistory>;

@@ -1,0 +1,167 @@
+/**
+ * The first schema. `{…}` names are the engine's types: SQLite keeps ids, JSON and timestamps as text, PostgreSQL in
+ * its own types. Documents that are only handed back are `{json}` (text order kept); searched ones `{jsonb}`.
+ */
+export const base = `
+create table assistants (
+  assistant_id {uuid} primary key,
+  graph_id text not null,
+  name text not null,
+  description text,
+  config {json} not null,
+  context {json} not null,
+  metadata {jsonb} not null,
+  version integer not null,
+  created_at {timestamp} not null,
+  updated_at {timestamp} not null
+){strict};
+create index assistants_graph on assistants (graph_id);
+
+create table assistant_versions (
+  assistant_id {uuid} not null references assistants on delete cascade,
+  version integer not null,
+  graph_id text not null,
+  name text not null,
+  description text,
+  config {json} not null,
+  context {json} not null,
+  metadata {jsonb} not null,
+  created_at {timestamp} not null,
+  primary key (assistant_id, version)
+){strict};
+
+create table threads (
+  thread_id {uuid} primary key,
+  status text not null,
+  metadata {jsonb} not null,
+  config {json} not null,
+  error {json},
+  interrupts {json},
+  created_at {timestamp} not null,
+  updated_at {timestamp} not null,
+  state_updated_at {timestamp} not null,
+  ttl {json}
+){strict};
+create index threads_updated on threads (updated_at, thread_id);
+create index threads_created on threads (created_at, thread_id);
+
+-- Apart from the thread's row, so that listing and counting do not read whole states.
+create table thread_values (
+  thread_id {uuid} primary key references threads on delete cascade,
+  value {json} not null
+){strict};
+
+create table runs (
+  run_id {uuid} primary key,
+  thread_id {uuid} not null references threads on delete cascade,
+  assistant_id {uuid} not null,
+  status text not null,
+  metadata {jsonb} not null,
+  kwargs {json} not null,
+  multitask_strategy text not null,
+  error {json},
+  attempt integer not null,
+  created_at {timestamp} not null,
+  updated_at {timestamp} not null,
+  started_at {timestamp},
+  ended_at {timestamp}
+){strict};
+create index runs_thread on runs (thread_id, created_at);
+create index runs_assistant on runs (assistant_id);
+
+-- Narrow and hot: what waits or executes. No reference to runs, for a rolled-back run is gone before its worker is.
+create table run_queue (
+  seq {identity},
+  run_id {uuid} not null unique,
+  thread_id {uuid} not null,
+  state text not null check (state in ('scheduled', 'ready', 'parked', 'running')),
+  not_before {timestamp} not null,
+  attempt integer not null default 0,
+  lease_token {uuid},
+  worker_id {uuid},
+  cancel_action text
+){strict};
+-- Invariant 1: one head for each thread is held by this index, not by code.
+create unique index run_queue_head on run_queue (thread_id) where state in ('ready', 'running');
+create index run_queue_ready on run_queue (not_before, seq) where state = 'ready';
+create index run_queue_waiting on run_queue (thread_id, not_before, seq) where state in ('scheduled', 'parked');
+create index run_queue_due on run_queue (not_before) where state = 'scheduled';
+create index run_queue_worker on run_queue (worker_id) where state = 'running';
+
+create table workers (
+  worker_id {uuid} primary key,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  slots integer not null,
+  started_at {timestamp} not null,
+  expires_at {timestamp} not null
+){strict};
+
+create table run_events (
+  run_id {uuid} not null,
+  seq integer not null,
+  event text not null,
+  data text not null,
+  primary key (run_id, seq)
+){strict}{without_rowid};
+
+-- When the log of an ended run may be dropped; the run itself may be gone before.
+create table run_event_expiry (
+  run_id {uuid} primary key,
+  expires_at {timestamp} not null
+){strict};
+create index run_event_expiry_due on run_event_expiry (expires_at);
+
+create table checkpoints (
+  thread_id {uuid} not null,
+  ns text not null,
+  checkpoint_id text not null,
+  parent_id text,
+  run_id {uuid},
+  checkpoint {bytes} not null,
+  metadata {jsonb} not null,
+  primary key (thread_id, ns, checkpoint_id)
+){strict};
+create index checkpoints_run on checkpoints (run_id) where run_id is not null;
+
+-- A channel's value, once for each version. A list that only grew keeps what was appended and names the version it
+-- appends to.
+create table checkpoint_blobs (
+  thread_id {uuid} not null,
+  ns text not null,
+  channel text not null,
+  version text not null,
+  base_version text,
+  depth integer not null default 0,
+  type text not null,
+  value {bytes},
+  primary key (thread_id, ns, channel, version)
+){strict};
+
+create table checkpoint_writes (
+  thread_id {uuid} not null,
+  ns text not null,
+  checkpoint_id text not null,
+  task_id text not null,
+  idx integer not null,
+  channel text not null,
+  type text not null,
+  value {bytes} not null,
+  run_id {uuid},
+  primary key (thread_id, ns, checkpoint_id, task_id, idx)
+){strict};
+
+create table store_items (
+  namespace {json} not null,
+  prefix text not null,
+  key text not null,
+  value {jsonb} not null,
+  created_at {timestamp} not null,
+  updated_at {timestamp} not null,
+  expires_at {timestamp},
+  ttl_minutes {double},
+  primary key (prefix, key)
+){strict};
+create index store_items_expires on store_items (expires_at) where expires_at is not null;
+`;

@@ -1,0 +1,68 @@
+/** What a placeholder may carry on both engines. JSON goes in as text (`toJson`), timestamps as ISO-8601 text. */
+export type SqlValue = string | number | boolean | null | Uint8Array;
+
+export type DialectName = 'sqlite' | 'postgres';
+
+/** A piece of SQL with its values; engines number the placeholders in their own way. */
+export interface Sql {
+  readonly strings: readonly string[];
+  readonly parts: readonly (SqlValue | Sql | DialectSql)[];
+}
+
+/** The few places where the two databases need different words (DESIGN §3: `json.ts`, `time.ts` and the claim). */
+export interface DialectSql {
+  readonly sqlite: Sql;
+  readonly postgres: Sql;
+}
+
+/** `` sql`select * from runs where run_id = ${id}` ``: values become placeholders, nested SQL becomes text. */
+export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Sql | DialectSql)[]): Sql {
+  return { strings, parts };
+}
+
+/** Text taken as it is: only for names that the program itself chose, such as a validated sort column. */
+export function raw(text: string): Sql {
+  return { strings: [text], parts: [] };
+}
+
+export function join(fragments: readonly (Sql | DialectSql)[], separator: string): Sql {
+  if (fragments.length === 0) return raw('');
+  return { strings: ['', ...Array(fragments.length - 1).fill(separator), ''], parts: fragments };
+}
+
+/** `cond and cond …`, or `true` when there is none. */
+export function all(conditions: readonly (Sql | DialectSql | undefined)[]): Sql {
+  const present = conditions.filter((condition) => condition !== undefined);
+  return present.length === 0 ? raw('true') : join(present, ' and ');
+}
+
+/** `(?, ?, …)` for `in`; an empty list gives `(null)`, which matches nothing. */
+export function list(values: readonly SqlValue[]): Sql {
+  if (values.length === 0) return raw('(null)');
+  return sql`(${join(
+    values.map((value) => sql`${value}`),
+    ', ',
+  )})`;
+}
+
+/** Text and values for one engine: `?` for SQLite, `$1 …` for PostgreSQL. */
+export function render(query: Sql, dialect: DialectName): { text: string; values: SqlValue[] } {
+  const values: SqlValue[] = [];
+  const text = renderInto(query, dialect, values);
+  return { text, values };
+}
+
+function renderInto(query: Sql, dialect: DialectName, values: SqlValue[]): string {
+  let text = query.strings[0] as string;
+  for (let i = 0; i < query.parts.length; i++) {
+    const part = query.parts[i] as SqlValue | Sql | DialectSql;
+    if (typeof part === 'object' && part !== null && !(part instanceof Uint8Array)) {
+      text += renderInto('strings' in part ? part : part[dialect], dialect, values);
+    } else {
+      values.push(part);
+      text += dialect === 'postgres' ? `$${values.length}` : '?';
+    }
+    text += query.strings[i + 1];
+  }
+  return text;
+}

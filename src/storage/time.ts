@@ -1,0 +1,18 @@
+import { type DialectSql, sql } from './sql.ts';
+
+/**
+ * The database's own time: the only one that every process on a database shares (ENGINE §2). SQLite keeps timestamps
+ * as ISO-8601 text in UTC with milliseconds, which compares as time does.
+ */
+export const NOW: DialectSql = {
+  sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+  postgres: sql`clock_timestamp()`,
+};
+
+/** The database's time plus some ms (negative: before). */
+export function nowPlus(ms: number): DialectSql {
+  return {
+    sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${ms / 1000} seconds`})`,
+    postgres: sql`(clock_timestamp() + ${ms}::float8 * interval '1 millisecond')`,
+  };
+}

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Imports point to the right; layers in one entry are siblings and never import each other. */
+const LAYERS = [
+  ['cli'],
+  ['node', 'index'],
+  ['app'],
+  ['config'],
+  ['http', 'workers'],
+  ['services'],
+  ['auth', 'graphs'],
+  ['events'],
+  ['storage'],
+  ['schemas'],
+  ['core'],
+];
+
+/** Packages and globals that belong to one place. */
+const PINNED: { what: RegExp; only: RegExp }[] = [
+  { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
+  { what: /from '(better-sqlite3|pg)'/, only: /^storage\/engines\// },
+  { what: /from '@langchain\//, only: /^(graphs\/|auth\/custom)/ },
+  { what: /\bprocess\.env\b/, only: /^config\// },
+  {
+    what: /\b(Date\.now\(|new Date\(\)|performance\.now\(|randomUUID|crypto\.random)/,
+    only: /^core\/(clock|ids)\.ts$/,
+  },
+  { what: /\bconsole\./, only: /^cli\// },
+];
+
+const SRC = resolve(import.meta.dirname, '../src');
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]));
+
+function layerOf(file: string): number {
+  const name = (file.split('/')[0] as string).replace(/\.ts$/, '');
+  return LAYERS.findIndex((layer) => layer.includes(name));
+}
+
+function importsOf(file: string): string[] {
+  const found = (source.get(file) as string).matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g);
+  return [...found].map((match) => relative(SRC, resolve(SRC, file, '..', match[1] as string)));
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (to.startsWith('..')) return to === '../package.json';
+  if (from.split('/')[0] === to.split('/')[0]) return true;
+  return layerOf(from) < layerOf(to);
+}
+
+test('every file belongs to a layer', () => {
+  expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+});
+
+test('imports point downwards', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((to) => !mayImport(file, to))
+      .map((to) => `${file} -> ${to}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('packages and globals stay in their place', () => {
+  const wrong = files.flatMap((file) =>
+    PINNED.filter(({ what, only }) => what.test(source.get(file) as string) && !only.test(file)).map(
+      ({ what }) => `${file}: ${what.source}`,
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('no file is longer than 300 lines', () => {
+  expect(files.filter((file) => (source.get(file) as string).split('\n').length > 301)).toEqual([]);
+});
