@@ -8,19 +8,21 @@ export class Latch {
     this.#wake?.();
   }
 
-  /** Resolves when opened, after `timeout_ms`, or on abort, and closes the latch again. */
-  wait(timeout_ms: number, signal?: AbortSignal): Promise<void> {
+  /** True when opened, false after `timeout_ms` or on abort; closes the latch again. */
+  wait(timeout_ms: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#opened || signal?.aborted) {
+      const opened = this.#opened;
       this.#opened = false;
-      return Promise.resolve();
+      return Promise.resolve(opened);
     }
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', done);
+        const opened = this.#opened;
         this.#wake = undefined;
         this.#opened = false;
-        resolve();
+        resolve(opened);
       };
       const timer = setTimeout(done, timeout_ms);
       signal?.addEventListener('abort', done, { once: true });

@@ -1,20 +1,12 @@
-/**
- * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
- * A run's frames are numbered 1..n without gaps (invariant 3).
- */
-export interface Frame {
-  readonly seq: number;
-  /** The SSE event name, such as `values` or `updates|child:<task id>`. */
-  readonly event: string;
-  readonly data: string;
-}
+import { END_EVENT } from '../storage/queue/end-log.ts';
+import type { Frame } from '../storage/run-events.ts';
+
+export type { Frame } from '../storage/run-events.ts';
 
 /**
- * The last entry of a log, written in the transaction that writes the run's final status. It marks the end and is
- * never sent; its data is `{"status": …}`.
+ * True for the last entry of a log. It is written in the transaction that writes the run's final status, so that
+ * the end of the stream and the end of the run are one fact; it is never sent to a client.
  */
-export const END = '__end__';
-
 export function isEnd(frame: Frame): boolean {
-  return frame.event === END;
+  return frame.event === END_EVENT;
 }

@@ -1,0 +1,18 @@
+/**
+ * What the parts of the server tell each other. Every message may be lost: each receiver also looks at storage by
+ * itself, so that a lost message costs time and never a run or a frame (ENGINE §2).
+ */
+export interface EventBus {
+  /** A run became ready. */
+  wake(): void;
+  /** A run waits for a time to come. */
+  scheduled(): void;
+  /** The log of a run has news. */
+  hint(run_id: string): void;
+  /** A run that executes was cancelled or deleted. */
+  control(run_id: string): void;
+  onWake(listener: () => void): Disposable;
+  onScheduled(listener: () => void): Disposable;
+  onHint(run_id: string, listener: () => void): Disposable;
+  onControl(listener: (run_id: string) => void): Disposable;
+}

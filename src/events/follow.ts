@@ -1,0 +1,53 @@
+import { Latch } from '../core/latch.ts';
+import type { Frame, RunEventRepository } from '../storage/run-events.ts';
+import type { EventBus } from './bus.ts';
+import { isEnd } from './frame.ts';
+import type { LiveRuns } from './live-runs.ts';
+
+/** A lost hint costs this much, ms, and never a frame. */
+const SAFETY_POLL_MS = 500;
+/** Frames read from the log at once. */
+const PAGE = 500;
+
+export interface Sources {
+  readonly live: LiveRuns;
+  readonly log: RunEventRepository;
+  readonly bus: EventBus;
+  /** False when the run can bring no more frames although its log has no end: it was deleted. */
+  readonly isInFlight: (run_id: string) => Promise<boolean>;
+}
+
+/**
+ * Yields each frame after `seq` once and in order, and returns at the end of the run's log or on abort.
+ * A frame is delivered only when it is the next one: two sources that race must not make a gap (invariant 3).
+ */
+export async function* follow(
+  sources: Sources,
+  run_id: string,
+  seq: number,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, void, void> {
+  const news = new Latch();
+  // Before the first read, or a frame written in between would wait for the safety poll.
+  using _subscription = sources.bus.onHint(run_id, () => news.open());
+  while (!signal.aborted) {
+    const frames = sources.live.get(run_id)?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
+    let delivered = 0;
+    for (const frame of frames) {
+      if (frame.seq !== seq + 1) break;
+      if (isEnd(frame)) return;
+      yield frame;
+      if (signal.aborted) return;
+      seq = frame.seq;
+      delivered++;
+    }
+    if (delivered > 0) continue;
+    const hinted = await news.wait(SAFETY_POLL_MS, signal);
+    if (!hinted && !(await sources.isInFlight(run_id)) && (await isOver(sources, run_id, seq))) return;
+  }
+}
+
+/** After a silent wait: nothing in the log beyond what was delivered, and nobody who would write it. */
+async function isOver({ log }: Sources, run_id: string, seq: number): Promise<boolean> {
+  return (await log.lastSeq(run_id)) <= seq;
+}

@@ -1,0 +1,67 @@
+import type { Frame } from '../storage/run-events.ts';
+
+/** Frames kept of a run that executes here; who is further behind reads the log. Bytes of JSON text. */
+const KEEP_BYTES = 1024 * 1024;
+
+/** The newest frames of the runs that this process executes, so that their followers need no database. */
+export class LiveRuns {
+  readonly #runs = new Map<string, LiveRun>();
+
+  /** Begins after `seq`, the last frame in the log. */
+  open(run_id: string, seq: number): LiveRun {
+    const run = new LiveRun(seq, () => {
+      if (this.#runs.get(run_id) === run) this.#runs.delete(run_id);
+    });
+    this.#runs.set(run_id, run);
+    return run;
+  }
+
+  get(run_id: string): LiveRun | undefined {
+    return this.#runs.get(run_id);
+  }
+}
+
+/** One run's newest frames. Closed when the attempt is over; followers that hold it may go on reading. */
+export class LiveRun implements Disposable {
+  #frames: Frame[] = [];
+  #bytes = 0;
+  #last: number;
+  readonly #onClose: () => void;
+
+  constructor(seq: number, onClose: () => void) {
+    this.#last = seq;
+    this.#onClose = onClose;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  push(frame: Frame): void {
+    this.#frames.push(frame);
+    this.#last = frame.seq;
+    this.#bytes += frame.data.length;
+    if (this.#bytes > KEEP_BYTES && this.#frames.length > 1) this.#dropOldest();
+  }
+
+  /** Frames after `seq`, none when it is the newest; undefined when they are no longer, or not yet, here. */
+  after(seq: number): readonly Frame[] | undefined {
+    if (seq === this.#last) return [];
+    const first = this.#frames[0];
+    if (!first || seq < first.seq - 1 || seq > this.#last) return undefined;
+    return this.#frames.slice(seq - first.seq + 1);
+  }
+
+  [Symbol.dispose](): void {
+    this.#onClose();
+  }
+
+  /** Half at once, so that a long run moves its frames rarely. */
+  #dropOldest(): void {
+    while (this.#bytes > KEEP_BYTES / 2 && this.#frames.length > 1) {
+      const cut = Math.ceil(this.#frames.length / 2);
+      for (const frame of this.#frames.slice(0, cut)) this.#bytes -= frame.data.length;
+      this.#frames = this.#frames.slice(cut);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import type { EventBus } from './bus.ts';
+
+/** The bus of a single process: messages are function calls. */
+export function memoryBus(): EventBus {
+  const wakes = new Set<() => void>();
+  const schedules = new Set<() => void>();
+  const controls = new Set<(run_id: string) => void>();
+  const hints = new Map<string, Set<() => void>>();
+  return {
+    wake: () => wakes.forEach((listener) => listener()),
+    scheduled: () => schedules.forEach((listener) => listener()),
+    hint: (run_id) => hints.get(run_id)?.forEach((listener) => listener()),
+    control: (run_id) => controls.forEach((listener) => listener(run_id)),
+    onWake: (listener) => subscription(wakes, listener),
+    onScheduled: (listener) => subscription(schedules, listener),
+    onControl: (listener) => subscription(controls, listener),
+    onHint(run_id, listener) {
+      const listeners = hints.get(run_id) ?? new Set();
+      hints.set(run_id, listeners.add(listener));
+      return {
+        [Symbol.dispose]() {
+          listeners.delete(listener);
+          if (listeners.size === 0 && hints.get(run_id) === listeners) hints.delete(run_id);
+        },
+      };
+    },
+  };
+}
+
+function subscription<Listener>(listeners: Set<Listener>, listener: Listener): Disposable {
+  listeners.add(listener);
+  return {
+    [Symbol.dispose]() {
+      listeners.delete(listener);
+    },
+  };
+}

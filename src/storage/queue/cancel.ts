@@ -1,0 +1,86 @@
+import { toJson } from '../../core/json.ts';
+import type { CancelAction } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import type { Db, Transaction } from '../db.ts';
+import { list, sql } from '../sql.ts';
+import { NOW } from '../time.ts';
+import { endLog } from './end-log.ts';
+import { promote } from './promote.ts';
+import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
+import { lockThread } from './thread-lock.ts';
+
+export interface QueueRow {
+  readonly run_id: string;
+  readonly state: 'scheduled' | 'ready' | 'parked' | 'running';
+  readonly cancel_action: CancelAction | null;
+}
+
+export interface Cancellation {
+  readonly action: CancelAction;
+  readonly error: RunError;
+  /** How long the log of a run that never started is kept, ms. */
+  readonly keep_log_ms: number;
+}
+
+export interface Cancelled {
+  /** Executing: their workers must be told, and let go when they have stopped. */
+  readonly stopping: string[];
+  /** Never started: gone from the queue. */
+  readonly ended: string[];
+  /** Another run of the thread became ready. */
+  readonly promoted: boolean;
+}
+
+/** The runs of a thread that wait or execute, first come first. */
+export function inFlight(tx: Transaction, thread_id: string): Promise<QueueRow[]> {
+  return tx.all<QueueRow>(
+    sql`select run_id, state, cancel_action from run_queue where thread_id = ${thread_id} order by not_before, seq`,
+  );
+}
+
+/**
+ * Cancels those of the named runs that are pending or running and not cancelled yet. A run that executes keeps its
+ * place at the head until its worker lets go, although its public status changes at once (CONTRACT §3).
+ */
+export function cancelRuns(
+  db: Db,
+  thread_id: string,
+  run_ids: string[],
+  how: Cancellation,
+): Promise<Cancelled> {
+  return db.transaction('promised', async (tx) => {
+    await lockThread(tx, thread_id);
+    const rows = (await inFlight(tx, thread_id)).filter((row) => run_ids.includes(row.run_id));
+    const cancelled = await cancelRows(tx, rows, how);
+    return { ...cancelled, promoted: await promote(tx, thread_id) };
+  });
+}
+
+/** Part of `cancelRuns` and of the multitask strategies, inside their transaction. */
+export async function cancelRows(
+  tx: Transaction,
+  rows: readonly QueueRow[],
+  how: Cancellation,
+): Promise<Omit<Cancelled, 'promoted'>> {
+  const live = rows.filter((row) => row.cancel_action === null);
+  const stopping = live.filter((row) => row.state === 'running').map((row) => row.run_id);
+  const ended = live.filter((row) => row.state !== 'running').map((row) => row.run_id);
+  if (stopping.length > 0) {
+    await tx.run(sql`update run_queue set cancel_action = ${how.action} where run_id in ${list(stopping)}`);
+  }
+  if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
+  for (const run_id of ended) await endLog(tx, run_id, 'interrupted', how.keep_log_ms);
+  const all = [...stopping, ...ended];
+  if (all.length > 0) await (how.action === 'rollback' ? remove(tx, all) : interrupt(tx, all, how.error));
+  return { stopping, ended };
+}
+
+function interrupt(tx: Transaction, run_ids: string[], error: RunError): Promise<number> {
+  return tx.run(sql`update runs set status = 'interrupted', error = ${toJson(error)}, updated_at = ${NOW},
+    ended_at = ${NOW} where run_id in ${list(run_ids)}`);
+}
+
+async function remove(tx: Transaction, run_ids: string[]): Promise<void> {
+  for (const run_id of run_ids) await removeCheckpointsOfRun(tx, run_id);
+  await tx.run(sql`delete from runs where run_id in ${list(run_ids)}`);
+}

@@ -1,0 +1,28 @@
+import type { Db } from '../db.ts';
+import { sql } from '../sql.ts';
+import { promote } from './promote.ts';
+import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
+import { lockThread } from './thread-lock.ts';
+
+export interface DeletedRun {
+  readonly deleted: boolean;
+  /** Another run of the thread became ready. */
+  readonly promoted: boolean;
+}
+
+/**
+ * Removes a run in any state with its checkpoints and its log; a worker that executes it loses its lease.
+ * The thread keeps its values (CONTRACT §2.3).
+ */
+export function deleteRun(db: Db, thread_id: string, run_id: string): Promise<DeletedRun> {
+  return db.transaction('promised', async (tx) => {
+    await lockThread(tx, thread_id);
+    const gone = await tx.run(sql`delete from runs where run_id = ${run_id} and thread_id = ${thread_id}`);
+    if (gone === 0) return { deleted: false, promoted: false };
+    await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+    await tx.run(sql`delete from run_events where run_id = ${run_id}`);
+    await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
+    await removeCheckpointsOfRun(tx, run_id);
+    return { deleted: true, promoted: await promote(tx, thread_id) };
+  });
+}

@@ -1,0 +1,83 @@
+import { toJson } from '../../core/json.ts';
+import type { Run } from '../../schemas/runs.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import type { Db, Transaction } from '../db.ts';
+import { sql } from '../sql.ts';
+import { nowPlus } from '../time.ts';
+import { type Cancellation, type Cancelled, cancelRows, inFlight, type QueueRow } from './cancel.ts';
+import { lockThread } from './thread-lock.ts';
+
+export interface NewRun {
+  readonly run: Run;
+  /** Time until the run is due, ms; 0 for at once. */
+  readonly delay_ms: number;
+  /** Made in the same transaction when the thread is missing; without it a missing thread is an outcome. */
+  readonly thread: Thread | undefined;
+  /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
+  readonly thread_metadata: Record<string, unknown>;
+  /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
+  readonly others: 'reject' | 'enqueue' | Cancellation;
+}
+
+export type Enqueued =
+  | { readonly outcome: 'missing thread' | 'run exists' }
+  | { readonly outcome: 'rejected'; readonly blocking: string[] }
+  | ({ readonly outcome: 'queued'; readonly ready: boolean } & Omit<Cancelled, 'promoted'>);
+
+/** Adds a run and decides about the others of its thread: one transaction (ENGINE §2). */
+export function enqueue(db: Db, request: NewRun): Promise<Enqueued> {
+  return db.transaction('promised', (tx) => enqueueIn(tx, request));
+}
+
+async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
+  const { run, others } = request;
+  if (!(await touchThread(tx, request))) return { outcome: 'missing thread' };
+  const rows = await inFlight(tx, run.thread_id);
+  const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
+  if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
+  if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
+  const cancelled =
+    typeof others === 'string' ? { stopping: [], ended: [] } : await cancelRows(tx, rows, others);
+  const state = stateOf(rows, cancelled.ended, request.delay_ms);
+  await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
+    values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);
+  return { outcome: 'queued', ready: state === 'ready', ...cancelled };
+}
+
+/** Behind a head, or behind an earlier run that waits for its time, a run is parked. */
+function stateOf(rows: readonly QueueRow[], ended: readonly string[], delay_ms: number): QueueRow['state'] {
+  if (delay_ms > 0) return 'scheduled';
+  const head = rows.some(
+    (row) => (row.state === 'ready' || row.state === 'running') && !ended.includes(row.run_id),
+  );
+  return head ? 'parked' : 'ready';
+}
+
+/** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
+async function touchThread(tx: Transaction, { run, thread, thread_metadata }: NewRun): Promise<boolean> {
+  await lockThread(tx, run.thread_id);
+  const found = await tx.get<{ metadata: string }>(
+    sql`select metadata from threads where thread_id = ${run.thread_id}`,
+  );
+  if (found) {
+    const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
+    await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
+      where thread_id = ${run.thread_id}`);
+    return true;
+  }
+  if (!thread) return false;
+  await tx.run(sql`insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)
+    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)}, ${thread.created_at},
+    ${thread.updated_at}, ${thread.created_at}) on conflict (thread_id) do nothing`);
+  return true;
+}
+
+async function insertRun(tx: Transaction, run: Run): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
+      created_at, updated_at)
+    values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
+      ${toJson(run.kwargs)}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
+    on conflict (run_id) do nothing`);
+  return inserted > 0;
+}

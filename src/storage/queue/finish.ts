@@ -1,0 +1,96 @@
+import { toJson } from '../../core/json.ts';
+import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
+import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
+import type { Db, Transaction } from '../db.ts';
+import { type Frame, insertFrames } from '../run-events.ts';
+import { sql } from '../sql.ts';
+import { endLog } from './end-log.ts';
+import type { Lease } from './lease.ts';
+import { promote } from './promote.ts';
+import { removeCheckpointsOfRun, removeCheckpointsOfThread } from './remove-checkpoints.ts';
+import { lockThread } from './thread-lock.ts';
+
+/** What the thread looks like after the run; null leaves it as it was, where the run's state cannot be read. */
+export interface ThreadAfterRun {
+  /** When no other run is in flight. */
+  readonly status: Exclude<ThreadStatus, 'busy'>;
+  /** JSON text. */
+  readonly values: string;
+  readonly interrupts: Record<string, unknown>;
+  readonly config: Record<string, unknown>;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly error: RunError | null;
+  readonly thread: ThreadAfterRun | null;
+  /** What the log does not hold yet, numbered on from it. */
+  readonly frames: readonly Frame[];
+  /** ISO-8601. */
+  readonly at: string;
+  /** How long the log is kept from now, ms. */
+  readonly keep_log_ms: number;
+  /** The run made its thread for itself and leaves nothing behind. */
+  readonly remove_thread: boolean;
+}
+
+export type Finished =
+  | { readonly outcome: 'lease lost' }
+  | { readonly outcome: 'finished'; readonly status: RunStatus | 'rollback'; readonly promoted: boolean };
+
+/**
+ * Ends a run: its status, its thread, the end of its log, its place in the queue and the next run of the thread are
+ * one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the attempt came to.
+ */
+export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
+  return db.transaction('promised', async (tx) => {
+    await lockThread(tx, lease.thread_id);
+    const left = await tx.get<{ cancel_action: CancelAction | null }>(sql`
+      delete from run_queue where run_id = ${lease.run_id} and lease_token = ${lease.token}
+      returning cancel_action`);
+    if (!left) return { outcome: 'lease lost' };
+    const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
+    await (status === 'rollback'
+      ? removeCheckpointsOfRun(tx, lease.run_id)
+      : keep(tx, lease, { ...end, status }));
+    if (status !== 'rollback') await insertFrames(tx, lease.run_id, end.frames);
+    await endLog(tx, lease.run_id, status, end.keep_log_ms);
+    if (end.remove_thread) await removeThread(tx, lease.thread_id);
+    return { outcome: 'finished', status, promoted: await promote(tx, lease.thread_id) };
+  });
+}
+
+function cancelled(action: CancelAction): RunStatus | 'rollback' {
+  return action === 'rollback' ? 'rollback' : 'interrupted';
+}
+
+async function keep(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
+  // The reason of a cancel was stored with it and is not overwritten by what the stopped attempt threw.
+  const row = await tx.get<{ error: string | null }>(sql`
+    update runs set status = ${end.status}, error = coalesce(error, ${end.error && toJson(end.error)}),
+      updated_at = ${end.at}, ended_at = ${end.at}
+    where run_id = ${lease.run_id} returning error`);
+  if (end.thread) await updateThread(tx, lease.thread_id, end.thread, row?.error ?? null, end.at);
+}
+
+async function updateThread(
+  tx: Transaction,
+  thread_id: string,
+  thread: ThreadAfterRun,
+  error: string | null,
+  at: string,
+): Promise<void> {
+  await tx.run(sql`
+    update threads set status = ${thread.status}, error = ${error}, interrupts = ${toJson(thread.interrupts)},
+      config = ${toJson(thread.config)}, updated_at = ${at}, state_updated_at = ${at}
+    where thread_id = ${thread_id}`);
+  await tx.run(sql`
+    insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values})
+    on conflict (thread_id) do update set value = excluded.value`);
+}
+
+/** The log stays for those who still read it, and goes with its expiry. */
+async function removeThread(tx: Transaction, thread_id: string): Promise<void> {
+  await removeCheckpointsOfThread(tx, thread_id);
+  await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
+}

@@ -1,0 +1,33 @@
+import type { Db } from '../db.ts';
+import { type Cancellation, cancelRuns } from './cancel.ts';
+import { type Claim, claim } from './claim.ts';
+import { deleteRun } from './delete-run.ts';
+import { nextDue, promoteDue } from './due.ts';
+import { enqueue, type NewRun } from './enqueue.ts';
+import { finish, type RunEnd } from './finish.ts';
+import type { Lease } from './lease.ts';
+import { type ReapRules, reap } from './reap.ts';
+import { release } from './release.ts';
+import { cancelledRuns, forgetWorkers, heartbeat, leave, type Worker } from './workers.ts';
+
+export type RunQueue = ReturnType<typeof runQueue>;
+
+/** The queue's verbs over one database; each is one transaction, in the file of its name. */
+export function runQueue(db: Db) {
+  return {
+    enqueue: (request: NewRun) => enqueue(db, request),
+    claim: (request: Claim) => claim(db, request),
+    finish: (lease: Lease, end: RunEnd) => finish(db, lease, end),
+    release: (lease: Lease, charge: boolean, delay_ms: number) => release(db, lease, charge, delay_ms),
+    cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
+      cancelRuns(db, thread_id, run_ids, how),
+    deleteRun: (thread_id: string, run_id: string) => deleteRun(db, thread_id, run_id),
+    promoteDue: () => promoteDue(db),
+    nextDue: () => nextDue(db),
+    reap: (rules: ReapRules) => reap(db, rules),
+    heartbeat: (worker: Worker, lease_ms: number) => heartbeat(db, worker, lease_ms),
+    leave: (worker_id: string) => leave(db, worker_id),
+    forgetWorkers: () => forgetWorkers(db),
+    cancelledRuns: (worker_id: string) => cancelledRuns(db, worker_id),
+  };
+}

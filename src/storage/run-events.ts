@@ -1,0 +1,73 @@
+import { LeaseLost } from '../core/errors.ts';
+import type { Db, Durability, Transaction } from './db.ts';
+import { holdsLease, type Lease } from './queue/lease.ts';
+import { join, list, sql } from './sql.ts';
+import { NOW } from './time.ts';
+
+/**
+ * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
+ * A run's frames are numbered 1..n without gaps (invariant 3).
+ */
+export interface Frame {
+  readonly seq: number;
+  /** The SSE event name, such as `values` or `updates|child:<task id>`. */
+  readonly event: string;
+  readonly data: string;
+}
+
+/** One text of the statement for each size: bounded, so that prepared statements are used again. */
+const ROWS_AT_ONCE = 50;
+
+export type RunEventRepository = ReturnType<typeof runEventRepository>;
+
+/** The event logs of all runs: appended by the holder of the lease, read by anybody from any position. */
+export function runEventRepository(db: Db) {
+  return {
+    /** Throws `LeaseLost`, and writes nothing, when the attempt no longer owns its run. */
+    append(lease: Lease, frames: readonly Frame[], durability: Durability = 'relaxed'): Promise<void> {
+      return db.transaction(durability, async (tx) => {
+        const held = await tx.get(
+          sql`select 1 from run_queue where run_id = ${lease.run_id} and ${holdsLease(lease)}`,
+        );
+        if (!held) throw new LeaseLost(lease.run_id);
+        await insertFrames(tx, lease.run_id, frames);
+      });
+    },
+
+    readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
+      return db.all<Frame>(sql`select seq, event, data from run_events
+        where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}`);
+    },
+
+    /** 0 when nothing is logged. */
+    async lastSeq(run_id: string): Promise<number> {
+      const row = await db.get<{ last: number | null }>(
+        sql`select max(seq) as last from run_events where run_id = ${run_id}`,
+      );
+      return row?.last ?? 0;
+    },
+
+    /** Drops the logs of ended runs whose time is over, at most `limit` of them; how many. */
+    dropExpired(limit: number): Promise<number> {
+      return db.transaction('relaxed', async (tx) => {
+        const due = await tx.all<{ run_id: string }>(sql`
+          select run_id from run_event_expiry where expires_at <= ${NOW} order by expires_at limit ${limit}`);
+        const run_ids = list(due.map((row) => row.run_id));
+        if (due.length === 0) return 0;
+        await tx.run(sql`delete from run_events where run_id in ${run_ids}`);
+        await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
+        return due.length;
+      });
+    },
+  };
+}
+
+/** Part of a transaction that has checked the lease. */
+export async function insertFrames(tx: Transaction, run_id: string, frames: readonly Frame[]): Promise<void> {
+  for (let start = 0; start < frames.length; start += ROWS_AT_ONCE) {
+    const rows = frames
+      .slice(start, start + ROWS_AT_ONCE)
+      .map((frame) => sql`(${run_id}, ${frame.seq}, ${frame.event}, ${frame.data})`);
+    await tx.run(sql`insert into run_events (run_id, seq, event, data) values ${join(rows, ', ')}`);
+  }
+}
