@@ -1,4 +1,7 @@
-import type { DialectName } from './sql.ts';
+import type { Db, Transaction } from './db.ts';
+import { type Migration, migrations } from './migrations/index.ts';
+import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
+import { NOW } from './time.ts';
 
 /** The engine's own words for the `{…}` names in a migration. */
 export const TYPES: Record<DialectName, Record<string, string>> = {
@@ -25,3 +28,59 @@ export const TYPES: Record<DialectName, Record<string, string>> = {
     without_rowid: '',
   },
 };
+
+const VERSIONS = `
+create table if not exists schema_migrations (
+  version integer primary key,
+  name text not null,
+  applied_at {timestamp} not null
+){strict};
+`;
+
+/** Held to the end of the transaction: of several servers that start, one migrates and the others find it done. */
+const LOCK: DialectSql = {
+  // `begin immediate` keeps every other writer out already.
+  sqlite: raw('select 1'),
+  postgres: raw('select pg_advisory_xact_lock(4919131752989213764)'),
+};
+
+/** Brings the schema up to date. Throws when a newer program has been here: migrations only go forward. */
+export async function migrate(db: Db, known: readonly Migration[] = migrations): Promise<void> {
+  while (await db.transaction('promised', (tx) => applyNext(tx, known))) {
+    // Each migration has a transaction of its own.
+  }
+}
+
+/** False when none is left. */
+async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<boolean> {
+  await tx.get(sql`${LOCK}`);
+  await runScript(tx, VERSIONS);
+  const row = await tx.get<{ version: number | null }>(
+    sql`select max(version) as version from schema_migrations`,
+  );
+  const current = row?.version ?? 0;
+  const newest = known.at(-1)?.version ?? 0;
+  if (current > newest) {
+    throw new Error(
+      `The database is at schema version ${current}, but this program knows only up to ${newest}. Run a newer version of it.`,
+    );
+  }
+  const next = known.find((migration) => migration.version > current);
+  if (!next) return false;
+  await runScript(tx, next.text);
+  await tx.run(
+    sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${NOW})`,
+  );
+  return true;
+}
+
+async function runScript(tx: Transaction, script: string): Promise<void> {
+  const text = script.replace(/\{(\w+)\}/g, (_, word: string) => {
+    const type = TYPES[tx.dialect][word];
+    if (type === undefined) throw new Error(`A migration uses the unknown type {${word}}.`);
+    return type;
+  });
+  for (const statement of text.split(/;\s*$/m)) {
+    if (statement.trim() !== '') await tx.run(raw(statement));
+  }
+}

@@ -1,0 +1,137 @@
+import type { Durability, Transaction } from '../db.ts';
+import type { Sql } from '../sql.ts';
+import { type Connection, Statements } from './sqlite-connection.ts';
+import { sqliteError } from './sqlite-errors.ts';
+
+interface Job {
+  readonly durability: Durability;
+  readonly body: (tx: Transaction) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The only user of the write connection. Transactions that arrive in one turn of the event loop share one commit,
+ * which is most of their cost; each has a savepoint of its own. Nobody hears of a success before the commit.
+ */
+export class CommitQueue {
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #promised: 'full' | 'normal';
+  #synchronous: string | undefined;
+  #jobs: Job[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(connection: Connection, promised: 'full' | 'normal') {
+    this.#connection = connection;
+    this.#statements = new Statements(connection);
+    this.#promised = promised;
+  }
+
+  add<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#jobs.push({ durability, body, resolve: resolve as Job['resolve'], reject });
+      this.#working ??= this.#work();
+    });
+  }
+
+  /** Resolves when everything that was added is settled. */
+  async drained(): Promise<void> {
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#jobs.length > 0) {
+      await new Promise(setImmediate);
+      const batch = this.#jobs;
+      this.#jobs = [];
+      await this.#commit(batch);
+    }
+    this.#working = undefined;
+  }
+
+  async #commit(batch: readonly Job[]): Promise<void> {
+    try {
+      this.#begin(batch.some((job) => job.durability === 'promised') ? this.#promised : 'normal');
+      const settlements: (() => void)[] = [];
+      for (const job of batch) settlements.push(await this.#execute(job));
+      this.#connection.exec('commit');
+      for (const settle of settlements) settle();
+    } catch (error) {
+      if (this.#connection.inTransaction) this.#connection.exec('rollback');
+      for (const job of batch) job.reject(sqliteError(error));
+    }
+  }
+
+  #begin(synchronous: string): void {
+    if (synchronous !== this.#synchronous) {
+      this.#connection.pragma(`synchronous = ${synchronous}`);
+      this.#synchronous = synchronous;
+    }
+    this.#connection.exec('begin immediate');
+  }
+
+  /** Undoes a failing body alone. Throws when the whole batch is lost. */
+  async #execute({ body, resolve, reject }: Job): Promise<() => void> {
+    this.#connection.exec('savepoint job');
+    using tx = new SqliteTransaction(this.#connection, this.#statements);
+    try {
+      const value = await withinTurn(body(tx));
+      this.#connection.exec('release job');
+      return () => resolve(value);
+    } catch (error) {
+      // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
+      if (!this.#connection.inTransaction) throw error;
+      this.#connection.exec('rollback to job; release job');
+      return () => reject(sqliteError(error));
+    }
+  }
+}
+
+/** Statements run at once, so that a body needs no more than microtasks. Unusable when its body is over. */
+class SqliteTransaction implements Transaction, Disposable {
+  readonly dialect = 'sqlite';
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  #over = false;
+
+  constructor(connection: Connection, statements: Statements) {
+    this.#connection = connection;
+    this.#statements = statements;
+  }
+
+  async all<Row>(query: Sql): Promise<Row[]> {
+    return this.#open().all(query);
+  }
+
+  async get<Row>(query: Sql): Promise<Row | undefined> {
+    return this.#open().get(query);
+  }
+
+  async run(query: Sql): Promise<number> {
+    return this.#open().run(query);
+  }
+
+  [Symbol.dispose](): void {
+    this.#over = true;
+  }
+
+  /** A statement outside of the transaction would be committed on its own. */
+  #open(): Statements {
+    if (this.#over || !this.#connection.inTransaction) throw new Error('This transaction is over.');
+    return this.#statements;
+  }
+}
+
+/** Fails a body that waits for anything but its transaction: it would hold up every other write, or wait for one. */
+async function withinTurn<T>(body: Promise<T>): Promise<T> {
+  let turn: NodeJS.Immediate | undefined;
+  const over = new Promise<never>((_resolve, reject) => {
+    turn = setImmediate(() => reject(new Error('A transaction may await nothing but its own statements.')));
+  });
+  try {
+    return await Promise.race([body, over]);
+  } finally {
+    clearImmediate(turn);
+  }
+}

@@ -1,0 +1,34 @@
+import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
+
+/** Connection exceptions, server shutting down or starting, too many connections, lock and statement timeouts. */
+const UNAVAILABLE = /^(08|57P0|53300|55P03|57014|25P0[34]|25006)/;
+const NETWORK = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+/** `pg` gives these no code. */
+const CLIENT =
+  /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
+
+/** What the client should hear of an error of PostgreSQL; anything that is not the machine's fault stays as it is. */
+export function postgresError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
+  if (isConnectionError(error) || UNAVAILABLE.test(code)) {
+    return new Unavailable('The database cannot be reached right now.', { cause: error });
+  }
+  return error;
+}
+
+/** The connection itself is broken, or in an unknown state: it must not be used again. */
+export function isConnectionError(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== '') return NETWORK.test(code) || /^(08|57P0|25P0[34])/.test(code);
+  return error instanceof Error && CLIENT.test(error.message);
+}
+
+/** A deadlock or a serialisation failure: the same transaction may succeed when it starts again. */
+export function isRetriable(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}

@@ -1,0 +1,83 @@
+import { Unavailable } from '../../core/errors.ts';
+import type { Db, Durability, Transaction } from '../db.ts';
+import type { Sql } from '../sql.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
+import { sqliteError } from './sqlite-errors.ts';
+
+export interface SqliteOptions {
+  /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
+  readonly synchronous: 'full' | 'normal';
+}
+
+/**
+ * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
+ * Throws `Unavailable` when another server has it.
+ */
+export function openSqlite(path: string, { synchronous }: SqliteOptions): Db {
+  const lock = lockDatabase(path);
+  try {
+    return new SqliteDb(
+      lock,
+      connect(path, { readonly: false }),
+      connect(path, { readonly: true }),
+      synchronous,
+    );
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** Reads have a connection of their own: they see the last commit, never a batch that is being written. */
+class SqliteDb implements Db {
+  readonly dialect = 'sqlite';
+  readonly #connections: readonly Connection[];
+  readonly #reads: Statements;
+  readonly #queue: CommitQueue;
+  #closed = false;
+
+  constructor(lock: Connection, writer: Connection, reader: Connection, synchronous: 'full' | 'normal') {
+    // The lock goes last.
+    this.#connections = [reader, writer, lock];
+    this.#reads = new Statements(reader);
+    this.#queue = new CommitQueue(writer, synchronous);
+  }
+
+  async all<Row>(query: Sql): Promise<Row[]> {
+    return this.#read((reads) => reads.all<Row>(query));
+  }
+
+  async get<Row>(query: Sql): Promise<Row | undefined> {
+    return this.#read((reads) => reads.get<Row>(query));
+  }
+
+  async run(query: Sql, durability: Durability = 'promised'): Promise<number> {
+    return this.transaction(durability, (tx) => tx.run(query));
+  }
+
+  async transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    return this.#queue.add(durability, body);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#queue.drained();
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #read<T>(read: (reads: Statements) => T): T {
+    this.#assertOpen();
+    try {
+      return read(this.#reads);
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Unavailable('The database is closed.');
+  }
+}
