@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { afterAll, describe } from 'vitest';
 import type { Db } from '../../src/storage/db.ts';
+import { openPostgres } from '../../src/storage/engines/postgres.ts';
 import {
   type PostgresDriver,
   type PostgresSession,
@@ -12,43 +14,61 @@ import {
 import { POSTGRES_PARSERS } from '../../src/storage/engines/postgres-types.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
 import { migrate } from '../../src/storage/migrate.ts';
+import { raw } from '../../src/storage/sql.ts';
 
-/** An empty database, with our tables unless told otherwise. Close it with `await using`. */
+/** An empty database, with our tables unless told otherwise. One at a time; close it with `await using`. */
 export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
+
+/** A real server instead of PGlite: each test gets a schema of its own there. */
+export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];
 
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
-  describe(`${name} on SQLite`, () => tests(sqliteFiles()));
-  describe(`${name} on PostgreSQL`, () => tests(postgresInProcess()));
+  describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
+  describe(`${name} on PostgreSQL`, () =>
+    tests(migratedFirst(TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess())));
 }
 
-function sqliteFiles(): OpenDatabase {
-  const folders: string[] = [];
-  afterAll(() => {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-  });
+function migratedFirst(open: () => Promise<Db>): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'agent-server-test-'));
-    folders.push(folder);
-    const db = openSqlite(join(folder, 'server.db'), { synchronous: 'full' });
+    const db = await open();
     if (migrated) await migrate(db);
     return db;
   };
 }
 
-/** One PGlite for the file: it takes a second to start, emptying it does not. */
-function postgresInProcess(): OpenDatabase {
-  let starting: Promise<PGlite> | undefined;
+function sqliteFiles(): () => Promise<Db> {
+  const root = mkdtempSync(join(tmpdir(), 'agent-server-test-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  return async () => openSqlite(join(root, randomUUID(), 'server.db'), { synchronous: 'full' });
+}
+
+function postgresSchemas(uri: string): () => Promise<Db> {
+  const schemas: string[] = [];
   afterAll(async () => {
-    await (await starting)?.close();
+    await using server = openPostgres(uri);
+    for (const schema of schemas) await server.run(raw(`drop schema ${schema} cascade`));
   });
-  return async ({ migrated } = { migrated: true }) => {
+  return async () => {
+    const schema = `test_${randomUUID().replaceAll('-', '')}`;
+    await using server = openPostgres(uri);
+    await server.run(raw(`create schema ${schema}`));
+    schemas.push(schema);
+    const there = new URL(uri);
+    there.searchParams.set('options', `-c search_path=${schema}`);
+    return openPostgres(there.href);
+  };
+}
+
+/** One PGlite for the file: it takes seconds to start, emptying it does not. */
+function postgresInProcess(): () => Promise<Db> {
+  let starting: Promise<PGlite> | undefined;
+  afterAll(async () => (await starting)?.close());
+  return async () => {
     starting ??= PGlite.create({ parsers: { ...POSTGRES_PARSERS } });
     const pglite = await starting;
     await pglite.exec('drop schema public cascade; create schema public');
-    const db = postgresDb(pgliteDriver(pglite));
-    if (migrated) await migrate(db);
-    return db;
+    return postgresDb(pgliteDriver(pglite));
   };
 }
 

@@ -15,21 +15,25 @@ export interface PostgresDriver extends PostgresSession {
   close(): Promise<void>;
 }
 
-const ATTEMPTS = 4;
-
-/** A database over a client library; a body that met a deadlock runs again from its beginning. */
+/** A database over a client library. A body that met a deadlock runs again from its beginning. */
 export function postgresDb(driver: PostgresDriver): Db {
+  const pool = statements(driver);
   let closing: Promise<void> | undefined;
+
+  function transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return attempt(() => driver.transaction(durability, (session) => body(statements(session))));
+  }
+
   return {
-    ...transaction(driver),
+    dialect: pool.dialect,
+    all: (query) => attempt(() => pool.all(query)),
+    get: (query) => attempt(() => pool.get(query)),
+    // Alone a statement is a transaction already, which saves two round trips.
     run: (query, durability = 'promised') =>
-      attempt(() =>
-        durability === 'promised'
-          ? transaction(driver).run(query)
-          : driver.transaction(durability, (session) => transaction(session).run(query)),
-      ),
-    transaction: (durability, body) =>
-      attempt(() => driver.transaction(durability, (session) => body(transaction(session)))),
+      durability === 'promised'
+        ? attempt(() => pool.run(query))
+        : transaction(durability, (tx) => tx.run(query)),
+    transaction,
     async [Symbol.asyncDispose]() {
       closing ??= driver.close();
       await closing;
@@ -37,14 +41,10 @@ export function postgresDb(driver: PostgresDriver): Db {
   };
 }
 
-function transaction(session: PostgresSession): Transaction {
-  const execute = async (query: Sql) => {
+function statements(session: PostgresSession): Transaction {
+  const execute = (query: Sql) => {
     const { text, values } = render(query, 'postgres');
-    try {
-      return await session.query(text, values);
-    } catch (error) {
-      throw postgresError(error);
-    }
+    return session.query(text, values);
   };
   return {
     dialect: 'postgres',
@@ -53,6 +53,8 @@ function transaction(session: PostgresSession): Transaction {
     run: async (query) => (await execute(query)).changes,
   };
 }
+
+const ATTEMPTS = 4;
 
 async function attempt<T>(action: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
