@@ -7,10 +7,18 @@ export function memoryBus(): EventBus {
   const controls = new Set<(run_id: string) => void>();
   const hints = new Map<string, Set<() => void>>();
   return {
-    wake: () => wakes.forEach((listener) => listener()),
-    scheduled: () => schedules.forEach((listener) => listener()),
-    hint: (run_id) => hints.get(run_id)?.forEach((listener) => listener()),
-    control: (run_id) => controls.forEach((listener) => listener(run_id)),
+    wake() {
+      for (const listener of wakes) listener();
+    },
+    scheduled() {
+      for (const listener of schedules) listener();
+    },
+    hint(run_id) {
+      for (const listener of hints.get(run_id) ?? []) listener();
+    },
+    control(run_id) {
+      for (const listener of controls) listener(run_id);
+    },
     onWake: (listener) => subscription(wakes, listener),
     onScheduled: (listener) => subscription(schedules, listener),
     onControl: (listener) => subscription(controls, listener),

@@ -1,4 +1,5 @@
-import { type DialectSql, raw, sql } from './sql.ts';
+import { toJson } from '../core/json.ts';
+import { type DialectSql, raw, type Sql, sql } from './sql.ts';
 
 /**
  * True when the JSON in `column` contains `wanted` as PostgreSQL's `@>` has it: nested objects in part, arrays as
@@ -6,11 +7,29 @@ import { type DialectSql, raw, sql } from './sql.ts';
  * SQLite calls the function `json_contains` that the engine registers.
  */
 export function contains(column: string, wanted: unknown): DialectSql {
-  const text = JSON.stringify(wanted);
+  const text = toJson(wanted);
   return {
     sqlite: sql`json_contains(${raw(column)}, ${text})`,
     postgres: sql`${raw(column)}::jsonb @> ${text}::jsonb`,
   };
+}
+
+/** The object in `column` with the keys of `patch` replaced; a null stays. SQLite: the engine's `json_merge`. */
+export function merged(column: string, patch: Record<string, unknown>): DialectSql {
+  const text = toJson(patch);
+  return {
+    sqlite: sql`json_merge(${raw(column)}, ${text})`,
+    postgres: sql`(${raw(column)}::jsonb || ${text}::jsonb)`,
+  };
+}
+
+/** `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another text. */
+export function isOneOf(column: string, ids: readonly string[]): Sql {
+  const elements: DialectSql = {
+    sqlite: sql`select value from json_each(${toJson(ids)})`,
+    postgres: sql`select value::uuid from json_array_elements_text(${toJson(ids)}::json)`,
+  };
+  return sql`${raw(column)} in (${elements})`;
 }
 
 /** Parses the JSON columns of a row, in place; both engines deliver them as text. */

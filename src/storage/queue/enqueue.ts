@@ -20,7 +20,8 @@ export interface NewRun {
 }
 
 export type Enqueued =
-  | { readonly outcome: 'missing thread' | 'run exists' }
+  | { readonly outcome: 'missing thread' }
+  | { readonly outcome: 'run exists' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | ({ readonly outcome: 'queued'; readonly ready: boolean } & Omit<Cancelled, 'promoted'>);
 

@@ -10,12 +10,12 @@ import { promote } from './promote.ts';
 import { removeCheckpointsOfRun, removeCheckpointsOfThread } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
-/** What the thread looks like after the run; null leaves it as it was, where the run's state cannot be read. */
+/** What the thread looks like after the run. */
 export interface ThreadAfterRun {
   /** When no other run is in flight. */
   readonly status: Exclude<ThreadStatus, 'busy'>;
-  /** JSON text. */
-  readonly values: string;
+  /** JSON text; null leaves them as they were, for a run that came to no state. */
+  readonly values: string | null;
   readonly interrupts: Record<string, unknown>;
   readonly config: Record<string, unknown>;
 }
@@ -23,7 +23,7 @@ export interface ThreadAfterRun {
 export interface RunEnd {
   readonly status: RunStatus;
   readonly error: RunError | null;
-  readonly thread: ThreadAfterRun | null;
+  readonly thread: ThreadAfterRun;
   /** What the log does not hold yet, numbered on from it. */
   readonly frames: readonly Frame[];
   /** ISO-8601. */
@@ -70,7 +70,7 @@ async function keep(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
     update runs set status = ${end.status}, error = coalesce(error, ${end.error && toJson(end.error)}),
       updated_at = ${end.at}, ended_at = ${end.at}
     where run_id = ${lease.run_id} returning error`);
-  if (end.thread) await updateThread(tx, lease.thread_id, end.thread, row?.error ?? null, end.at);
+  await updateThread(tx, lease.thread_id, end.thread, row?.error ?? null, end.at);
 }
 
 async function updateThread(
@@ -84,6 +84,7 @@ async function updateThread(
     update threads set status = ${thread.status}, error = ${error}, interrupts = ${toJson(thread.interrupts)},
       config = ${toJson(thread.config)}, updated_at = ${at}, state_updated_at = ${at}
     where thread_id = ${thread_id}`);
+  if (thread.values === null) return;
   await tx.run(sql`
     insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values})
     on conflict (thread_id) do update set value = excluded.value`);

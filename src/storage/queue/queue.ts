@@ -8,7 +8,7 @@ import { finish, type RunEnd } from './finish.ts';
 import type { Lease } from './lease.ts';
 import { type ReapRules, reap } from './reap.ts';
 import { release } from './release.ts';
-import { cancelledRuns, forgetWorkers, heartbeat, leave, type Worker } from './workers.ts';
+import { forgetWorkers, heartbeat, isInFlight, leave, standings, type Worker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
 
@@ -28,6 +28,7 @@ export function runQueue(db: Db) {
     heartbeat: (worker: Worker, lease_ms: number) => heartbeat(db, worker, lease_ms),
     leave: (worker_id: string) => leave(db, worker_id),
     forgetWorkers: () => forgetWorkers(db),
-    cancelledRuns: (worker_id: string) => cancelledRuns(db, worker_id),
+    standings: (worker_id: string) => standings(db, worker_id),
+    isInFlight: (run_id: string) => isInFlight(db, run_id),
   };
 }

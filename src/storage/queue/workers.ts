@@ -1,5 +1,7 @@
 import type { CancelAction } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
 import type { Db } from '../db.ts';
+import { decode } from '../json.ts';
 import { sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 
@@ -34,11 +36,25 @@ export async function forgetWorkers(db: Db): Promise<void> {
   await db.run(sql`delete from workers`);
 }
 
-/** Runs of this worker that were cancelled: what a lost control message would have said. */
-export function cancelledRuns(
-  db: Db,
-  worker_id: string,
-): Promise<{ run_id: string; cancel_action: CancelAction }[]> {
-  return db.all(sql`select run_id, cancel_action from run_queue
-    where worker_id = ${worker_id} and state = 'running' and cancel_action is not null`);
+/** A lease as storage has it. */
+export interface Standing {
+  readonly run_id: string;
+  readonly token: string;
+  readonly cancel_action: CancelAction | null;
+  /** Why it was cancelled; null when it was not, and for a rollback, whose run is gone. */
+  readonly error: RunError | null;
+}
+
+/** The leases that a worker holds: one that is missing is lost, one with a cancel must be let go. */
+export async function standings(db: Db, worker_id: string): Promise<Standing[]> {
+  const rows = await db.all<Standing>(sql`
+    select q.run_id, q.lease_token as token, q.cancel_action, r.error
+    from run_queue q left join runs r on r.run_id = q.run_id
+    where q.worker_id = ${worker_id} and q.state = 'running'`);
+  return rows.map((row) => decode(row, ['error']));
+}
+
+/** Whether the run still waits or executes. */
+export async function isInFlight(db: Db, run_id: string): Promise<boolean> {
+  return (await db.get(sql`select 1 from run_queue where run_id = ${run_id}`)) !== undefined;
 }

@@ -1,0 +1,24 @@
+import { Conflict } from '../core/errors.ts';
+import type { MultitaskStrategy } from '../schemas/runs.ts';
+import type { Cancellation } from '../storage/queue/cancel.ts';
+
+/**
+ * What a new run does to the others of its thread (CONTRACT §3). The default, `enqueue`, waits behind them; `reject`
+ * refuses the new one; `interrupt` stops them and keeps what they wrote; `rollback` stops them and takes it back.
+ */
+export function strategyFor(
+  strategy: MultitaskStrategy,
+  run_id: string,
+  keep_log_ms: number,
+): 'reject' | 'enqueue' | Cancellation {
+  if (strategy === 'reject' || strategy === 'enqueue') return strategy;
+  const error = strategy === 'interrupt' ? 'UserInterrupt' : 'UserRollback';
+  const message = `superseded by run ${run_id} (multitask_strategy=${strategy})`;
+  return { action: strategy, error: { error, message }, keep_log_ms };
+}
+
+export function alreadyRunning(): Conflict {
+  return new Conflict(
+    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+  );
+}

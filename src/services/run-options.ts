@@ -1,0 +1,117 @@
+import type { Actor } from '../auth/actor.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Assistant } from '../schemas/assistants.ts';
+import type { RunCreate, RunKwargs } from '../schemas/runs.ts';
+import type { StreamMode } from '../schemas/stream-mode.ts';
+import { mirrorContext } from './mirror-context.ts';
+
+/** How a client waits for its run; a waiting one needs the `values` whatever modes it asked for. */
+export type RunKind = 'background' | 'stream' | 'wait';
+
+export interface RunContext {
+  readonly actor: Actor;
+  readonly assistant: Assistant;
+  readonly thread_id: string;
+  readonly run_id: string;
+  readonly kind: RunKind;
+  /** The run made its own thread (stateless). */
+  readonly temporary: boolean;
+  /** Epoch ms of the request. */
+  readonly now_ms: number;
+  readonly thread_metadata: JsonObject;
+}
+
+/**
+ * Merges assistant, thread and request into what the run is stored with (CONTRACT §3 "Merging into run kwargs").
+ * Throws `BadRequest` when the request gives both `configurable` and `context`.
+ */
+export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
+  const { assistant } = run;
+  const { config, context } = mirrorContext(input.config ?? {}, input.context ?? {});
+  return {
+    input: input.input ?? null,
+    command: input.command ?? null,
+    config: {
+      ...assistant.config,
+      ...config,
+      configurable: {
+        ...assistant.config.configurable,
+        ...config.configurable,
+        ...checkpointOf(input),
+        ...serverConfigurable(run, input.after_seconds ?? 0),
+      },
+      metadata: runMetadata(input, run),
+    },
+    context: { ...assistant.context, ...context },
+    stream_mode: streamModes(input.stream_mode, run.kind),
+    interrupt_before: input.interrupt_before ?? null,
+    interrupt_after: input.interrupt_after ?? null,
+    webhook: input.webhook ?? null,
+    feedback_keys: input.feedback_keys ?? null,
+    temporary: run.temporary,
+    subgraphs: input.stream_subgraphs ?? false,
+    resumable: input.stream_resumable ?? false,
+    checkpoint_during: durabilityOf(input) !== 'exit',
+    durability: durabilityOf(input),
+    ...(run.temporary ? { on_completion: input.on_completion ?? 'delete' } : {}),
+  };
+}
+
+/** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, and which graph and assistant it is (CONTRACT §2.3). */
+export function runMetadata(
+  input: RunCreate,
+  { assistant, thread_metadata, temporary }: RunContext,
+): JsonObject {
+  const configMetadata = input.config?.['metadata'];
+  const {
+    run_id: _run,
+    thread_id: _thread,
+    ...asked
+  } = { ...(configMetadata as JsonObject), ...input.metadata };
+  return {
+    ...assistant.metadata,
+    ...thread_metadata,
+    ...(temporary ? {} : { graph_id: assistant.graph_id }),
+    ...asked,
+    assistant_id: assistant.assistant_id,
+  };
+}
+
+function durabilityOf(input: RunCreate): RunKwargs['durability'] {
+  return input.durability ?? (input.checkpoint_during === false ? 'exit' : 'async');
+}
+
+function streamModes(asked: RunCreate['stream_mode'], kind: RunKind): StreamMode[] {
+  const modes = typeof asked === 'string' ? [asked] : (asked ?? []);
+  if (modes.length === 0) return ['values'];
+  return kind === 'wait' && !modes.includes('values') ? [...modes, 'values'] : [...new Set(modes)];
+}
+
+/** Where to continue from: the whole checkpoint, or its id alone from older clients. */
+function checkpointOf(input: RunCreate): JsonObject {
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = input.checkpoint ?? {};
+  const id = checkpoint_id ?? input.checkpoint_id;
+  return {
+    ...(id ? { checkpoint_id: id } : {}),
+    ...(checkpoint_ns ? { checkpoint_ns } : {}),
+    ...(checkpoint_map ? { checkpoint_map } : {}),
+  };
+}
+
+/** What a client may not choose; it wins over everything else. */
+function serverConfigurable(run: RunContext, after_seconds: number): JsonObject {
+  const { user, request_id } = run.actor;
+  return {
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    graph_id: run.assistant.graph_id,
+    assistant_id: run.assistant.assistant_id,
+    user_id: user?.identity ?? '',
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user?.identity ?? '',
+    langgraph_auth_permissions: user?.permissions ?? [],
+    langgraph_request_id: request_id,
+    __request_start_time_ms__: run.now_ms,
+    __after_seconds__: after_seconds,
+  };
+}

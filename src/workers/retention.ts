@@ -1,0 +1,19 @@
+import type { Logger } from '../core/logger.ts';
+import type { RunEventRepository } from '../storage/run-events.ts';
+import { Loop } from './loop.ts';
+
+const SWEEP_MS = 60_000;
+/** Logs dropped in one transaction: others must not wait for it. */
+const BATCH = 200;
+
+/** Drops the event logs of runs that ended long enough ago. */
+export function retentionLoop({ log, logger }: { log: RunEventRepository; logger: Logger }): Loop {
+  return new Loop({
+    name: 'retention',
+    logger,
+    async tick() {
+      const dropped = await log.dropExpired(BATCH);
+      return dropped === BATCH ? 0 : SWEEP_MS;
+    },
+  });
+}

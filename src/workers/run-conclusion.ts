@@ -1,0 +1,154 @@
+import { timestamp } from '../core/clock.ts';
+import { LeaseLost } from '../core/errors.ts';
+import { toJson } from '../core/json.ts';
+import type { RunStatus } from '../schemas/runs.ts';
+import type { ThreadState } from '../schemas/thread-state.ts';
+import type { RunError } from '../schemas/threads.ts';
+import { interruptsOf, threadStatusAfter } from '../services/transitions.ts';
+import { END_EVENT } from '../storage/queue/end-log.ts';
+import type { Finished, RunEnd } from '../storage/queue/finish.ts';
+import type { Attempt, AttemptDeps } from './run-attempt.ts';
+import { isInfrastructure, runErrorOf } from './run-error.ts';
+import { StopReason } from './stop-reason.ts';
+
+type Outcome =
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'release'; readonly charge: boolean }
+  | { readonly kind: 'end'; readonly status: RunStatus; readonly error: RunError | null };
+
+/** Brings an attempt to its end in storage, and tells followers and workers. */
+export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  const outcome = outcomeOf(attempt.failure, signal);
+  report(deps, attempt, outcome);
+  if (outcome.kind === 'lost') return;
+  if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
+  // A release that is refused was cancelled meanwhile.
+  const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
+  await finish(deps, attempt, end.status, end.error);
+}
+
+function outcomeOf(failure: unknown, signal: AbortSignal): Outcome {
+  const cause = signal.aborted ? signal.reason : failure;
+  if (cause instanceof LeaseLost) return { kind: 'lost' };
+  if (cause instanceof StopReason) return stopped(cause);
+  if (isInfrastructure(cause)) return { kind: 'release', charge: true };
+  if (cause !== undefined) return { kind: 'end', status: 'error', error: runErrorOf(cause) };
+  return { kind: 'end', status: 'success', error: null };
+}
+
+function stopped({ kind, detail }: StopReason): Outcome {
+  switch (kind) {
+    case 'lease lost':
+      return { kind: 'lost' };
+    case 'shutdown':
+      return { kind: 'release', charge: false };
+    case 'timeout':
+      return { kind: 'end', status: 'timeout', error: detail };
+    case 'cancelled':
+      return { kind: 'end', status: 'interrupted', error: detail };
+  }
+}
+
+function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome: Outcome): void {
+  const { run_id, thread_id, attempt } = claimed.lease;
+  const log = logger.with({ run_id, thread_id, attempt });
+  if (outcome.kind === 'lost') log.warn('run stopped: its lease is lost');
+  else if (outcome.kind === 'release') log.warn('run released, it will be tried again', { error: failure });
+  else if (outcome.status === 'error') log.error('run failed', { error: failure });
+  else log.info('run ended', { status: outcome.status });
+}
+
+/** The log keeps what was produced, so that followers see the next attempt go on after it. */
+async function released(deps: AttemptDeps, attempt: Attempt, charge: boolean): Promise<boolean> {
+  const { lease } = attempt.claimed;
+  const rest = await attempt.writer.close();
+  return patiently(deps, async () => {
+    await deps.log.append(lease, rest.splice(0)).catch(ignoreLeaseLost);
+    return deps.queue.release(lease, charge, charge ? deps.rules.retry_ms : 0);
+  });
+}
+
+async function finish(
+  deps: AttemptDeps,
+  attempt: Attempt,
+  status: RunStatus,
+  error: RunError | null,
+): Promise<void> {
+  const { lease } = attempt.claimed;
+  const state = await stateAfter(deps, attempt);
+  if (error) attempt.writer.write('error', error);
+  const rest = await attempt.writer.close();
+  const end = runEnd(deps, attempt, { status, error, state, rest });
+  const finished = await patiently(deps, () => deps.queue.finish(lease, end));
+  if (finished.outcome === 'finished') announce(deps, attempt, rest, finished);
+}
+
+function runEnd(
+  { clock, rules }: AttemptDeps,
+  { kwargs }: Attempt,
+  {
+    status,
+    error,
+    state,
+    rest,
+  }: Pick<RunEnd, 'status' | 'error'> & {
+    state: ThreadState | undefined;
+    rest: RunEnd['frames'];
+  },
+): RunEnd {
+  const { recursion_limit } = kwargs.config;
+  return {
+    status,
+    error,
+    thread: {
+      status: threadStatusAfter(status, state),
+      values: state ? toJson(state.values) : null,
+      interrupts: interruptsOf(state),
+      config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
+    },
+    frames: rest,
+    at: timestamp(clock.now()),
+    keep_log_ms: rules.keep_log_ms,
+    remove_thread: kwargs.temporary && kwargs['on_completion'] !== 'keep',
+  };
+}
+
+/** Undefined when there is no graph or no checkpoint; a state that cannot be read must not keep the run from ending. */
+async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<ThreadState | undefined> {
+  const { lease } = attempt.claimed;
+  const config = { configurable: { thread_id: lease.thread_id } };
+  try {
+    return await attempt.graph?.state(config, attempt.memory, false);
+  } catch (error) {
+    logger.error('the state after a run cannot be read', { run_id: lease.run_id, error });
+    return undefined;
+  }
+}
+
+function announce(
+  { bus }: AttemptDeps,
+  { writer }: Attempt,
+  rest: RunEnd['frames'],
+  finished: Extract<Finished, { outcome: 'finished' }>,
+): void {
+  const data = JSON.stringify({ status: finished.status });
+  writer.showEnd(rest, { seq: writer.nextSeq, event: END_EVENT, data });
+  if (finished.promoted) bus.wake();
+}
+
+/** A database that is away for a moment must not cost a run its end; its lease ends the wait. */
+async function patiently<T>({ logger, rules }: AttemptDeps, verb: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await verb();
+    } catch (error) {
+      if (!isInfrastructure(error)) throw error;
+      logger.warn('storage is away, trying again', { error });
+      await new Promise((resolve) => setTimeout(resolve, rules.retry_ms));
+    }
+  }
+}
+
+function ignoreLeaseLost(error: unknown): void {
+  if (!(error instanceof LeaseLost)) throw error;
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { LeaseLost } from '../../../src/core/errors.ts';
+import { runEventRepository } from '../../../src/storage/run-events.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
+
+const RULES = {
+  max_attempts: 3,
+  backoff_ms: 0,
+  keep_log_ms: 1000,
+  exhausted: { error: 'WorkerLost', message: 'gone' },
+};
+const FRAME = { seq: 1, event: 'values', data: '{}' };
+
+describeEachDatabase('leases', (open) => {
+  test('a run whose worker is gone is given to another, and the first can write nothing more', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const events = runEventRepository(db);
+    const run_id = await add(randomUUID());
+    const [zombie] = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
+    await events.append(zombie!.lease, [FRAME]);
+
+    expect(await queue.reap(RULES)).toBe(1);
+    const [second] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+
+    expect(second).toMatchObject({ lease: { run_id, attempt: 2 }, last_seq: 1, has_checkpoint: false });
+    await expect(events.append(zombie!.lease, [{ ...FRAME, seq: 2 }])).rejects.toBeInstanceOf(LeaseLost);
+    expect(await queue.finish(zombie!.lease, successful())).toEqual({ outcome: 'lease lost' });
+    expect(await events.lastSeq(run_id)).toBe(1);
+    expect(await statusOf(run_id)).toBe('running');
+  });
+
+  test('a worker that says it lives keeps its runs', async () => {
+    await using db = await open();
+    const { queue, add, claimed } = queueStory(db);
+    await queue.heartbeat(WORKER, 20_000);
+    await add(randomUUID());
+    await claimed();
+    expect(await queue.reap(RULES)).toBe(0);
+
+    await queue.leave(WORKER.worker_id);
+    expect(await queue.reap(RULES)).toBe(1);
+  });
+
+  test('a run that took its workers with it three times ends as an error, with its thread and its log', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const poison = await add(thread_id);
+    const next = await add(thread_id);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const [taken] = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
+      expect(taken?.lease).toMatchObject({ run_id: poison, attempt });
+      await queue.reap(RULES);
+    }
+    expect(await statusOf(poison)).toBe('error');
+    const log = await runEventRepository(db).readAfter(poison, 0, 10);
+    expect(log).toEqual([
+      { seq: 1, event: 'error', data: '{"error":"WorkerLost","message":"gone"}' },
+      { seq: 2, event: '__end__', data: '{"status":"error"}' },
+    ]);
+    const thread = await db.get(sql`select status from threads where thread_id = ${thread_id}`);
+    expect(thread).toEqual({ status: 'error' });
+    expect(await queueStory(db).claimed()).toEqual([next]);
+  });
+
+  test('a released run keeps its place and, when the server stopped it, its attempt', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    await add(thread_id);
+    const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    expect(await queue.release(first!.lease, false, 0)).toBe(true);
+    expect(await statusOf(run_id)).toBe('pending');
+
+    const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    expect(again?.lease).toMatchObject({ run_id, attempt: 1 });
+    expect(await queue.release(first!.lease, false, 0)).toBe(false);
+  });
+
+  test('what a worker holds tells it which of its runs were cancelled', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const error = { error: 'UserInterrupt', message: 'asked' };
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1 });
+
+    expect(await queue.standings(WORKER.worker_id)).toEqual([
+      { run_id, token: run!.lease.token, cancel_action: 'interrupt', error },
+    ]);
+    expect(await queue.finish(run!.lease, successful())).toMatchObject({ status: 'interrupted' });
+    expect(await queue.standings(WORKER.worker_id)).toEqual([]);
+  });
+});

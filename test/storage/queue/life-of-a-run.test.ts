@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { runEventRepository } from '../../../src/storage/run-events.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
+
+describeEachDatabase('the life of a run', (open) => {
+  test('the end of a run is one fact: status, thread, values, log and queue', async () => {
+    await using db = await open();
+    const { queue, add, statusOf, states } = queueStory(db);
+    const events = runEventRepository(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    expect(await statusOf(run_id)).toBe('running');
+    await events.append(run!.lease, [{ seq: 1, event: 'metadata', data: '{}' }]);
+
+    await queue.finish(run!.lease, successful({ frames: [{ seq: 2, event: 'values', data: '{"n":2}' }] }));
+
+    expect(await statusOf(run_id)).toBe('success');
+    expect(await states(thread_id)).toEqual({});
+    const log = await events.readAfter(run_id, 0, 10);
+    expect(log.map(({ seq, event }) => [seq, event])).toEqual([
+      [1, 'metadata'],
+      [2, 'values'],
+      [3, '__end__'],
+    ]);
+    const values = await db.get(sql`select value from thread_values where thread_id = ${thread_id}`);
+    expect(values).toEqual({ value: '{"n":2}' });
+  });
+
+  test('a run that made its own thread leaves nothing but its log, and that for a while', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const events = runEventRepository(db);
+    const run_id = await add(randomUUID());
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await queue.finish(run!.lease, successful({ remove_thread: true, keep_log_ms: -1 }));
+
+    expect(await statusOf(run_id)).toBeUndefined();
+    expect(await events.lastSeq(run_id)).toBe(1);
+    expect(await events.dropExpired(10)).toBe(1);
+    expect(await events.lastSeq(run_id)).toBe(0);
+  });
+
+  test('a delayed run waits for its time, whatever comes in between', async () => {
+    await using db = await open();
+    const { queue, add, claimed, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const delayed = await add(thread_id, { delay_ms: 3_600_000 });
+    const direct = await add(thread_id);
+    expect(await states(thread_id)).toEqual({ [delayed]: 'scheduled', [direct]: 'ready' });
+    expect(await claimed()).toEqual([direct]);
+    expect(Date.parse((await queue.nextDue()) as string)).toBeGreaterThan(Date.parse('2026-01-01'));
+    expect(await queue.promoteDue()).toBe(false);
+  });
+
+  test('a delayed run whose time has come becomes ready', async () => {
+    await using db = await open();
+    const { queue, add, claimed, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id, { delay_ms: 3_600_000 });
+    await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
+    expect(await queue.promoteDue()).toBe(true);
+    expect(await states(thread_id)).toEqual({ [run_id]: 'ready' });
+    expect(await claimed()).toEqual([run_id]);
+  });
+
+  test('cancelling a run that waits ends its log and leaves the head alone', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const head = await add(thread_id);
+    const waiting = await add(thread_id);
+    const how = {
+      action: 'interrupt',
+      error: { error: 'UserInterrupt', message: '' },
+      keep_log_ms: 1,
+    } as const;
+
+    expect(await queue.cancel(thread_id, [waiting], how)).toEqual({
+      stopping: [],
+      ended: [waiting],
+      promoted: false,
+    });
+    expect(await statusOf(waiting)).toBe('interrupted');
+    expect(await statusOf(head)).toBe('pending');
+    expect(await runEventRepository(db).readAfter(waiting, 0, 5)).toEqual([
+      { seq: 1, event: '__end__', data: '{"status":"interrupted"}' },
+    ]);
+  });
+
+  test('a rolled-back run takes its checkpoints with it, also those its worker wrote last', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const how = {
+      action: 'rollback',
+      error: { error: 'UserRollback', message: '' },
+      keep_log_ms: 1,
+    } as const;
+    await queue.cancel(thread_id, [run_id], how);
+    expect(await statusOf(run_id)).toBeUndefined();
+
+    expect(await queue.finish(run!.lease, successful())).toMatchObject({ status: 'rollback' });
+    expect(await db.get(sql`select 1 from thread_values where thread_id = ${thread_id}`)).toBeUndefined();
+  });
+
+  test('a deleted run frees its thread for the next one', async () => {
+    await using db = await open();
+    const { queue, add, claimed, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const first = await add(thread_id);
+    await claimed();
+    const second = await add(thread_id);
+    expect(await queue.deleteRun(thread_id, first)).toEqual({ deleted: true, promoted: true });
+    expect(await queue.deleteRun(thread_id, first)).toEqual({ deleted: false, promoted: false });
+    expect(await statusOf(first)).toBeUndefined();
+    expect(await claimed()).toEqual([second]);
+  });
+});

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
+
+const STOP: Cancellation = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'superseded' },
+  keep_log_ms: 1000,
+};
+
+describeEachDatabase('the multitask strategies', (open) => {
+  test('a second run of a thread waits behind the first and follows it', async () => {
+    await using db = await open();
+    const { queue, add, claimed, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const first = await add(thread_id);
+    const second = await add(thread_id);
+    expect(await states(thread_id)).toEqual({ [first]: 'ready', [second]: 'parked' });
+
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 });
+    expect(run?.lease.run_id).toBe(first);
+    expect(await claimed()).toEqual([]);
+
+    const finished = await queue.finish(run!.lease, successful());
+    expect(finished).toEqual({ outcome: 'finished', status: 'success', promoted: true });
+    expect(await claimed()).toEqual([second]);
+  });
+
+  test('reject refuses a run while another is in flight, and stores nothing of it', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const first = await add(thread_id);
+    const run = newRun(thread_id);
+
+    const outcome = await queue.enqueue({ ...request(run), others: 'reject' });
+
+    expect(outcome).toEqual({ outcome: 'rejected', blocking: [first] });
+    expect(await statusOf(run.run_id)).toBeUndefined();
+  });
+
+  test('interrupt ends waiting runs at once and asks the executing one to stop', async () => {
+    await using db = await open();
+    const { queue, add, claimed, statusOf, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const executing = await add(thread_id);
+    await claimed();
+    const waiting = await add(thread_id);
+    const run = newRun(thread_id);
+
+    const outcome = await queue.enqueue({ ...request(run), others: STOP });
+
+    expect(outcome).toEqual({ outcome: 'queued', ready: false, stopping: [executing], ended: [waiting] });
+    expect(await statusOf(executing)).toBe('interrupted');
+    expect(await statusOf(waiting)).toBe('interrupted');
+    // Its worker has not let go: the new run must not start beside it.
+    expect(await states(thread_id)).toEqual({ [executing]: 'running', [run.run_id]: 'parked' });
+  });
+
+  test('rollback removes the runs in flight', async () => {
+    await using db = await open();
+    const { queue, add, claimed, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const executing = await add(thread_id);
+    await claimed();
+    const waiting = await add(thread_id);
+
+    await queue.enqueue({ ...request(newRun(thread_id)), others: { ...STOP, action: 'rollback' } });
+
+    expect(await statusOf(executing)).toBeUndefined();
+    expect(await statusOf(waiting)).toBeUndefined();
+  });
+
+  test.for(['enqueue', 'reject', STOP, { ...STOP, action: 'rollback' } as Cancellation])(
+    '50 parallel creates with %o never make two heads',
+    async (others) => {
+      await using db = await open();
+      const { queue, claimed, states } = queueStory(db);
+      const thread_id = randomUUID();
+
+      const runs = Array.from({ length: 50 }, () => newRun(thread_id));
+      await Promise.all(runs.map((run) => queue.enqueue({ ...request(run), others })));
+
+      const heads = Object.values(await states(thread_id)).filter((state) => state !== 'parked');
+      expect(heads).toEqual(['ready']);
+      expect(await claimed(50)).toHaveLength(1);
+      expect(await claimed(50)).toEqual([]);
+    },
+  );
+
+  test('a run on a missing thread is not queued unless the thread may be made', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const run = newRun(randomUUID());
+    expect(await queue.enqueue({ ...request(run), thread: undefined })).toEqual({
+      outcome: 'missing thread',
+    });
+    expect(await queue.enqueue(request(run))).toMatchObject({ outcome: 'queued', ready: true });
+    expect(await queue.enqueue(request(run))).toEqual({ outcome: 'run exists' });
+  });
+});

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Run } from '../../src/schemas/runs.ts';
+import type { Thread } from '../../src/schemas/threads.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { NewRun } from '../../src/storage/queue/enqueue.ts';
+import type { RunEnd } from '../../src/storage/queue/finish.ts';
+import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
+import { sql } from '../../src/storage/sql.ts';
+
+const AT = '2026-11-20T12:00:00.000Z';
+
+/** How the tests of the queue speak: a thread, its runs, and who executes them. */
+export interface QueueStory {
+  readonly db: Db;
+  readonly queue: RunQueue;
+  /** Enqueues a run on the thread, which is made with the first one; the run's id. */
+  add(thread_id: string, options?: Partial<NewRun>): Promise<string>;
+  /** The ids of what a worker gets, in order. */
+  claimed(limit?: number): Promise<string[]>;
+  statusOf(run_id: string): Promise<string | undefined>;
+  /** `state` of each run of the thread that is in the queue, by id. */
+  states(thread_id: string): Promise<Record<string, string>>;
+}
+
+export const WORKER = {
+  worker_id: randomUUID(),
+  host: 'here',
+  pid: 1,
+  version: '0',
+  slots: 10,
+};
+
+export function queueStory(db: Db): QueueStory {
+  const queue = runQueue(db);
+  return {
+    db,
+    queue,
+    async add(thread_id, options = {}) {
+      const run = newRun(thread_id);
+      await queue.enqueue({ ...request(run), ...options });
+      return run.run_id;
+    },
+    async claimed(limit = 10) {
+      const claimed = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit });
+      return claimed.map(({ lease }) => lease.run_id);
+    },
+    async statusOf(run_id) {
+      const row = await db.get<{ status: string }>(sql`select status from runs where run_id = ${run_id}`);
+      return row?.status;
+    },
+    async states(thread_id) {
+      const rows = await db.all<{ run_id: string; state: string }>(
+        sql`select run_id, state from run_queue where thread_id = ${thread_id}`,
+      );
+      return Object.fromEntries(rows.map(({ run_id, state }) => [run_id, state]));
+    },
+  };
+}
+
+export function request(run: Run): NewRun {
+  return { run, delay_ms: 0, thread: newThread(run.thread_id), thread_metadata: {}, others: 'enqueue' };
+}
+
+export function newRun(thread_id: string): Run {
+  return {
+    run_id: randomUUID(),
+    thread_id,
+    assistant_id: randomUUID(),
+    metadata: {},
+    status: 'pending',
+    kwargs: { input: { n: 1 } },
+    multitask_strategy: 'enqueue',
+    created_at: AT,
+    updated_at: AT,
+    langsmith_session_name: null,
+  };
+}
+
+export function newThread(thread_id: string): Thread {
+  return {
+    thread_id,
+    created_at: AT,
+    updated_at: AT,
+    metadata: {},
+    status: 'idle',
+    config: {},
+    values: null,
+  };
+}
+
+/** The end of a run that succeeded and wrote `{"n":2}`. */
+export function successful(end: Partial<RunEnd> = {}): RunEnd {
+  return {
+    status: 'success',
+    error: null,
+    thread: { status: 'idle', values: '{"n":2}', interrupts: {}, config: {} },
+    frames: [],
+    at: AT,
+    keep_log_ms: 60_000,
+    remove_thread: false,
+    ...end,
+  };
+}
