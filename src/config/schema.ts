@@ -1,59 +1,58 @@
 import { z } from 'zod';
-import { block, bytes, flag, isLoopback, list, text, whole, word } from './values.ts';
+import { block, bytes, flag, group, isLoopback, list, must, text, whole, word } from './values.ts';
 
 /** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */
 const PENDING = { pending: true };
-const MIB = 1024 ** 2;
 
-const Server = z
-  .strictObject({
-    host: text().default('127.0.0.1').describe('Address to listen on.'),
-    port: whole(0, 65_535).default(8123).describe('Port to listen on; 0 takes a free one.'),
-    api_keys: list().default([]).describe('Keys accepted in `X-Api-Key`. None: only this machine is served.'),
-    body_limit: bytes()
-      .default(16 * MIB)
-      .describe('Largest request body; more is answered with 413.'),
-  })
-  .superRefine(({ host, api_keys }, context) => {
-    if (api_keys.length > 0 || isLoopback(host)) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['host'],
-      message:
-        'other machines can reach this address, but nothing authenticates them. Set AGENT_SERVER_API_KEYS ' +
-        '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
-    });
+const Server = group({
+  host: text().default('127.0.0.1').describe('Address to listen on.'),
+  port: whole(0, 65_535).default(8123).describe('Port to listen on; 0 takes a free one.'),
+  api_keys: list()
+    .default([])
+    .describe('Keys accepted in `X-Api-Key`. Without one, only this machine is served.'),
+  body_limit: bytes()
+    .default(16 * 1024 ** 2)
+    .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),
+}).superRefine(({ host, api_keys }, context) => {
+  if (api_keys.length > 0 || isLoopback(host)) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['host'],
+    message:
+      'other machines could reach this address and nothing would authenticate them. Set AGENT_SERVER_API_KEYS ' +
+      '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
   });
+});
 
-const Storage = z.strictObject({
+const Storage = group({
   url: text()
     .regex(/^(sqlite:.|postgres(ql)?:\/\/.)/, 'must begin with sqlite: or postgres://')
     .default('sqlite:.agent-server/server.db')
     .describe(
-      'Where everything is kept: `sqlite:<file>`, from the folder of the configuration, or `postgres://…`.',
+      'Where everything is kept: `sqlite:` and a file, seen from the configuration, or `postgres://…`.',
     ),
   synchronous: word(['full', 'normal'])
     .default('full')
     .describe(
-      'SQLite only. `full`: what is acknowledged survives a power cut. `normal`: it survives a crash of the process.',
+      'SQLite. `full`: what is acknowledged survives a power cut; `normal`: only the death of the process.',
     ),
 });
 
-const Runs = z.strictObject({
+const Runs = group({
   concurrency: whole(0, 10_000).default(10).describe('Runs executed at the same time; 0 executes none.'),
   max_attempts: whole(1, 100)
     .default(3)
-    .describe('Executions of a run, the first included, before it becomes `error`.'),
+    .describe('How often a run is started, the first time included, before it ends as `error`.'),
   timeout_seconds: whole(1).default(86_400).describe('A run that takes longer ends as `timeout`.'),
   shutdown_grace_seconds: whole(0, 3600)
     .default(180)
-    .describe('How long running runs may go on after SIGTERM before they are put back to be resumed.'),
+    .describe('How long running runs may go on after SIGTERM before they are put back, to be resumed.'),
   stream_ttl_seconds: whole(0)
     .default(86_400)
     .describe('How long the events of a finished run can be read again.'),
 });
 
-const Cors = z.strictObject({
+const Cors = group({
   allow_origins: list().default(['*']).describe('Origins a browser may call from.'),
   allow_origin_regex: text().optional().describe('Regular expression for more origins.'),
   allow_methods: list().default(['*']).describe('Methods a browser may use.'),
@@ -62,23 +61,23 @@ const Cors = z.strictObject({
   expose_headers: list()
     .default(['content-location', 'location', 'x-pagination-total', 'x-pagination-next'])
     .describe('Response headers a browser may read.'),
-  max_age: whole(0).default(600).describe('Seconds a browser may keep the answer of a preflight request.'),
+  max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
 });
 
 const headerPatterns = (what: string) =>
-  z.strictObject({
-    includes: list().default([]).describe(`Request headers ${what}; \`*\` stands for any text.`),
-    excludes: list().default([]).describe('Request headers left out, also when included.'),
-  });
+  group({
+    includes: list().default([]).describe(`Request headers that ${what}; \`*\` stands for any text.`),
+    excludes: list().default([]).describe('Request headers that do not, even when included.'),
+  }).prefault({});
 
-const Http = z.strictObject({
+const Http = group({
   mount_prefix: text()
-    .regex(/^\/[\w./-]*[\w.-]$/, 'must be a path like /agents, without a slash at the end')
+    .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
     .optional()
     .describe('Path that every route moves under.'),
   cors: Cors.prefault({}),
-  configurable_headers: headerPatterns("that become part of a run's `configurable`").prefault({}),
-  logging_headers: headerPatterns('that become part of the request log').prefault({}),
+  configurable_headers: headerPatterns("become part of a run's `configurable`"),
+  logging_headers: headerPatterns('become part of the request log'),
   disable_assistants: flag().default(false).describe('Leaves out the routes below `/assistants`.'),
   disable_threads: flag().default(false).describe('Leaves out the routes below `/threads`.'),
   disable_runs: flag().default(false).describe('Leaves out the routes of runs.'),
@@ -90,37 +89,50 @@ const Http = z.strictObject({
   disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
   disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
   disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
-  app: text().optional().describe('Own routes, as `path:export`.').meta(PENDING),
+  app: text().optional().describe('Your own routes, as `path:export`.').meta(PENDING),
   middleware_order: word(['auth_first', 'middleware_first'])
     .optional()
-    .describe('Order for own middleware.')
+    .describe('Whether your own middleware runs before authentication.')
     .meta(PENDING),
-  enable_custom_route_auth: flag().optional().describe('Authenticates own routes too.').meta(PENDING),
+  enable_custom_route_auth: flag().optional().describe('Authenticates your own routes too.').meta(PENDING),
 });
 
-const Log = z.strictObject({
-  level: z
-    .preprocess(pythonLevel, z.enum(['debug', 'info', 'warn', 'error', 'silent']))
+const Log = group({
+  level: word(['debug', 'info', 'warn', 'error', 'silent'], pythonLevel)
     .default('info')
-    .describe('Least level that is logged.')
-    .meta({ type: 'debug, info, warn, error, silent' }),
-  json: flag().optional().describe('JSON lines. Without it: `start` writes JSON lines, `dev` readable ones.'),
-  color: flag().optional().describe('Colour in readable lines. Without it: when the output is a terminal.'),
+    .describe('The least level that is logged.'),
+  json: flag().optional().describe('JSON lines or readable ones. Unset: JSON in `start`, readable in `dev`.'),
+  color: flag().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
 });
 
-const Graph = z.union([text(), z.strictObject({ path: text(), description: z.string().optional() })]);
+const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
+
+const Graph = z.union(
+  [
+    GraphPath,
+    group({
+      path: GraphPath.describe('File and export of the graph.'),
+      description: text().optional().describe('What it does, for people and for other agents.'),
+    }),
+  ],
+  'must be path:export, or a map with path and description',
+);
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
-export const ConfigFile = z.strictObject({
+export const ConfigFile = group({
   graphs: z
-    .record(z.string().min(1), Graph)
-    .describe('Name of each graph and where it is: `path:export`, or `{path, description}`.')
+    .record(z.string().min(1), Graph, must('a map of names to path:export'))
+    .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
+    .describe('Each graph by its name: `path:export`, or a map with `path` and `description`.')
     .meta({ type: 'map' }),
   env: z
-    .union([z.string(), z.array(z.string()), z.record(z.string(), z.coerce.string())])
+    .union(
+      [text(), z.array(text()), z.record(z.string(), z.coerce.string())],
+      'must be the path of a file, a map, or a list of NAME=value',
+    )
     .optional()
     .describe(
-      'Environment for the graphs: a `.env` file, a map, or a list of `NAME=value`. Variables already set win.',
+      'Environment of the graphs: a `.env` file, a map, or a list of `NAME=value`. What is set already wins.',
     )
     .meta({ type: 'path, map or list' }),
   server: Server.prefault({}),
@@ -130,25 +142,25 @@ export const ConfigFile = z.strictObject({
   log: Log.prefault({}),
   store: block().describe('Vector index, expiry or own backend of the long-term store.').meta(PENDING),
   checkpointer: block().describe('Expiry, own backend or serialisation of checkpoints.').meta(PENDING),
-  auth: block().describe('Own authentication and authorisation handlers.').meta(PENDING),
+  auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
   webhooks: block().describe('Address rules and headers of webhooks.').meta(PENDING),
   ui: block().describe('Components for generative user interfaces.').meta(PENDING),
   ui_config: block().describe('Settings of these components.').meta(PENDING),
 });
 
+export type ConfigValues = z.output<typeof ConfigFile>;
+
 export interface GraphSpec {
   readonly graph_id: string;
-  /** File, relative to `root`. */
+  /** As written: from `root`. */
   readonly path: string;
   readonly export: string;
   readonly description: string | null;
 }
 
-type Values = z.output<typeof ConfigFile>;
-
 /** The whole configuration with every default filled in; frozen to the bottom. Holds secrets: never log it. */
-export interface Config extends Readonly<Pick<Values, 'server' | 'storage' | 'runs' | 'http' | 'log'>> {
+export interface Config extends Readonly<Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log'>> {
   readonly graphs: readonly GraphSpec[];
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;
@@ -158,9 +170,13 @@ export interface Config extends Readonly<Pick<Values, 'server' | 'storage' | 'ru
   readonly file: string | undefined;
 }
 
-/** The levels of Python's logging, as the official variable LOG_LEVEL has them. */
-function pythonLevel(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const level = value.toLowerCase();
-  return { warning: 'warn', critical: 'error', fatal: 'error', trace: 'debug' }[level] ?? level;
+/** LOG_LEVEL has the levels of Python's logging. */
+function pythonLevel(level: string): string {
+  const names: Record<string, string> = {
+    warning: 'warn',
+    critical: 'error',
+    fatal: 'error',
+    trace: 'debug',
+  };
+  return names[level] ?? level;
 }

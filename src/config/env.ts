@@ -1,0 +1,82 @@
+/** A variable of the environment and the key of the configuration it sets. */
+export interface Variable {
+  readonly name: string;
+  readonly key: string;
+  /** The value is JSON and replaces the whole block. */
+  readonly json?: true;
+  readonly text: string;
+}
+
+/**
+ * Every variable the server reads (CONTRACT §15). They win over the file and lose to flags. Where two set the same
+ * key, the later line wins: blocks come before what is inside them, general names before particular ones.
+ */
+export const VARIABLES: readonly Variable[] = [
+  { name: 'LANGSERVE_GRAPHS', key: 'graphs', json: true, text: 'Graphs, as in the file.' },
+  { name: 'LANGGRAPH_HTTP', key: 'http', json: true, text: 'The whole `http` block.' },
+  { name: 'LANGGRAPH_STORE', key: 'store', json: true, text: 'The whole `store` block.' },
+  {
+    name: 'LANGGRAPH_CHECKPOINTER',
+    key: 'checkpointer',
+    json: true,
+    text: 'The whole `checkpointer` block.',
+  },
+  { name: 'LANGGRAPH_AUTH', key: 'auth', json: true, text: 'The whole `auth` block.' },
+  { name: 'LANGGRAPH_ENCRYPTION', key: 'encryption', json: true, text: 'The whole `encryption` block.' },
+  { name: 'LANGGRAPH_WEBHOOKS', key: 'webhooks', json: true, text: 'The whole `webhooks` block.' },
+  { name: 'LANGGRAPH_UI', key: 'ui', json: true, text: 'The whole `ui` block.' },
+  { name: 'LANGGRAPH_UI_CONFIG', key: 'ui_config', json: true, text: 'The whole `ui_config` block.' },
+  { name: 'LANGGRAPH_SERVER_HOST', key: 'server.host', text: 'Address to listen on.' },
+  { name: 'PORT', key: 'server.port', text: 'Port to listen on.' },
+  { name: 'LANGGRAPH_SERVER_PORT', key: 'server.port', text: 'Port to listen on; wins over `PORT`.' },
+  { name: 'AGENT_SERVER_API_KEYS', key: 'server.api_keys', text: 'Accepted keys, separated by commas.' },
+  { name: 'HTTP_MAX_REQUEST_BODY_BYTES', key: 'server.body_limit', text: 'Largest request body.' },
+  { name: 'POSTGRES_URI', key: 'storage.url', text: 'Address of the database.' },
+  { name: 'POSTGRES_URI_CUSTOM', key: 'storage.url', text: 'The same; wins over `POSTGRES_URI`.' },
+  { name: 'DATABASE_URI', key: 'storage.url', text: 'The same, also `sqlite:<file>`; wins over both.' },
+  { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time.' },
+  { name: 'BG_JOB_TIMEOUT_SECS', key: 'runs.timeout_seconds', text: 'Longest time a run may take.' },
+  { name: 'BG_JOB_MAX_RETRIES', key: 'runs.max_attempts', text: 'Executions of a run, the first included.' },
+  {
+    name: 'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',
+    key: 'runs.shutdown_grace_seconds',
+    text: 'How long running runs may go on after SIGTERM.',
+  },
+  {
+    name: 'RESUMABLE_STREAM_TTL_SECONDS',
+    key: 'runs.stream_ttl_seconds',
+    text: 'How long the events of a finished run can be read again.',
+  },
+  { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path that every route moves under.' },
+  { name: 'CORS_CONFIG', key: 'http.cors', json: true, text: 'The whole `http.cors` block.' },
+  { name: 'CORS_ALLOW_ORIGINS', key: 'http.cors.allow_origins', text: 'Origins, separated by commas.' },
+  {
+    name: 'LOG_LEVEL',
+    key: 'log.level',
+    text: 'Least level that is logged, in any case; also `WARNING`, `CRITICAL`.',
+  },
+  { name: 'LOG_JSON', key: 'log.json', text: 'JSON lines or readable ones.' },
+  { name: 'LOG_COLOR', key: 'log.color', text: 'Colour in readable lines.' },
+];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment the program was started with. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/**
+ * Gives the graphs the variables of the file's `env` key; what is set already stays. Call it before a graph loads.
+ */
+export function applyEnvironment(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+}
+
+/**
+ * Must run before anything of LangChain loads: with callbacks in the background, runs that start in the same tick
+ * lose streamed tokens without an error. What the user has set stays.
+ */
+export function awaitLangChainCallbacks(): void {
+  process.env['LANGCHAIN_CALLBACKS_BACKGROUND'] ??= 'false';
+}

@@ -1,0 +1,122 @@
+import { basename, dirname, resolve } from 'node:path';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { type Environment, processEnvironment } from './env.ts';
+import { readEnv } from './env-file.ts';
+import { findFile, readDocument } from './file.ts';
+import { fromLanggraphJson } from './langgraph-json.ts';
+import { overlayFlags, overlayVariables } from './overlay.ts';
+import { ConfigError, Problems } from './problems.ts';
+import { configKeys } from './reference.ts';
+import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
+import { substitute } from './substitute.ts';
+
+export interface ConfigSources {
+  /** Folder the file is looked for in. */
+  readonly cwd: string;
+  /** From `--config`. */
+  readonly file?: string | undefined;
+  /** Values of flags by the key they set; undefined is a flag that was not given. */
+  readonly flags?: Readonly<Record<string, string | undefined>>;
+  /** Instead of the program's own. */
+  readonly environment?: Environment;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Lines to show once: what is accepted but has no effect. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Flags over environment over file over defaults, as one frozen value (DESIGN §2). Throws a `ConfigError` that
+ * holds every problem at once.
+ */
+export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  const file = await findFile(sources.cwd, sources.file);
+  const root = file === undefined ? resolve(sources.cwd) : dirname(file);
+  const problems = new Problems(file === undefined ? 'configuration' : basename(file));
+  const { document, variables, warnings } = await readSources(sources, file, root, problems);
+  if (file === undefined && document['graphs'] === undefined) {
+    throw new ConfigError([
+      `no configuration: ${root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
+    ]);
+  }
+  const parsed = ConfigFile.safeParse(document);
+  if (!parsed.success) problems.addIssues(parsed.error.issues);
+  if (!parsed.success || problems.lines.length > 0) throw new ConfigError(problems.lines);
+  return {
+    config: deepFreeze(complete(parsed.data, { env: variables, root, file })),
+    warnings: [...warnings, ...pendingKeys(document)],
+  };
+}
+
+/** The document as the schema shall see it: file, then environment, then flags. */
+async function readSources(
+  sources: ConfigSources,
+  file: string | undefined,
+  root: string,
+  problems: Problems,
+) {
+  const environment = sources.environment ?? processEnvironment();
+  const missing = (key: string, name: string) => problems.add(key, `the variable ${name} is not set`);
+  const warnings: string[] = [];
+  const { env, ...written } = fromLanggraphJson(file === undefined ? {} : await readDocument(file));
+
+  // Before everything else, because ${VAR} in the other keys sees these variables too.
+  const envKey = substitute(env, environment, missing, 'env');
+  const variables = await readEnv(envKey, root, (line) => warnings.push(line));
+  const known = { ...variables, ...environment };
+
+  const document = substitute(written, known, missing) as JsonObject;
+  if (envKey != null) document['env'] = envKey;
+  overlayVariables(document, known, problems);
+  overlayFlags(document, sources.flags ?? {}, problems);
+  return { document, variables, warnings };
+}
+
+function complete(
+  { graphs, env: _, storage, ...values }: ConfigValues,
+  place: Pick<Config, 'env' | 'root' | 'file'>,
+): Config {
+  return {
+    server: values.server,
+    storage: { ...storage, url: fromRoot(storage.url, place.root) },
+    runs: values.runs,
+    http: values.http,
+    log: values.log,
+    graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
+    ...place,
+  };
+}
+
+function graphSpec(graph_id: string, graph: ConfigValues['graphs'][string]): GraphSpec {
+  const { path, description = null } = typeof graph === 'string' ? { path: graph } : graph;
+  const colon = path.lastIndexOf(':');
+  return { graph_id, path: path.slice(0, colon), export: path.slice(colon + 1), description };
+}
+
+/** A SQLite file is seen from the configuration, so that the same data is found from every working folder. */
+function fromRoot(url: string, root: string): string {
+  const path = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  return path === undefined ? url : `sqlite:${resolve(root, path)}`;
+}
+
+function pendingKeys(document: JsonObject): string[] {
+  return configKeys()
+    .filter(({ key, pending }) => pending && valueAt(document, key) !== undefined)
+    .map(({ key }) => `${key}: this server does not have this yet; the key has no effect`);
+}
+
+function valueAt(document: JsonObject, key: string): unknown {
+  return key
+    .split('.')
+    .reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), document);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) deepFreeze(inner);
+    Object.freeze(value);
+  }
+  return value;
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { ConfigFile } from './schema.ts';
+
+/** One key of the configuration, as the documentation and the error lines know it. */
+export interface ConfigKey {
+  /** With dots: `server.port`. */
+  readonly key: string;
+  readonly type: string;
+  /** Undefined when the key has none. */
+  readonly default: unknown;
+  readonly description: string;
+  /** Accepted, but without effect so far. */
+  readonly pending: boolean;
+}
+
+/** Every key, in the order of the schema; groups are opened, and `*` stands for a name the user chooses. */
+export function configKeys(schema: z.ZodType = ConfigFile, path: readonly string[] = []): ConfigKey[] {
+  const { inner, value } = unwrap(schema);
+  if (inner instanceof z.ZodObject) {
+    return Object.entries(inner.shape).flatMap(([name, child]) =>
+      configKeys(child as z.ZodType, [...path, name]),
+    );
+  }
+  const meta = { ...inner.meta(), ...schema.meta() };
+  const key: ConfigKey = {
+    key: path.join('.'),
+    type: String(meta['type'] ?? ''),
+    default: value,
+    description: String(meta.description ?? ''),
+    pending: meta['pending'] === true,
+  };
+  return [key, ...groupsIn(inner).flatMap((group) => configKeys(group, [...path, '*']))];
+}
+
+/** The groups that a map holds under names the user chooses. */
+function groupsIn(schema: z.ZodType): z.ZodObject[] {
+  if (!(schema instanceof z.ZodRecord)) return [];
+  const element = schema.valueType;
+  const kinds = element instanceof z.ZodUnion ? element.options : [element];
+  return kinds.filter((kind) => kind instanceof z.ZodObject);
+}
+
+/** What a default, an optional or a prefault is around, and the default. */
+function unwrap(schema: z.ZodType): { inner: z.ZodType; value: unknown } {
+  if (schema instanceof z.ZodDefault) {
+    return { inner: unwrap(schema.def.innerType as z.ZodType).inner, value: schema.def.defaultValue };
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault) {
+    return unwrap(schema.def.innerType as z.ZodType);
+  }
+  return { inner: schema, value: undefined };
+}

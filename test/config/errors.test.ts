@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { problemsOf } from '../support/config.ts';
+import { project } from '../support/project.ts';
+
+const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
+
+test.each([
+  [
+    'a misspelt key',
+    'runs: { concurency: 5 }',
+    'runs.concurency: unknown key; did you mean runs.concurrency?',
+  ],
+  ['a misspelt block', 'servr: { port: 1 }', 'servr: unknown key; did you mean server?'],
+  ['a key outside its block', 'port: 1', 'port: unknown key; did you mean server.port?'],
+  ['a key nobody knows', 'bananas: 1', 'bananas: unknown key'],
+  [
+    'a deep key',
+    'http: { cors: { origins: "*" } }',
+    'http.cors.origins: unknown key; did you mean http.cors.allow_origins?',
+  ],
+  ['text for a number', 'runs: { concurrency: many }', 'runs.concurrency: must be a whole number'],
+  ['half a run', 'runs: { concurrency: 1.5 }', 'runs.concurrency: must be a whole number'],
+  ['a number below its range', 'runs: { max_attempts: 0 }', 'runs.max_attempts: must be at least 1'],
+  ['a number above its range', 'server: { port: 70000 }', 'server.port: must be at most 65535'],
+  [
+    'a word that is none',
+    'storage: { synchronous: off }',
+    'storage.synchronous: must be one of full, normal',
+  ],
+  ['text for a flag', 'http: { disable_mcp: maybe }', 'http.disable_mcp: must be true or false'],
+  ['text for a block', 'server: here', 'server: must be a map of keys'],
+  [
+    'a size without a unit',
+    'server: { body_limit: big }',
+    'server.body_limit: must be a number of bytes, or like 16mb',
+  ],
+  [
+    'an unknown database',
+    'storage: { url: "mysql://x" }',
+    'storage.url: must begin with sqlite: or postgres://',
+  ],
+  [
+    'a prefix without a slash',
+    'http: { mount_prefix: agents }',
+    'http.mount_prefix: must be a path like /agents, without a slash at its end',
+  ],
+])('%s is one line with the path of the key', async (_, yaml, line) => {
+  expect(await problemsOf(GRAPHS + yaml)).toEqual([`agent.config.yaml: ${line}`]);
+});
+
+test.each([
+  ['no graphs', 'server: { port: 1 }', 'graphs: is required'],
+  ['an empty map of graphs', 'graphs: {}', 'graphs: must name at least one graph'],
+  ['a list of graphs', 'graphs: [a]', 'graphs: must be a map of names to path:export'],
+  [
+    'a graph without an export',
+    'graphs: { a: ./a.ts }',
+    'graphs.a: must be path:export, such as ./agent.ts:graph',
+  ],
+  [
+    'a graph that is a number',
+    'graphs: { a: 5 }',
+    'graphs.a: must be path:export, or a map with path and description',
+  ],
+  ['a graph without a path', 'graphs: { a: { description: x } }', 'graphs.a.path: is required'],
+  [
+    'a misspelt key of a graph',
+    'graphs: { a: { path: "a.ts:g", descripton: x } }',
+    'graphs.a.descripton: unknown key; did you mean graphs.a.description?',
+  ],
+])('%s is one line', async (_, yaml, line) => {
+  expect(await problemsOf(yaml)).toEqual([`agent.config.yaml: ${line}`]);
+});
+
+test('all problems are told at once, each with where it was set', async () => {
+  const problems = await problemsOf(`${GRAPHS}runs: { concurency: 5 }\nstorage: { url: "\${DB}" }`, {
+    environment: { BG_JOB_TIMEOUT_SECS: 'soon', LANGGRAPH_HTTP: '{oops' },
+    flags: { 'server.port': 'x' },
+  });
+
+  expect([...problems].sort()).toEqual([
+    '--port: server.port: must be a whole number',
+    'BG_JOB_TIMEOUT_SECS: runs.timeout_seconds: must be a whole number',
+    'LANGGRAPH_HTTP: http: is not valid JSON',
+    'agent.config.yaml: runs.concurency: unknown key; did you mean runs.concurrency?',
+    'agent.config.yaml: storage.url: the variable DB is not set',
+  ]);
+});
+
+test('a file that is no YAML is told by line and column', async () => {
+  expect(await problemsOf('graphs:\n  a: b: c\n')).toEqual([
+    'agent.config.yaml:2:6: Nested mappings are not allowed in compact mappings',
+  ]);
+  expect(await problemsOf('- a list\n')).toEqual(['agent.config.yaml: must be a map of keys']);
+  expect(await problemsOf('graphs: *nowhere\n')).toEqual([
+    'agent.config.yaml: an alias (*name) has no anchor (&name) before it',
+  ]);
+});
+
+test('no file and no graphs says what was looked for', async () => {
+  await using folder = await project({});
+
+  await expect(loadConfig({ cwd: folder.root, environment: {} })).rejects.toThrow(
+    `no configuration: ${folder.root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
+  );
+  await expect(loadConfig({ cwd: folder.root, file: 'x.yaml', environment: {} })).rejects.toThrow(
+    `${folder.path('x.yaml')}: there is no such file`,
+  );
+});
+
+test('no error line shows a value of the configuration', async () => {
+  const secret = 'sk-do-not-show';
+  const problems = await Promise.all([
+    problemsOf(`${GRAPHS}storage: { url: "mysql://user:${secret}@db" }`),
+    problemsOf(`${GRAPHS}server: { api_keys: { a: ${secret} } }`),
+    problemsOf(`${GRAPHS}log: { level: ${secret} }`),
+    problemsOf(GRAPHS, { environment: { LANGGRAPH_HTTP: secret, N_JOBS_PER_WORKER: secret } }),
+    problemsOf(`key: "${secret}" ${secret}: ${secret}\n  ${secret}`),
+    problemsOf(`key: !!${secret} *${secret}\n${secret}`),
+  ]);
+
+  expect(problems.every((lines) => lines.length > 0)).toBe(true);
+  expect(problems.flat().filter((line) => line.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { load, problemsOf } from '../support/config.ts';
+
+const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
+const open = (source: string) =>
+  `${source}: server.host: other machines could reach this address and nothing would authenticate them. Set ` +
+  'AGENT_SERVER_API_KEYS (or server.api_keys), or serve only this machine with --host 127.0.0.1';
+
+test.each(['0.0.0.0', '::', '192.168.1.7', 'example.org', '128.0.0.1', '127.0.0.1.example.org'])(
+  'without a key, %s is refused',
+  async (host) => {
+    expect(await problemsOf(`${GRAPHS}server: { host: "${host}" }`)).toEqual([open('agent.config.yaml')]);
+    expect(await problemsOf(GRAPHS, { flags: { 'server.host': host } })).toEqual([open('--host')]);
+  },
+);
+
+test.each(['127.0.0.1', '127.8.8.8', 'localhost', '::1', '[::1]'])(
+  'without a key, %s is served',
+  async (host) => {
+    expect((await load(`${GRAPHS}server: { host: "${host}" }`)).config.server.host).toBe(host);
+  },
+);
+
+test('with a key every address is served', async () => {
+  const { config } = await load(`${GRAPHS}server: { host: 0.0.0.0 }`, {
+    environment: { AGENT_SERVER_API_KEYS: 'one, two' },
+  });
+
+  expect(config.server.api_keys).toEqual(['one', 'two']);
+});
+
+test('an empty list of keys is no key', async () => {
+  const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
+
+  expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);
+});
+
+test('handlers that this server does not run yet are no protection', async () => {
+  const yaml = `${GRAPHS}auth: { path: "./auth.ts:auth" }\nserver: { host: 0.0.0.0 }`;
+
+  expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { project } from '../support/project.ts';
+
+async function loadJson(document: unknown) {
+  await using folder = await project({
+    'langgraph.json': JSON.stringify(document),
+    '.env': 'OPENAI_API_KEY=x',
+  });
+  return await loadConfig({ cwd: folder.root, environment: {} });
+}
+
+const GRAPHS = { agent: './src/agent.ts:graph' };
+
+test('a project made for the official server runs as it is', async () => {
+  const { config, warnings } = await loadJson({
+    $schema: 'https://example.org/langgraph.json',
+    node_version: '20',
+    dockerfile_lines: [`RUN echo \${NOT_OURS}`],
+    dependencies: ['.'],
+    graphs: GRAPHS,
+    env: '.env',
+  });
+
+  expect(config.graphs).toEqual([
+    { graph_id: 'agent', path: './src/agent.ts', export: 'graph', description: null },
+  ]);
+  expect(config.env).toEqual({ OPENAI_API_KEY: 'x' });
+  expect(warnings).toEqual([]);
+});
+
+test.each([
+  'python_version',
+  'pip_config_file',
+  'pip_installer',
+  'source',
+  'keep_pkg_tools',
+  'base_image',
+  'image_distro',
+  'docker_compose_file',
+  '_INTERNAL_docker_tag',
+  'api_version',
+  'node_loader',
+])('%s, which only builds an image, is accepted in silence', async (key) => {
+  expect((await loadJson({ graphs: GRAPHS, [key]: 'anything' })).warnings).toEqual([]);
+});
+
+test.each(['store', 'checkpointer', 'auth', 'encryption', 'webhooks', 'ui', 'ui_config'])(
+  '%s, which the server does not have yet, is one warning line',
+  async (key) => {
+    const { warnings } = await loadJson({ graphs: GRAPHS, [key]: { a: 1 } });
+
+    expect(warnings).toEqual([`${key}: this server does not have this yet; the key has no effect`]);
+  },
+);
+
+test('own routes are accepted with a warning', async () => {
+  const { config, warnings } = await loadJson({
+    graphs: GRAPHS,
+    http: { app: './app.ts:app', disable_mcp: true },
+  });
+
+  expect(config.http.disable_mcp).toBe(true);
+  expect(warnings).toEqual(['http.app: this server does not have this yet; the key has no effect']);
+});
+
+test('both spellings of header patterns are read', async () => {
+  const { config } = await loadJson({
+    graphs: GRAPHS,
+    http: { configurable_headers: { include: ['x-user-*'], excludes: ['x-user-secret'] } },
+  });
+
+  expect(config.http.configurable_headers).toEqual({ includes: ['x-user-*'], excludes: ['x-user-secret'] });
+});

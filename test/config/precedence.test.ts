@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { load } from '../support/config.ts';
+import { project } from '../support/project.ts';
+
+const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
+
+test('a file with graphs only gets every default', async () => {
+  const { config, warnings } = await load(GRAPHS);
+
+  expect(config.graphs).toEqual([
+    { graph_id: 'echo', path: './echo.ts', export: 'graph', description: null },
+  ]);
+  expect(config.server).toEqual({ host: '127.0.0.1', port: 8123, api_keys: [], body_limit: 16_777_216 });
+  expect(config.storage).toEqual({
+    url: `sqlite:${join(config.root, '.agent-server/server.db')}`,
+    synchronous: 'full',
+  });
+  expect(config.runs).toMatchObject({ concurrency: 10, max_attempts: 3, timeout_seconds: 86_400 });
+  expect(config.http.cors.allow_origins).toEqual(['*']);
+  expect(warnings).toEqual([]);
+});
+
+test('a flag wins over the environment, the environment over the file, the file over the default', async () => {
+  const file = `${GRAPHS}server: { port: 1001 }`;
+  const environment = { PORT: '1002' };
+
+  expect((await load(GRAPHS)).config.server.port).toBe(8123);
+  expect((await load(file)).config.server.port).toBe(1001);
+  expect((await load(file, { environment })).config.server.port).toBe(1002);
+  expect((await load(file, { environment, flags: { 'server.port': '1003' } })).config.server.port).toBe(1003);
+});
+
+test('a flag that was not given and an empty variable leave the file alone', async () => {
+  const { config } = await load(`${GRAPHS}server: { port: 1001 }`, {
+    environment: { PORT: '' },
+    flags: { 'server.port': undefined },
+  });
+
+  expect(config.server.port).toBe(1001);
+});
+
+test('of two variables for one key the particular one wins', async () => {
+  const { config } = await load(GRAPHS, {
+    environment: {
+      PORT: '1',
+      LANGGRAPH_SERVER_PORT: '2',
+      POSTGRES_URI: 'postgres://a/1',
+      DATABASE_URI: 'postgres://a/2',
+    },
+  });
+
+  expect(config.server.port).toBe(2);
+  expect(config.storage.url).toBe('postgres://a/2');
+});
+
+test('a JSON variable replaces its block and a variable inside the block still wins', async () => {
+  const { config } = await load(`${GRAPHS}http: { disable_mcp: true, cors: { max_age: 5 } }`, {
+    environment: {
+      LANGGRAPH_HTTP: '{"disable_store":true,"cors":{"max_age":7}}',
+      CORS_ALLOW_ORIGINS: 'http://a, http://b',
+    },
+  });
+
+  expect(config.http).toMatchObject({ disable_store: true, disable_mcp: false });
+  expect(config.http.cors).toMatchObject({ max_age: 7, allow_origins: ['http://a', 'http://b'] });
+});
+
+test('--config names a file, and its folder is the root of its paths', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { other: "./x.ts:graph" }',
+    'app/my.yaml': GRAPHS,
+  });
+
+  const { config } = await loadConfig({ cwd: folder.root, file: 'app/my.yaml', environment: {} });
+
+  expect(config.graphs[0]?.graph_id).toBe('echo');
+  expect(config.root).toBe(folder.path('app'));
+  expect(config.storage.url).toBe(`sqlite:${folder.path('app/.agent-server/server.db')}`);
+});
+
+test('agent.config.yaml is preferred to langgraph.json', async () => {
+  await using folder = await project({ 'langgraph.json': '{"graphs":{"old":"./a.ts:graph"}}' });
+  const idOf = async () =>
+    (await loadConfig({ cwd: folder.root, environment: {} })).config.graphs[0]?.graph_id;
+
+  expect(await idOf()).toBe('old');
+  await folder.write({ 'agent.config.yaml': GRAPHS });
+  expect(await idOf()).toBe('echo');
+});
+
+test('graphs may come from the environment alone', async () => {
+  await using folder = await project({});
+
+  const { config } = await loadConfig({
+    cwd: folder.root,
+    environment: { LANGSERVE_GRAPHS: '{"echo":{"path":"./echo.ts:graph","description":"Says it again."}}' },
+  });
+
+  expect(config.graphs[0]).toMatchObject({ graph_id: 'echo', description: 'Says it again.' });
+  expect(config.file).toBeUndefined();
+});
+
+test('the configuration is frozen to the bottom', async () => {
+  const { config } = await load(GRAPHS);
+
+  expect(Object.isFrozen(config.http.cors.allow_origins)).toBe(true);
+  expect(Object.isFrozen(config.graphs[0])).toBe(true);
+});
+
+test('sizes, levels and flags may be written the way people write them', async () => {
+  const { config } = await load(`${GRAPHS}server: { body_limit: 2mb }\nhttp: { disable_mcp: "yes" }`, {
+    environment: { LOG_LEVEL: 'WARNING', LOG_JSON: 'true' },
+  });
+
+  expect(config.server.body_limit).toBe(2_097_152);
+  expect(config.http.disable_mcp).toBe(true);
+  expect(config.log).toEqual({ level: 'warn', json: true });
+});
