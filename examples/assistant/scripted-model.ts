@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
+import type { BaseLanguageModelInput } from '@langchain/core/language_models/base';
+import {
+  BaseChatModel,
+  type BaseChatModelCallOptions,
+  type BindToolsInput,
+} from '@langchain/core/language_models/chat_models';
+import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
+import type { Runnable } from '@langchain/core/runnables';
+
+/** What the model says next: words, or calls of tools. */
+export interface Reply {
+  text?: string;
+  tool_calls?: { name: string; args: Record<string, unknown> }[];
+}
+
+export type Script = (messages: BaseMessage[]) => Reply;
+
+interface CallOptions extends BaseChatModelCallOptions {
+  tools?: BindToolsInput[];
+}
+
+/**
+ * A chat model that answers by rules instead of a network: it streams word by word and calls tools as a hosted model
+ * does, so that everything around it can be built, shown and tested without a key.
+ */
+export class ScriptedChatModel extends BaseChatModel<CallOptions> {
+  readonly #script: Script;
+  readonly #delay_ms: number;
+
+  /** `delay_ms` is the pause before each token. */
+  constructor({ script, delay_ms = 10 }: { script: Script; delay_ms?: number }) {
+    super({});
+    this.#script = script;
+    this.#delay_ms = delay_ms;
+  }
+
+  override _llmType(): string {
+    return 'scripted';
+  }
+
+  override bindTools(tools: BindToolsInput[]): Runnable<BaseLanguageModelInput, AIMessageChunk, CallOptions> {
+    return this.withConfig({ tools });
+  }
+
+  override async _generate(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
+  ): Promise<ChatResult> {
+    let whole = tokenOf({ content: '' });
+    for await (const chunk of this._streamResponseChunks(messages, options, runManager)) {
+      whole = whole.concat(chunk);
+    }
+    return { generations: [whole] };
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
+    for (const chunk of tokensOf(this.#script(messages))) {
+      // The signal ends the answer in the middle when the run is cancelled.
+      await sleep(this.#delay_ms, undefined, options.signal && { signal: options.signal });
+      yield chunk;
+      await runManager?.handleLLMNewToken(chunk.text, undefined, undefined, undefined, undefined, { chunk });
+    }
+  }
+}
+
+/** Words one by one; the arguments of a tool call in pieces, as hosted models stream them. */
+function* tokensOf({ text = '', tool_calls = [] }: Reply): Generator<ChatGenerationChunk> {
+  for (const word of text.match(/\s*\S+/g) ?? []) yield tokenOf({ content: word });
+  for (const [index, { name, args }] of tool_calls.entries()) {
+    const call = { index, type: 'tool_call_chunk' as const };
+    const id = `call_${randomUUID()}`;
+    yield tokenOf({ content: '', tool_call_chunks: [{ ...call, id, name, args: '' }] });
+    for (const part of JSON.stringify(args).match(/.{1,16}/gsu) ?? []) {
+      yield tokenOf({ content: '', tool_call_chunks: [{ ...call, args: part }] });
+    }
+  }
+}
+
+function tokenOf(fields: {
+  content: string;
+  tool_call_chunks?: NonNullable<AIMessageChunk['tool_call_chunks']>;
+}): ChatGenerationChunk {
+  return new ChatGenerationChunk({ text: fields.content, message: new AIMessageChunk(fields) });
+}

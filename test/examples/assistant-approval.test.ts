@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ToolMessage } from '@langchain/core/messages';
+import { Command, MemorySaver } from '@langchain/langgraph';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { graph } from '../../examples/assistant/graph.ts';
+import { onThreads } from './on-threads.ts';
+
+const ORDER = 'Email ana@example.com about lunch saying See you at noon.';
+const config = { configurable: { thread_id: 't' } };
+
+let assistant: typeof graph;
+let outbox: string;
+
+beforeEach(async () => {
+  assistant = onThreads(graph, new MemorySaver());
+  outbox = join(await mkdtemp(join(tmpdir(), 'outbox-')), 'mail');
+  vi.stubEnv('OUTBOX', outbox);
+  vi.stubEnv('OPENAI_API_KEY', '');
+  vi.stubEnv('OPENAI_BASE_URL', '');
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+function say(content: string) {
+  return assistant.invoke({ messages: [{ role: 'user', content }] }, config);
+}
+
+function decide(resume: unknown) {
+  return assistant.invoke(new Command({ resume }), config);
+}
+
+async function waitingFor() {
+  const { tasks } = await assistant.getState(config);
+  return tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+}
+
+async function sent(): Promise<string[]> {
+  if (!existsSync(outbox)) return [];
+  return Promise.all((await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')));
+}
+
+test('asks before it sends, naming the tool and its arguments', async () => {
+  await say(ORDER);
+
+  expect(await waitingFor()).toEqual([
+    {
+      question: 'May I call send_email?',
+      tool: 'send_email',
+      arguments: { to: 'ana@example.com', subject: 'lunch', body: 'See you at noon.' },
+    },
+  ]);
+  expect(await sent()).toEqual([]);
+});
+
+test('sends what was approved, once', async () => {
+  await say(ORDER);
+  const { messages } = await decide({ approved: true });
+
+  expect(await sent()).toEqual(['To: ana@example.com\nSubject: lunch\n\nSee you at noon.\n']);
+  expect(messages.at(-1)?.text).toMatch(/^The e-mail to ana@example\.com is in the outbox/);
+  expect(await waitingFor()).toEqual([]);
+});
+
+test.each([{ approved: false }, { approved: false, arguments: { to: 'bob@example.com' } }, 'yes', {}, []])(
+  'sends nothing when the answer is %j',
+  async (answer) => {
+    await say(ORDER);
+    const { messages } = await decide(answer);
+
+    expect(await sent()).toEqual([]);
+    expect(messages.at(-1)?.text).toBe('send_email was not approved, so I did not do it.');
+    expect((await assistant.getState(config)).next).toEqual([]);
+  },
+);
+
+test.each([
+  { approved: true, arguments: { to: 'bob@example.com' } },
+  { arguments: { to: 'bob@example.com' } },
+])('sends with the arguments that %j changes', async (answer) => {
+  await say(ORDER);
+  await decide(answer);
+
+  expect(await sent()).toEqual(['To: bob@example.com\nSubject: lunch\n\nSee you at noon.\n']);
+});
+
+test.each([{ to: 'nobody' }, { subject: 'one\nBcc: everybody@example.com' }])(
+  'sends nothing with arguments that the tool does not take: %j',
+  async (changes) => {
+    await say(ORDER);
+    const { messages } = await decide({ approved: true, arguments: changes });
+
+    expect(await sent()).toEqual([]);
+    expect(messages.filter((message) => ToolMessage.isInstance(message))).toMatchObject([
+      { status: 'error' },
+    ]);
+  },
+);
+
+test('sends a passage of the notes', async () => {
+  await say('Please send the opening hours of the shop to ana@example.com');
+
+  expect(await waitingFor()).toMatchObject([
+    {
+      arguments: {
+        subject: 'Opening hours: Shop',
+        body: expect.stringMatching(/^The shop is open from Tuesday/),
+      },
+    },
+  ]);
+});
+
+test('asks for an address and takes it from the next message', async () => {
+  const { messages } = await say('Send an e-mail about lunch saying See you at noon.');
+  expect(messages.at(-1)?.text).toBe('To which address shall I send it?');
+
+  await say('to ana@example.com');
+  expect(await waitingFor()).toMatchObject([{ arguments: { to: 'ana@example.com', subject: 'lunch' } }]);
+});
+
+test('the thread goes on after a decision', async () => {
+  await say(ORDER);
+  await decide({ approved: false });
+  const { messages } = await say('When is the shop open on Saturday?');
+
+  expect(messages.at(-1)?.text).toMatch(/opening-hours\.md/);
+});
