@@ -3,17 +3,20 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = Record<string, unknown>;
 
 /**
- * JSON text of a value, with NUL as U+FFFD in keys and strings: PostgreSQL cannot store NUL in jsonb, and both
- * engines must answer alike (CONTRACT §1). `undefined` becomes `null`.
+ * JSON text of a value, with NUL and unpaired surrogates as U+FFFD in keys and strings: PostgreSQL cannot store them
+ * in jsonb, and both engines must answer alike (CONTRACT §1). `undefined` becomes `null`.
  */
 export function toJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
-  return text.includes('\\u0000') ? replaceNul(text) : text;
+  return text.includes('\\u0000') || text.includes('\\ud') ? replaceUnstorable(text) : text;
 }
 
-/** Only an odd number of backslashes before `u0000` makes it an escape: `\\u0000` is text about NUL. */
-function replaceNul(text: string): string {
-  return text.replace(/(\\+)u0000/g, (match, slashes: string) =>
+/**
+ * `JSON.stringify` escapes a surrogate only when it is unpaired. Only an odd number of backslashes makes an escape:
+ * `\\u0000` is text about NUL.
+ */
+function replaceUnstorable(text: string): string {
+  return text.replace(/(\\+)u(?:0000|d[89a-f]..)/g, (match, slashes: string) =>
     slashes.length % 2 === 1 ? `${slashes.slice(1)}\uFFFD` : match,
   );
 }

@@ -45,7 +45,10 @@ export function list(values: readonly SqlValue[]): Sql {
   )})`;
 }
 
-/** Text and values for one engine: `?` for SQLite, `$1 …` for PostgreSQL. */
+/**
+ * Text and values for one engine: `?` for SQLite, `$1 …` for PostgreSQL. NUL becomes U+FFFD, as in JSON (`toJson`):
+ * PostgreSQL has no text with NUL.
+ */
 export function render(query: Sql, dialect: DialectName): { text: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
   const text = renderInto(query, dialect, values);
@@ -59,7 +62,7 @@ function renderInto(query: Sql, dialect: DialectName, values: SqlValue[]): strin
     if (typeof part === 'object' && part !== null && !(part instanceof Uint8Array)) {
       text += renderInto('strings' in part ? part : part[dialect], dialect, values);
     } else {
-      values.push(part);
+      values.push(typeof part === 'string' && part.includes('\0') ? part.replaceAll('\0', '\uFFFD') : part);
       text += dialect === 'postgres' ? `$${values.length}` : '?';
     }
     text += query.strings[i + 1];

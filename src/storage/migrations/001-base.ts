@@ -84,7 +84,8 @@ create table run_queue (
 -- Invariant 1: one head for each thread is held by this index, not by code.
 create unique index run_queue_head on run_queue (thread_id) where state in ('ready', 'running');
 create index run_queue_ready on run_queue (not_before, seq) where state = 'ready';
-create index run_queue_waiting on run_queue (thread_id, not_before, seq) where state in ('scheduled', 'parked');
+-- Which run of a thread is next, and whether a thread is busy at all.
+create index run_queue_thread on run_queue (thread_id, not_before, seq);
 create index run_queue_due on run_queue (not_before) where state = 'scheduled';
 create index run_queue_worker on run_queue (worker_id) where state = 'running';
 

@@ -1,0 +1,33 @@
+import { toJson } from '../core/json.ts';
+import type { Assistant } from '../schemas/assistants.ts';
+import type { Reader, Transaction } from './db.ts';
+import { decode } from './json.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+/** What each version keeps, and `assistants` a copy of from the current one. */
+export const VERSIONED = raw('graph_id, name, description, config, context, metadata, version');
+export const COLUMNS = sql`assistant_id, ${VERSIONED}, created_at, updated_at`;
+export const JSON_COLUMNS = ['config', 'context', 'metadata'] as const;
+
+export async function findAssistant(reader: Reader, assistant_id: string): Promise<Assistant | undefined> {
+  const row = await reader.get<Assistant>(
+    sql`select ${COLUMNS} from assistants where assistant_id = ${assistant_id}`,
+  );
+  return row && decode(row, JSON_COLUMNS);
+}
+
+/** To be followed by what happens when the id is taken. */
+export function insertInto(assistant: Assistant): Sql {
+  const { assistant_id, graph_id, name, description, config, context, metadata, version } = assistant;
+  return sql`insert into assistants (${COLUMNS}) values (${assistant_id}, ${graph_id}, ${name}, ${description},
+    ${toJson(config)}, ${toJson(context)}, ${toJson(metadata)}, ${version}, ${assistant.created_at},
+    ${assistant.updated_at})`;
+}
+
+/** Writes an assistant as it is now as the version that it says it is; an existing one takes name and description. */
+export async function keepVersion(tx: Transaction, assistant_id: string): Promise<void> {
+  await tx.run(sql`
+    insert into assistant_versions (assistant_id, ${VERSIONED}, created_at)
+    select assistant_id, ${VERSIONED}, updated_at from assistants where assistant_id = ${assistant_id}
+    on conflict (assistant_id, version) do update set name = excluded.name, description = excluded.description`);
+}

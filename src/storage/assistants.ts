@@ -1,0 +1,137 @@
+import { toJson } from '../core/json.ts';
+import type {
+  Assistant,
+  AssistantFilter,
+  AssistantSearch,
+  AssistantVersion,
+  AssistantVersionsSearch,
+} from '../schemas/assistants.ts';
+import { COLUMNS, findAssistant, insertInto, JSON_COLUMNS, keepVersion } from './assistant-row.ts';
+import { listVersions, setLatestVersion } from './assistant-versions.ts';
+import type { Db } from './db.ts';
+import { contains, decode, merged } from './json.ts';
+import { all, join, raw, type Sql, sql } from './sql.ts';
+import { deleteSystemExcept, upsertSystem } from './system-assistants.ts';
+
+/** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
+export type AssistantChanges = {
+  readonly [Field in 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata']?:
+    | Assistant[Field]
+    | undefined;
+};
+
+export type AssistantRepository = ReturnType<typeof assistantRepository>;
+
+const SORT: Record<AssistantSearch['sort_by'], Sql> = {
+  assistant_id: sql`assistant_id`,
+  created_at: sql`created_at`,
+  updated_at: sql`updated_at`,
+  name: sql`lower(name)`,
+  graph_id: sql`graph_id`,
+};
+
+/** Assistants and their versions (CONTRACT §2.1). */
+export function assistantRepository(db: Db) {
+  return {
+    /** With its first version. False when the id is taken. */
+    insert(assistant: Assistant): Promise<boolean> {
+      return db.transaction('promised', async (tx) => {
+        const inserted = await tx.run(sql`${insertInto(assistant)} on conflict (assistant_id) do nothing`);
+        if (inserted > 0) await keepVersion(tx, assistant.assistant_id);
+        return inserted > 0;
+      });
+    },
+
+    get(assistant_id: string): Promise<Assistant | undefined> {
+      return findAssistant(db, assistant_id);
+    },
+
+    /** Whole rows: `select` is the caller's. */
+    async search(query: AssistantSearch): Promise<Assistant[]> {
+      const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
+      const rows = await db.all<Assistant>(sql`
+        select ${COLUMNS} from assistants where ${matches(query)}
+        order by ${SORT[query.sort_by]} ${order}, assistant_id ${order}
+        limit ${query.limit} offset ${query.offset}`);
+      return rows.map((row) => decode(row, JSON_COLUMNS));
+    },
+
+    async count(filter: AssistantFilter): Promise<number> {
+      const row = await db.get<{ count: number }>(
+        sql`select count(*) as count from assistants where ${matches(filter)}`,
+      );
+      return row?.count ?? 0;
+    },
+
+    /** Makes a new version, numbered after the highest one, and makes it current. */
+    update(assistant_id: string, changes: AssistantChanges, at: string): Promise<Assistant | undefined> {
+      return updateAssistant(db, assistant_id, changes, at);
+    },
+
+    /** Newest first. */
+    versions(assistant_id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
+      return listVersions(db, assistant_id, query);
+    },
+
+    /** Makes a version current again with all that it kept. Undefined when there is no such version. */
+    setLatest(assistant_id: string, version: number, at: string): Promise<Assistant | undefined> {
+      return setLatestVersion(db, assistant_id, version, at);
+    },
+
+    /** Its versions go too; its runs stay. */
+    async delete(assistant_id: string): Promise<boolean> {
+      return (await db.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
+    },
+
+    /** Inserts the assistants of the configured graphs; those that exist take name and description. */
+    upsertSystem(assistants: readonly Assistant[]): Promise<void> {
+      return upsertSystem(db, assistants);
+    },
+
+    /** Deletes the system assistants of graphs that are no longer configured. */
+    deleteSystemExcept(assistant_ids: readonly string[]): Promise<void> {
+      return deleteSystemExcept(db, assistant_ids);
+    },
+  };
+}
+
+function matches({ metadata, graph_id, name }: AssistantFilter): Sql {
+  return all([
+    metadata && contains('metadata', metadata),
+    graph_id === undefined ? undefined : sql`graph_id = ${graph_id}`,
+    name === undefined ? undefined : sql`strpos(lower(name), lower(${name})) > 0`,
+  ]);
+}
+
+function updateAssistant(
+  db: Db,
+  assistant_id: string,
+  changes: AssistantChanges,
+  at: string,
+): Promise<Assistant | undefined> {
+  return db.transaction('promised', async (tx) => {
+    // Also locks the row, so that two updates do not come to the same number.
+    const changed = await tx.run(sql`
+      update assistants set ${join([sql`updated_at = ${at}`, ...assignments(changes)], ', ')}
+      where assistant_id = ${assistant_id}`);
+    if (changed === 0) return undefined;
+    await tx.run(sql`
+      update assistants set version = 1 + (
+        select max(version) from assistant_versions where assistant_id = ${assistant_id})
+      where assistant_id = ${assistant_id}`);
+    await keepVersion(tx, assistant_id);
+    return findAssistant(tx, assistant_id);
+  });
+}
+
+function assignments({ graph_id, name, description, config, context, metadata }: AssistantChanges): Sql[] {
+  const given = [
+    graph_id !== undefined && sql`graph_id = ${graph_id}`,
+    name !== undefined && sql`name = ${name}`,
+    description !== undefined && sql`description = ${description}`,
+    config && sql`config = ${toJson(config)}`,
+    context && sql`context = ${toJson(context)}`,
+    metadata && sql`metadata = ${merged('metadata', metadata)}`,
+  ];
+  return given.filter((assignment) => typeof assignment === 'object');
+}

@@ -1,0 +1,52 @@
+import type { Run } from '../schemas/runs.ts';
+import type { Db } from './db.ts';
+import { decode } from './json.ts';
+import { all, raw, sql } from './sql.ts';
+
+export interface RunList {
+  readonly limit: number;
+  readonly offset: number;
+  /** One that no run can have matches nothing. */
+  readonly status?: string | undefined;
+}
+
+export type RunRepository = ReturnType<typeof runRepository>;
+
+/** A run as a client sees it; tracing sessions are not ours. */
+const COLUMNS =
+  raw(`run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at,
+  updated_at, null as langsmith_session_name`);
+
+/** Reads runs. They are made, moved on and removed by the verbs of `queue/`. */
+export function runRepository(db: Db) {
+  return {
+    /** With a thread, only a run of that thread. */
+    async get(thread_id: string | undefined, run_id: string): Promise<Run | undefined> {
+      const wanted = all([
+        sql`run_id = ${run_id}`,
+        thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
+      ]);
+      const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
+      return row && decode(row, ['metadata', 'kwargs']);
+    },
+
+    /** Newest first. */
+    async list(thread_id: string, { limit, offset, status }: RunList): Promise<Run[]> {
+      const wanted = all([
+        sql`thread_id = ${thread_id}`,
+        status === undefined ? undefined : sql`status = ${status}`,
+      ]);
+      const rows = await db.all<Run>(sql`
+        select ${COLUMNS} from runs where ${wanted}
+        order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
+      return rows.map((row) => decode(row, ['metadata', 'kwargs']));
+    },
+
+    /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
+    ofAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
+      return db.all(
+        sql`select run_id, thread_id from runs where assistant_id = ${assistant_id} limit ${limit}`,
+      );
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Thread } from '../schemas/threads.ts';
+import type { Db, Transaction } from './db.ts';
+import { raw, type Sql, sql } from './sql.ts';
+import { findThread } from './thread-row.ts';
+
+/** The columns of a thread's history as they go over. No `run_id`: removing a run must not take it from the copy. */
+const HISTORY = {
+  checkpoints: raw('ns, checkpoint_id, parent_id, checkpoint, metadata'),
+  checkpoint_blobs: raw('ns, channel, version, base_version, depth, type, value'),
+  checkpoint_writes: raw('ns, checkpoint_id, task_id, idx, channel, type, value'),
+};
+
+/**
+ * A new thread with the metadata, the state and the history of another; without its runs, so a busy one's copy is
+ * not busy. Undefined when there is no source.
+ */
+export function copyThread(
+  db: Db,
+  source_id: string,
+  target_id: string,
+  at: string,
+): Promise<Thread | undefined> {
+  return db.transaction('promised', async (tx) => {
+    const copied = await copyRow(tx, source_id, target_id, at);
+    if (!copied) return undefined;
+    await copyRows(tx, 'thread_values', raw('value'), source_id, target_id);
+    // Checkpoints first: PostgreSQL looks again for each statement, and a run may add some of all three meanwhile.
+    for (const [table, columns] of Object.entries(HISTORY)) {
+      await copyRows(tx, table, columns, source_id, target_id);
+    }
+    return findThread(tx, target_id);
+  });
+}
+
+type StoredThread = Record<'status' | 'metadata' | 'error' | 'interrupts', string>;
+
+/** The row goes through the program, for its values are of every type and need no casts so. */
+async function copyRow(tx: Transaction, source_id: string, target_id: string, at: string): Promise<boolean> {
+  const source = await tx.get<StoredThread>(
+    sql`select status, metadata, error, interrupts from threads where thread_id = ${source_id}`,
+  );
+  if (!source) return false;
+  const inserted = await tx.run(sql`
+    insert into threads (thread_id, status, metadata, config, error, interrupts, created_at, updated_at,
+      state_updated_at)
+    values (${target_id}, ${source.status}, ${source.metadata}, '{}', ${source.error}, ${source.interrupts}, ${at},
+      ${at}, ${at})`);
+  return inserted > 0;
+}
+
+/** Takes the new id from the new thread's row, where it has its type. */
+function copyRows(tx: Transaction, table: string, columns: Sql, source_id: string, target_id: string) {
+  return tx.run(sql`
+    insert into ${raw(table)} (thread_id, ${columns})
+    select (select thread_id from threads where thread_id = ${target_id}), ${columns}
+    from ${raw(table)} where thread_id = ${source_id}`);
+}

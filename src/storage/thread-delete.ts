@@ -1,0 +1,22 @@
+import type { Db } from './db.ts';
+import { removeCheckpointsOfThread } from './queue/remove-checkpoints.ts';
+import { lockThread } from './queue/thread-lock.ts';
+import { sql } from './sql.ts';
+
+/** The runs that were in flight, whose workers must be told; undefined when there is no such thread. */
+export function deleteThread(db: Db, thread_id: string): Promise<string[] | undefined> {
+  return db.transaction('promised', async (tx) => {
+    await lockThread(tx, thread_id);
+    const queued = await tx.all<{ run_id: string }>(
+      sql`select run_id from run_queue where thread_id = ${thread_id}`,
+    );
+    const runs = sql`select run_id from runs where thread_id = ${thread_id}`;
+    await tx.run(sql`delete from run_events where run_id in (${runs})`);
+    await tx.run(sql`delete from run_event_expiry where run_id in (${runs})`);
+    await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
+    await removeCheckpointsOfThread(tx, thread_id);
+    // Its runs and values go with it.
+    const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
+    return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
+  });
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+import type { Thread, ThreadField } from '../schemas/threads.ts';
+import type { Reader } from './db.ts';
+import { decode } from './json.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+/** Which fields the caller will look at; all when undefined. */
+export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
+
+const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`;
+
+/** `busy` is never stored: a thread is busy exactly while one of its runs is in the queue. */
+export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status end`;
+
+const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at,
+  threads.metadata, threads.config, threads.error, threads.interrupts, ${STATUS} as status`;
+
+/** A whole thread, except that `values` are read only when they are selected: they are by far the largest part. */
+export function selectThreads(selection: ThreadSelection): Sql {
+  if (selection && !selection.includes('values')) return sql`select ${COLUMNS} from threads`;
+  return sql`select ${COLUMNS}, thread_values.value as ${raw('"values"')}
+    from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
+}
+
+export async function findThread(
+  reader: Reader,
+  thread_id: string,
+  selection?: ThreadSelection,
+): Promise<Thread | undefined> {
+  const row = await reader.get<ThreadRow>(
+    sql`${selectThreads(selection)} where threads.thread_id = ${thread_id}`,
+  );
+  return row && threadOf(row);
+}
+
+export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
+
+/** Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2). */
+export function threadOf(row: ThreadRow): Thread {
+  const { interrupts, error, ...thread } = decode(row, [
+    'metadata',
+    'config',
+    'values',
+    'error',
+    'interrupts',
+  ]);
+  return interrupts ? { ...thread, error, interrupts } : thread;
+}

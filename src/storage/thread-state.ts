@@ -1,0 +1,44 @@
+import { toJson } from '../core/json.ts';
+import type { ThreadStatus } from '../schemas/threads.ts';
+import type { Db, Transaction } from './db.ts';
+import { merged } from './json.ts';
+import { lockThread } from './queue/thread-lock.ts';
+import { sql } from './sql.ts';
+import { findThread } from './thread-row.ts';
+
+/** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
+export interface NewState {
+  readonly values: unknown;
+  readonly status: Exclude<ThreadStatus, 'busy'>;
+  readonly interrupts: Record<string, unknown[]>;
+  /** Merged shallow. */
+  readonly metadata?: Record<string, unknown> | undefined;
+}
+
+export function setThreadState(
+  db: Db,
+  thread_id: string,
+  state: NewState,
+  at: string,
+): Promise<'updated' | 'busy' | 'missing'> {
+  return db.transaction('promised', async (tx) => {
+    await lockThread(tx, thread_id);
+    const thread = await findThread(tx, thread_id, ['status']);
+    if (!thread) return 'missing';
+    if (thread.status === 'busy') return 'busy';
+    await writeState(tx, thread_id, state, at);
+    return 'updated';
+  });
+}
+
+async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
+  // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
+  await tx.run(sql`
+    update threads set status = ${state.status}, error = null, interrupts = ${toJson(state.interrupts)},
+      config = case when interrupts is null then '{"configurable":{}}' else config end,
+      metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at}
+    where thread_id = ${thread_id}`);
+  await tx.run(sql`
+    insert into thread_values (thread_id, value) values (${thread_id}, ${toJson(state.values)})
+    on conflict (thread_id) do update set value = excluded.value`);
+}

@@ -1,0 +1,83 @@
+import { toJson } from '../core/json.ts';
+import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
+import type { Db } from './db.ts';
+import { merged } from './json.ts';
+import { join, sql } from './sql.ts';
+import { copyThread } from './thread-copy.ts';
+import { deleteThread } from './thread-delete.ts';
+import { findThread, type ThreadSelection } from './thread-row.ts';
+import { countThreads, searchThreads } from './thread-search.ts';
+import { type NewState, setThreadState } from './thread-state.ts';
+
+export type ThreadChanges = Pick<ThreadPatch, 'metadata' | 'ttl'>;
+
+export type ThreadRepository = ReturnType<typeof threadRepository>;
+
+/** Threads and their newest values (CONTRACT §2.2). Their status at the end of a run is written by `queue/finish`. */
+export function threadRepository(db: Db) {
+  return {
+    /** A thread that has no state yet. False when the id is taken. */
+    async insert(thread: Thread & Pick<ThreadCreate, 'ttl'>): Promise<boolean> {
+      const ttl = thread.ttl ? toJson(thread.ttl) : null;
+      const inserted = await db.run(sql`
+        insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at, ttl)
+        values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)},
+          ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttl})
+        on conflict (thread_id) do nothing`);
+      return inserted > 0;
+    },
+
+    get(thread_id: string, selection?: ThreadSelection): Promise<Thread | undefined> {
+      return findThread(db, thread_id, selection);
+    },
+
+    /** Whole rows, but for `values` that were not selected. */
+    search(query: ThreadSearch): Promise<Thread[]> {
+      return searchThreads(db, query);
+    },
+
+    count(filter: ThreadFilter): Promise<number> {
+      return countThreads(db, filter);
+    },
+
+    /** `metadata` is merged shallow. `updated_at` moves even when nothing else does. */
+    update(thread_id: string, changes: ThreadChanges, at: string): Promise<Thread | undefined> {
+      return updateThread(db, thread_id, changes, at);
+    },
+
+    /** Refused while a run of the thread is in flight. */
+    setState(thread_id: string, state: NewState, at: string): Promise<'updated' | 'busy' | 'missing'> {
+      return setThreadState(db, thread_id, state, at);
+    },
+
+    /**
+     * With its runs, their events and its checkpoints. The runs that were in flight, whose workers must be told;
+     * undefined when there is no such thread.
+     */
+    delete(thread_id: string): Promise<string[] | undefined> {
+      return deleteThread(db, thread_id);
+    },
+
+    /** State and history go over, runs do not. Undefined when there is no source. */
+    copy(source_id: string, target_id: string, at: string): Promise<Thread | undefined> {
+      return copyThread(db, source_id, target_id, at);
+    },
+  };
+}
+
+function updateThread(
+  db: Db,
+  thread_id: string,
+  { metadata, ttl }: ThreadChanges,
+  at: string,
+): Promise<Thread | undefined> {
+  const assignments = [
+    sql`updated_at = ${at}`,
+    metadata && sql`metadata = ${merged('metadata', metadata)}`,
+    ttl && sql`ttl = ${toJson(ttl)}`,
+  ].filter((assignment) => assignment !== undefined);
+  return db.transaction('promised', async (tx) => {
+    await tx.run(sql`update threads set ${join(assignments, ', ')} where thread_id = ${thread_id}`);
+    return findThread(tx, thread_id);
+  });
+}
