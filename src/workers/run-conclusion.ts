@@ -11,6 +11,9 @@ import type { Attempt, AttemptDeps } from './run-attempt.ts';
 import { isInfrastructure, runErrorOf } from './run-error.ts';
 import { StopReason } from './stop-reason.ts';
 
+/** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
+const UNRESUMABLE_LOG_MS = 5 * 60_000;
+
 type Outcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'release'; readonly charge: boolean }
@@ -108,7 +111,7 @@ function runEnd(
     },
     frames: rest,
     at: timestamp(clock.now()),
-    keep_log_ms: rules.keep_log_ms,
+    keep_log_ms: kwargs.resumable ? rules.keep_log_ms : Math.min(rules.keep_log_ms, UNRESUMABLE_LOG_MS),
     remove_thread: kwargs.temporary && kwargs['on_completion'] !== 'keep',
   };
 }

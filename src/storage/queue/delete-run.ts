@@ -10,11 +10,19 @@ export interface DeletedRun {
   readonly promoted: boolean;
 }
 
+/** Whether the thread's history goes on without what the run wrote, or keeps it. */
+export type ItsCheckpoints = 'remove checkpoints' | 'keep checkpoints';
+
 /**
- * Removes a run in any state with its checkpoints and its log; a worker that executes it loses its lease.
- * The thread keeps its values (CONTRACT §2.3).
+ * Removes a run in any state with its log; a worker that executes it loses its lease. The thread keeps its values
+ * (CONTRACT §2.3).
  */
-export function deleteRun(db: Db, thread_id: string, run_id: string): Promise<DeletedRun> {
+export function deleteRun(
+  db: Db,
+  thread_id: string,
+  run_id: string,
+  checkpoints: ItsCheckpoints = 'remove checkpoints',
+): Promise<DeletedRun> {
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
     const gone = await tx.run(sql`delete from runs where run_id = ${run_id} and thread_id = ${thread_id}`);
@@ -22,7 +30,7 @@ export function deleteRun(db: Db, thread_id: string, run_id: string): Promise<De
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     await tx.run(sql`delete from run_events where run_id = ${run_id}`);
     await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
-    await removeCheckpointsOfRun(tx, run_id);
+    if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, run_id);
     return { deleted: true, promoted: await promote(tx, thread_id) };
   });
 }

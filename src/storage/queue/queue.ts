@@ -1,9 +1,10 @@
 import type { Db } from '../db.ts';
 import { type Cancellation, cancelRuns } from './cancel.ts';
 import { type Claim, claim } from './claim.ts';
-import { deleteRun } from './delete-run.ts';
+import { deleteRun, type ItsCheckpoints } from './delete-run.ts';
 import { nextDue, promoteDue } from './due.ts';
 import { enqueue, type NewRun } from './enqueue.ts';
+import { queueFigures } from './figures.ts';
 import { finish, type RunEnd } from './finish.ts';
 import type { Lease } from './lease.ts';
 import { type ReapRules, reap } from './reap.ts';
@@ -21,7 +22,9 @@ export function runQueue(db: Db) {
     release: (lease: Lease, charge: boolean, delay_ms: number) => release(db, lease, charge, delay_ms),
     cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
       cancelRuns(db, thread_id, run_ids, how),
-    deleteRun: (thread_id: string, run_id: string) => deleteRun(db, thread_id, run_id),
+    deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints) =>
+      deleteRun(db, thread_id, run_id, checkpoints),
+    figures: () => queueFigures(db),
     promoteDue: () => promoteDue(db),
     nextDue: () => nextDue(db),
     reap: (rules: ReapRules) => reap(db, rules),

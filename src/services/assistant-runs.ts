@@ -1,0 +1,38 @@
+import type { Actor } from '../auth/actor.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RunRepository } from '../storage/runs.ts';
+import type { ThreadRepository } from '../storage/threads.ts';
+
+export interface AssistantRunsDeps {
+  readonly runs: RunRepository;
+  readonly threads: ThreadRepository;
+  readonly queue: RunQueue;
+  readonly bus: EventBus;
+}
+
+/** Runs removed before the next look: one assistant may have very many. */
+const BATCH = 100;
+
+/** The runs of an assistant that is deleted go with it; what executes is stopped (CONTRACT §2.1). */
+export function assistantRuns({ runs, threads, queue, bus }: AssistantRunsDeps) {
+  return {
+    async deleteOf(
+      _actor: Actor,
+      assistant_id: string,
+      { delete_threads }: { delete_threads: boolean },
+    ): Promise<void> {
+      for (;;) {
+        const batch = await runs.ofAssistant(assistant_id, BATCH);
+        for (const { run_id, thread_id } of batch) {
+          if (delete_threads) await threads.delete(thread_id);
+          else await queue.deleteRun(thread_id, run_id, 'keep checkpoints');
+          bus.control(run_id);
+          bus.hint(run_id);
+        }
+        bus.wake();
+        if (batch.length < BATCH) return;
+      }
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { assistantRepository } from './assistants.ts';
+import { checkpointRepository } from './checkpoints.ts';
+import type { Db } from './db.ts';
+import { openPostgres } from './engines/postgres.ts';
+import { openSqlite } from './engines/sqlite.ts';
+import { migrate } from './migrate.ts';
+import { runQueue } from './queue/queue.ts';
+import { runEventRepository } from './run-events.ts';
+import { runRepository } from './runs.ts';
+import { storeItemRepository } from './store-items.ts';
+import { threadRepository } from './threads.ts';
+
+/** Everything that is kept, by noun. */
+export type Storage = ReturnType<typeof storageOf> & AsyncDisposable;
+
+export interface StorageOptions {
+  /** `sqlite:` and an absolute path, or `postgres://…`. */
+  readonly url: string;
+  readonly synchronous: 'full' | 'normal';
+}
+
+/**
+ * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached or, a SQLite
+ * file, when another server has it.
+ */
+export async function openStorage({ url, synchronous }: StorageOptions): Promise<Storage> {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  const db = path === undefined ? openPostgres(url) : openSqlite(path, { synchronous });
+  try {
+    await migrate(db);
+  } catch (error) {
+    await db[Symbol.asyncDispose]();
+    throw error;
+  }
+  return { ...storageOf(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+}
+
+function storageOf(db: Db) {
+  return {
+    db,
+    assistants: assistantRepository(db),
+    threads: threadRepository(db),
+    runs: runRepository(db),
+    queue: runQueue(db),
+    events: runEventRepository(db),
+    checkpoints: checkpointRepository(db),
+    storeItems: storeItemRepository(db),
+  };
+}

@@ -1,0 +1,94 @@
+import { hostname } from 'node:os';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RunEventRepository } from '../storage/run-events.ts';
+import { dueRunsLoop } from './due-runs.ts';
+import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
+import { reaperLoop } from './reaper.ts';
+import { retentionLoop } from './retention.ts';
+import { type AttemptDeps, runAttempt } from './run-attempt.ts';
+import { RunWorker } from './runs.ts';
+
+export interface EngineOptions {
+  /** Runs at once; 0 executes none. */
+  readonly concurrency: number;
+  readonly max_attempts: number;
+  /** No other process uses the database, so every lease on record is of a process that is gone. */
+  readonly alone: boolean;
+  readonly version: string;
+  readonly pid: number;
+}
+
+export interface EngineDeps extends AttemptDeps {
+  readonly queue: RunQueue;
+  readonly events: RunEventRepository;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+export type Engine = ReturnType<typeof engine>;
+
+/** Everything that works without being asked: executes runs, keeps leases, takes back lost runs, sweeps old logs. */
+export function engine(deps: EngineDeps, options: EngineOptions) {
+  const { queue, logger } = deps;
+  const worker_id = deps.ids.uuid4();
+  const worker = {
+    worker_id,
+    host: hostname(),
+    pid: options.pid,
+    version: options.version,
+    slots: options.concurrency,
+  };
+  const runs = new RunWorker({
+    ...deps,
+    worker_id,
+    concurrency: options.concurrency,
+    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+  });
+  const loops = [
+    heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
+    reaperLoop({ ...deps, rules: reapRules(options.max_attempts, deps.rules.keep_log_ms) }),
+    dueRunsLoop(deps),
+    retentionLoop({ log: deps.events, logger }),
+  ] as const;
+  const subscription = deps.bus.onScheduled(() => loops[2].poke());
+
+  return {
+    /** Runs that execute here now, and how many could. */
+    figures: () => ({
+      max: options.concurrency,
+      active: runs.active,
+      available: Math.max(0, options.concurrency - runs.active),
+    }),
+
+    /** Takes back what an earlier process left, then begins to work. */
+    async start(): Promise<void> {
+      if (options.alone) await queue.forgetWorkers();
+      await queue.heartbeat(worker, LEASE_MS);
+      for (const loop of loops) loop.start();
+      if (options.concurrency > 0) runs.start();
+    },
+
+    /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. */
+    async stop(grace_ms: number): Promise<void> {
+      subscription[Symbol.dispose]();
+      await runs.stop(grace_ms);
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await queue.leave(worker_id);
+    },
+  };
+}
+
+/** A run that takes its worker with it is tried again a little later each time. */
+function reapRules(max_attempts: number, keep_log_ms: number) {
+  const exhausted = {
+    error: 'WorkerLostError',
+    message: `The worker of this run was lost ${max_attempts} times; it is not tried again.`,
+  };
+  return { max_attempts, backoff_ms: 1000, keep_log_ms, exhausted };
+}

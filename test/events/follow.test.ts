@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { follow, type Sources } from '../../src/events/follow.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import { EventWriter } from '../../src/events/writer.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import { type Frame, runEventRepository } from '../../src/storage/run-events.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+/** A run that executes here, and everything that its followers read from. */
+async function executing(db: Db, resumable: boolean) {
+  const { queue, add } = queueStory(db);
+  const run_id = await add(randomUUID());
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  const { lease } = claimed as ClaimedRun;
+  const sources: Sources = {
+    live: new LiveRuns(),
+    log: runEventRepository(db),
+    bus: memoryBus(),
+    isInFlight: queue.isInFlight,
+  };
+  const live = sources.live.open(run_id, 0);
+  const errors: unknown[] = [];
+  const writer = new EventWriter({ ...sources, lease, live, resumable, onError: (e) => errors.push(e) });
+  return { queue, run_id, lease, sources, live, writer, errors };
+}
+
+/** Ends the run as an attempt does. */
+async function end({ queue, lease, writer, live }: Awaited<ReturnType<typeof executing>>) {
+  const rest = await writer.close();
+  await queue.finish(lease, successful({ frames: rest }));
+  writer.showEnd(rest, { seq: writer.nextSeq, event: '__end__', data: '{}' });
+  live[Symbol.dispose]();
+}
+
+async function read({ sources, run_id }: { sources: Sources; run_id: string }, after = 0): Promise<Frame[]> {
+  return Array.fromAsync(follow(sources, run_id, after, AbortSignal.timeout(20_000)));
+}
+
+const numbers = (frames: Frame[]) => frames.map((frame) => frame.seq);
+const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i) => i + from);
+
+describeEachDatabase('following a run', (open) => {
+  test.for([true, false])(
+    'every frame comes once, in order, to the end (resumable: %s)',
+    async (resumable) => {
+      await using db = await open();
+      const run = await executing(db, resumable);
+      const before = read(run);
+      for (let n = 1; n <= 500; n++) run.writer.write('custom', { n });
+      const during = read(run, 250);
+      await end(run);
+      const after = read(run, 499);
+      expect(numbers(await before)).toEqual(upTo(500));
+      expect(numbers(await during)).toEqual(upTo(500, 251));
+      expect(numbers(await after)).toEqual([500]);
+      expect(run.errors).toEqual([]);
+    },
+  );
+
+  test('what is too large to keep in memory is read from the log', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    const text = 'x'.repeat(100_000);
+    for (let n = 1; n <= 40; n++) run.writer.write('custom', { n, text });
+    const slow = read(run);
+    await end(run);
+    expect(numbers(await slow)).toEqual(upTo(40));
+  });
+
+  test('a frame of a resumable run is in the log before anybody sees it', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(20_000));
+    run.writer.write('custom', 1);
+    const first = await frames.next();
+    expect(first.value).toMatchObject({ seq: 1 });
+    expect(await run.sources.log.lastSeq(run.run_id)).toBe(1);
+    await frames.return();
+    await end(run);
+  });
+
+  test('a follower of a deleted run is let go', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const sources = {
+      live: new LiveRuns(),
+      log: runEventRepository(db),
+      bus: memoryBus(),
+      isInFlight: queue.isInFlight,
+    };
+    const reading = read({ sources, run_id });
+    await queue.deleteRun(thread_id, run_id);
+    expect(await reading).toEqual([]);
+  });
+
+  test('a follower without hints still gets everything', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    const deaf = { ...run.sources, live: new LiveRuns(), bus: memoryBus() };
+    const reading = read({ sources: deaf, run_id: run.run_id });
+    for (let n = 1; n <= 20; n++) run.writer.write('custom', { n });
+    await end(run);
+    expect(numbers(await reading)).toEqual(upTo(20));
+  });
+
+  test('a lost lease stops the writer, and the log holds nothing of what came after', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    await takeAway(run.queue);
+    run.writer.write('custom', 1);
+    await expect.poll(() => run.errors.length).toBe(1);
+    expect(await run.sources.log.lastSeq(run.run_id)).toBe(0);
+  });
+});
+
+function takeAway(queue: RunQueue): Promise<number> {
+  const exhausted = { error: '', message: '' };
+  return queue.reap({ max_attempts: 3, backoff_ms: 0, keep_log_ms: 0, exhausted });
+}

@@ -1,0 +1,33 @@
+import type { GraphCall, GraphEvent, GraphRegistry, GraphRuntime } from '../../src/graphs/graph.ts';
+import type { ThreadState } from '../../src/schemas/thread-state.ts';
+
+/** A graph without LangGraph: whatever the test says, for tests of what surrounds graphs. */
+export function scriptedGraph(
+  stream: (call: GraphCall) => AsyncIterable<GraphEvent>,
+  state: Partial<ThreadState> = {},
+): GraphRegistry {
+  const graph: GraphRuntime = {
+    graph_id: 'scripted',
+    stream,
+    state: async () => ({ ...EMPTY, ...state }),
+    history: async () => [],
+    update: async () => ({}),
+    draw: async () => ({ nodes: [], edges: [] }),
+    schemas: () => Promise.reject(new Error('a scripted graph has no schemas')),
+    subgraphs: async () => ({}),
+  };
+  return { ids: ['scripted'], description: () => null, get: async () => graph, loadErrors: () => new Map() };
+}
+
+const EMPTY: ThreadState = {
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: null,
+  created_at: null,
+  checkpoint: null,
+  parent_checkpoint: null,
+  interrupts: [],
+  checkpoint_id: null,
+  parent_checkpoint_id: null,
+};

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { Unavailable } from '../../src/core/errors.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import type { GraphCall, GraphEvent, GraphRegistry } from '../../src/graphs/graph.ts';
+import type { Run } from '../../src/schemas/runs.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { runEventRepository } from '../../src/storage/run-events.ts';
+import { sql } from '../../src/storage/sql.ts';
+import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
+import { RunWorker } from '../../src/workers/runs.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { scriptedGraph } from '../support/scripted-graph.ts';
+
+const KWARGS = {
+  input: { n: 1 },
+  command: null,
+  config: { configurable: { graph_id: 'scripted' } },
+  context: {},
+  stream_mode: ['values'],
+  durability: 'async',
+  resumable: true,
+  temporary: false,
+};
+
+function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rules']> = {}) {
+  const story = queueStory(db);
+  const log = runEventRepository(db);
+  const deps: AttemptDeps = {
+    queue: story.queue,
+    log,
+    live: new LiveRuns(),
+    bus: memoryBus(),
+    graphs,
+    memory: () => ({ checkpointer: undefined, store: undefined }),
+    clock: systemClock,
+    logger: silentLogger,
+    rules: { timeout_ms: 20_000, keep_log_ms: 60_000, retry_ms: 1, version: '0', ...rules },
+  };
+  const worker = new RunWorker({
+    ...deps,
+    ids: systemIds(systemClock),
+    worker_id: WORKER.worker_id,
+    concurrency: 4,
+    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+  });
+  return {
+    ...story,
+    ...deps,
+    worker,
+    async enqueue(kwargs: object = {}): Promise<Run> {
+      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
+      await story.queue.enqueue(request(run));
+      deps.bus.wake();
+      return run;
+    },
+    async ended(run: Run): Promise<string | undefined> {
+      await expect.poll(() => story.queue.isInFlight(run.run_id), { timeout: 10_000 }).toBe(false);
+      return story.statusOf(run.run_id);
+    },
+    async events(run: Run) {
+      const frames = await log.readAfter(run.run_id, 0, 100);
+      return frames.map(({ event, data }) => [event, JSON.parse(data)]);
+    },
+  };
+}
+
+async function* twoValues(): AsyncGenerator<GraphEvent> {
+  yield { event: 'values', data: { n: 1 } };
+  yield { event: 'values', data: { n: 2 } };
+}
+
+// biome-ignore lint/correctness/useYield: a graph that never says anything
+async function* untilStopped({ signal }: GraphCall): AsyncGenerator<GraphEvent> {
+  await once(signal, 'abort');
+  throw signal.reason;
+}
+
+describeEachDatabase('an attempt', (open) => {
+  test('streams the graph and ends the run with its state', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(twoValues, { values: { n: 2 } }));
+    at.worker.start();
+    const run = await at.enqueue();
+    expect(await at.ended(run)).toBe('success');
+    expect(await at.events(run)).toEqual([
+      ['metadata', { run_id: run.run_id, attempt: 1 }],
+      ['values', { n: 1 }],
+      ['values', { n: 2 }],
+      ['__end__', { status: 'success' }],
+    ]);
+    const { value } = (await db.get<{ value: string }>(sql`select value from thread_values`)) ?? {};
+    expect(value).toBe('{"n":2}');
+    await at.worker.stop(0);
+  });
+
+  test('a graph that throws ends its run as an error that tells neither paths nor passwords', async () => {
+    await using db = await open();
+    const graph = scriptedGraph(async function* () {
+      yield { event: 'values', data: {} };
+      throw new TypeError('no /srv/app/agents/secret.ts at postgres://joe:hunter2@db/x');
+    });
+    const at = working(db, graph);
+    at.worker.start();
+    const run = await at.enqueue();
+    expect(await at.ended(run)).toBe('error');
+    const error = { error: 'TypeError', message: 'no secret.ts at postgres://***@db/x' };
+    expect((await at.events(run)).slice(-2)).toEqual([
+      ['error', error],
+      ['__end__', { status: 'error' }],
+    ]);
+    await at.worker.stop(0);
+  });
+
+  test('a run that takes too long ends as a timeout', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(untilStopped), { timeout_ms: 20 });
+    at.worker.start();
+    const run = await at.enqueue();
+    expect(await at.ended(run)).toBe('timeout');
+    expect(await at.events(run)).toContainEqual(['error', { error: 'TimeoutError', message: '' }]);
+    await at.worker.stop(0);
+  });
+
+  test('a cancelled run stops, and says why', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(untilStopped));
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
+    const error = { error: 'UserInterrupt', message: 'asked' };
+    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
+    at.bus.control(run.run_id);
+    expect(await at.ended(run)).toBe('interrupted');
+    expect(await at.events(run)).toContainEqual(['error', error]);
+    await at.worker.stop(0);
+  });
+
+  test('a run that storage failed is tried again', async () => {
+    await using db = await open();
+    let calls = 0;
+    const graph = scriptedGraph(() => {
+      if (++calls === 1) throw new Unavailable('the database is away');
+      return twoValues();
+    });
+    const at = working(db, graph);
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => at.worker.active).toBe(0);
+    at.bus.wake();
+    expect(await at.ended(run)).toBe('success');
+    expect((await at.events(run)).filter(([event]) => event === 'metadata')).toEqual([
+      ['metadata', { run_id: run.run_id, attempt: 1 }],
+      ['metadata', { run_id: run.run_id, attempt: 2 }],
+    ]);
+    await at.worker.stop(0);
+  });
+
+  test('a worker that stops puts its runs back without charging the attempt', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(untilStopped));
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
+    await at.worker.stop(0);
+    expect(await at.statusOf(run.run_id)).toBe('pending');
+    expect(await db.get(sql`select state, attempt from run_queue`)).toEqual({ state: 'ready', attempt: 0 });
+  });
+
+  test('an attempt that lost its lease ends without a trace', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(untilStopped));
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
+    await at.queue.deleteRun(run.thread_id, run.run_id);
+    at.bus.control(run.run_id);
+    await expect.poll(() => at.worker.active).toBe(0);
+    expect(await at.events(run)).toEqual([]);
+    await at.worker.stop(0);
+  });
+});
