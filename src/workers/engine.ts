@@ -52,7 +52,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
-    reaperLoop({ ...deps, rules: reapRules(options.max_attempts, deps.rules.keep_log_ms) }),
+    reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRunsLoop(deps),
     retentionLoop({ log: deps.events, logger }),
   ] as const;

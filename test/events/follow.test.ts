@@ -122,5 +122,5 @@ describeEachDatabase('following a run', (open) => {
 
 function takeAway(queue: RunQueue): Promise<number> {
   const exhausted = { error: '', message: '' };
-  return queue.reap({ max_attempts: 3, backoff_ms: 0, keep_log_ms: 0, exhausted });
+  return queue.reap({ worker_id: randomUUID(), max_attempts: 3, backoff_ms: 0, keep_log_ms: 0, exhausted });
 }

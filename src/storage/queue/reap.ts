@@ -10,6 +10,8 @@ import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface ReapRules {
+  /** The worker that reaps: it lives, even when its event loop was blocked for longer than its lease. */
+  readonly worker_id: string;
   /** After this many attempts a run ends as `error`. */
   readonly max_attempts: number;
   /** How long before a reaped run may be taken again, ms; doubled for each attempt after the first. */
@@ -32,7 +34,7 @@ type Orphan = Pick<QueueRow, 'run_id' | 'cancel_action'> & {
 export async function reap(db: Db, rules: ReapRules): Promise<number> {
   const orphans = await db.all<Orphan>(sql`
     select run_id, thread_id, worker_id, attempt, cancel_action from run_queue q
-    where state = 'running' and not exists (
+    where state = 'running' and worker_id <> ${rules.worker_id} and not exists (
       select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${NOW}
     ) limit 1000`);
   for (const orphan of orphans) await db.transaction('promised', (tx) => takeBack(tx, orphan, rules));

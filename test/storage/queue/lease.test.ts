@@ -7,6 +7,7 @@ import { describeEachDatabase } from '../../support/databases.ts';
 import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
 const RULES = {
+  worker_id: randomUUID(),
   max_attempts: 3,
   backoff_ms: 0,
   keep_log_ms: 1000,
