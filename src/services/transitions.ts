@@ -1,6 +1,6 @@
 import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { ThreadStatus } from '../schemas/threads.ts';
+import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 
 /** What a run may become from each status (CONTRACT §3). `running` goes back to `pending` when its worker is gone. */
 export const NEXT_STATUS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
@@ -26,7 +26,7 @@ export function threadStatusAfter(
 }
 
 /** Task id → what it asks; only tasks that wait (CONTRACT §2.2). */
-export function interruptsOf(state: ThreadState | undefined): Record<string, unknown[]> {
+export function interruptsOf(state: ThreadState | undefined): Record<string, Interrupt[]> {
   const waiting = (state?.tasks ?? []).filter((task) => task.interrupts.length > 0);
   return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts]));
 }

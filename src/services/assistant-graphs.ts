@@ -1,0 +1,41 @@
+import type { Actor } from '../auth/actor.ts';
+import { NotFound } from '../core/errors.ts';
+import type { GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
+import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
+import type { FindAssistant } from './assistant-lookup.ts';
+
+/** What an assistant's graph looks like and what it takes (CONTRACT §2.1). */
+export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
+  return {
+    /** Nodes and edges; `xray` opens that many levels of subgraphs, true all of them. */
+    async draw(_actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
+      const graph = await openGraph(id, graphs, find);
+      return await graph.draw(xray);
+    },
+
+    async schemas(_actor: Actor, id: string): Promise<GraphSchema> {
+      const graph = await openGraph(id, graphs, find);
+      return await graph.schemas();
+    },
+
+    /** Schemas of the subgraphs by namespace; of one namespace, or also of theirs when `recurse`. */
+    async subgraphs(
+      _actor: Actor,
+      id: string,
+      namespace: string | undefined,
+      recurse: boolean,
+    ): Promise<Record<string, Omit<GraphSchema, 'graph_id'>>> {
+      const graph = await openGraph(id, graphs, find);
+      return await graph.subgraphs(namespace, recurse);
+    },
+  };
+}
+
+/** The graph as it is with the assistant's configuration. */
+async function openGraph(id: string, graphs: GraphRegistry, find: FindAssistant): Promise<GraphRuntime> {
+  const assistant = await find(id);
+  if (!assistant) throw new NotFound('Not Found');
+  const { assistant_id, graph_id, config, context } = assistant;
+  const configurable = { ...config.configurable, graph_id, assistant_id };
+  return graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
+}

@@ -1,0 +1,133 @@
+import type { Actor } from '../auth/actor.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { Conflict, InvalidInput, NotFound } from '../core/errors.ts';
+import { type Ids, isUuid } from '../core/ids.ts';
+import type { GraphRegistry } from '../graphs/graph.ts';
+import type {
+  Assistant,
+  AssistantCreate,
+  AssistantFilter,
+  AssistantPatch,
+  AssistantSearch,
+} from '../schemas/assistants.ts';
+import type { AssistantChanges, AssistantRepository } from '../storage/assistants.ts';
+import { assistantGraphs } from './assistant-graphs.ts';
+import { type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';
+import { assistantVersions } from './assistant-versions.ts';
+import { mirrorContext } from './mirror-context.ts';
+import { type Page, pageOf, pick } from './page.ts';
+import { systemAssistants } from './system-assistants.ts';
+
+export interface AssistantDeps {
+  readonly assistants: AssistantRepository;
+  readonly graphs: GraphRegistry;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly runs: AssistantRuns;
+}
+
+/** What goes with an assistant that is deleted. */
+export interface AssistantRuns {
+  /**
+   * Stops and removes the assistant's runs. Their threads stay with what the runs wrote, or go when `delete_threads`
+   * (CONTRACT §2.1).
+   */
+  deleteOf(actor: Actor, assistant_id: string, options: { delete_threads: boolean }): Promise<void>;
+}
+
+export type AssistantService = ReturnType<typeof assistantService>;
+
+/** Assistants: a graph with a configuration of its own, in versions (CONTRACT §2.1). */
+export function assistantService(deps: AssistantDeps) {
+  const { assistants, graphs } = deps;
+  const find = findAssistant(assistants, graphs);
+  return {
+    ...assistantCrud(deps, find),
+    ...assistantVersions(deps, find),
+    ...assistantGraphs(graphs, find),
+    ...systemAssistants(deps),
+
+    /** The assistant of a run: a graph's name, or an id. Throws what creating a run answers (CONTRACT §1). */
+    async resolve(_actor: Actor, id: string): Promise<Assistant> {
+      if (!graphs.ids.includes(id) && !isUuid(id)) throw new InvalidInput(invalidAssistant(graphs, id));
+      const assistant = await find(id);
+      if (!assistant) throw new NotFound('Thread or assistant not found.');
+      return assistant;
+    },
+  };
+}
+
+function assistantCrud({ assistants, graphs, clock, ids, runs }: AssistantDeps, find: FindAssistant) {
+  return {
+    async create(_actor: Actor, input: AssistantCreate): Promise<Assistant> {
+      requireGraph(graphs, input.graph_id);
+      const assistant = newAssistant(input, ids, timestamp(clock.now()));
+      const inserted = await assistants.insert(assistant);
+      const stored = await assistants.get(assistant.assistant_id);
+      if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
+      throw new Conflict(`Assistant ${assistant.assistant_id} already exists`);
+    },
+
+    async get(_actor: Actor, id: string): Promise<Assistant> {
+      const assistant = await find(id);
+      if (!assistant) throw new NotFound('Not Found');
+      return assistant;
+    },
+
+    async search(_actor: Actor, query: AssistantSearch): Promise<Page<Partial<Assistant>>> {
+      if (query.graph_id !== undefined) requireGraph(graphs, query.graph_id);
+      const rows = await assistants.search({ ...query, limit: query.limit + 1 });
+      const selected = rows.map((row) => pick(row, query.select));
+      return pageOf(selected, query.limit, query.offset);
+    },
+
+    count(_actor: Actor, filter: AssistantFilter): Promise<number> {
+      return assistants.count(filter);
+    },
+
+    /** Replaces `config` and `context`, merges `metadata`, and makes the result the newest and current version. */
+    async update(_actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
+      if (patch.graph_id !== undefined) requireGraph(graphs, patch.graph_id);
+      const stored = await find(id);
+      const changed =
+        stored &&
+        (await assistants.update(stored.assistant_id, changes(stored, patch), timestamp(clock.now())));
+      if (!changed) throw new NotFound(`Assistant ${id} not found`);
+      return changed;
+    },
+
+    async delete(actor: Actor, id: string, options: { delete_threads: boolean }): Promise<void> {
+      const stored = await find(id);
+      // The assistant first: from then on nobody can start another run of it.
+      const deleted = stored && (await assistants.delete(stored.assistant_id));
+      if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
+      await runs.deleteOf(actor, stored.assistant_id, options);
+    },
+  };
+}
+
+function newAssistant(input: AssistantCreate, ids: Ids, now: string): Assistant {
+  return {
+    assistant_id: input.assistant_id ?? ids.uuid4(),
+    graph_id: input.graph_id,
+    ...mirrorContext(input.config ?? {}, input.context ?? {}),
+    metadata: input.metadata ?? {},
+    name: input.name ?? 'Untitled',
+    description: input.description ?? null,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** A new context alone leaves the rest of the configuration (tags, recursion limit) as it was. */
+function changes(stored: Assistant, patch: AssistantPatch): AssistantChanges {
+  const { graph_id, name, description, metadata, config, context } = patch;
+  const { configurable: _replaced, ...rest } = stored.config;
+  const mirrored = config || context ? mirrorContext(config ?? rest, context ?? {}) : {};
+  return { graph_id, name, description, metadata, ...mirrored };
+}
+
+function invalidAssistant(graphs: GraphRegistry, id: string): string {
+  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}`;
+}

@@ -1,0 +1,115 @@
+import type { Actor } from '../auth/actor.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { BadRequest, NotFound } from '../core/errors.ts';
+import type { GraphConfig } from '../graphs/graph.ts';
+import { emptyThreadState } from '../graphs/thread-state.ts';
+import type {
+  CheckpointConfig,
+  ThreadHistory,
+  ThreadState,
+  ThreadStateUpdate,
+  ThreadStateUpdated,
+} from '../schemas/thread-state.ts';
+import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
+import { interruptsOf, threadStatusAfter } from './transitions.ts';
+
+export interface ThreadStateDeps extends ThreadGraphDeps {
+  readonly clock: Clock;
+}
+
+export type ThreadStateService = ReturnType<typeof threadStateService>;
+
+/** What a thread's graph remembers: its newest state, earlier ones, and changes from outside (CONTRACT §2.2). */
+export function threadStateService(deps: ThreadStateDeps) {
+  return {
+    get(actor: Actor, thread_id: string, options: { subgraphs?: boolean }): Promise<ThreadState> {
+      return this.at(actor, thread_id, {}, options);
+    },
+
+    /** `{}` is the latest checkpoint. An unknown one is `NotFound`; a thread without any has the empty state. */
+    async at(
+      _actor: Actor,
+      thread_id: string,
+      checkpoint: CheckpointConfig,
+      { subgraphs = false }: { subgraphs?: boolean },
+    ): Promise<ThreadState> {
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read');
+      const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
+      if (state) return state;
+      if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
+      return emptyThreadState();
+    },
+
+    /**
+     * Writes a checkpoint as if a node had returned `values`. `Conflict` while a run is pending or running,
+     * `BadRequest` when the thread has no graph or the graph cannot take the values.
+     */
+    async update(_actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
+      const opened = await openThreadGraph(deps, thread_id, 'threads.update');
+      if (!opened)
+        throw new BadRequest(`Thread ${thread_id} has no graph ID. Run it once, or set it in its metadata.`);
+      const { graph, memory } = opened;
+      const config = opened.config(input.checkpoint ?? { checkpoint_id: input.checkpoint_id });
+      await requireCheckpoint(opened, config);
+      const values = input.values ?? null;
+      const written = await graph.update({ config, values, as_node: input.as_node ?? undefined, memory });
+      await refreshThread(deps, thread_id, opened);
+      return updated(thread_id, written);
+    },
+
+    /** Newest first. */
+    async history(_actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read');
+      if (!opened) return [];
+      const before = checkpointBefore(query.before);
+      return opened.graph.history({
+        config: opened.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
+        limit: query.limit,
+        before: before && opened.config(before),
+        metadata: query.metadata ?? undefined,
+        memory: opened.memory,
+      });
+    },
+  };
+}
+
+function unknownCheckpoint(checkpoint_id: string): NotFound {
+  return new NotFound(`Checkpoint ${checkpoint_id} not found`);
+}
+
+/** LangGraph would start from an empty state where the checkpoint to branch from does not exist. */
+async function requireCheckpoint({ graph, memory }: ThreadGraph, config: GraphConfig): Promise<void> {
+  const checkpoint_id = config.configurable['checkpoint_id'];
+  if (typeof checkpoint_id !== 'string') return;
+  if (!(await graph.state(config, memory, false))) throw unknownCheckpoint(checkpoint_id);
+}
+
+/**
+ * The thread's row shows its newest state. When a run came in since the checkpoint was written, the row is left: the
+ * run goes on from that checkpoint and writes the row when it ends.
+ */
+async function refreshThread({ threads, clock }: ThreadStateDeps, thread_id: string, opened: ThreadGraph) {
+  const state = await opened.graph.state(opened.config({}), opened.memory, false);
+  const values = state?.values ?? {};
+  const after = { values, status: threadStatusAfter('success', state), interrupts: interruptsOf(state) };
+  await threads.setState(thread_id, after, timestamp(clock.now()));
+}
+
+function updated(thread_id: string, written: Record<string, unknown>): ThreadStateUpdated {
+  const { checkpoint_ns = '', checkpoint_id, checkpoint_map } = written as CheckpointConfig;
+  const checkpoint = {
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+    ...(checkpoint_map ? { checkpoint_map } : {}),
+  };
+  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint_id as string };
+}
+
+/** An id, a checkpoint, or a config that holds one; undefined when it names none (CONTRACT §17). */
+function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | undefined {
+  if (before === null || before === undefined) return undefined;
+  if (typeof before === 'string') return { checkpoint_id: before };
+  const checkpoint = (before['configurable'] ?? before) as CheckpointConfig;
+  return checkpoint.checkpoint_id ? checkpoint : undefined;
+}

@@ -1,0 +1,100 @@
+import type { Actor } from '../auth/actor.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { Conflict, NotFound } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
+import type { ThreadRepository } from '../storage/threads.ts';
+import { type Page, pageOf, pick } from './page.ts';
+import { extract, extractsValues } from './thread-extract.ts';
+
+export interface ThreadDeps {
+  readonly threads: ThreadRepository;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Tells whoever executes these runs that they are gone. */
+  readonly control: (run_ids: string[]) => void;
+}
+
+/** Keys of a thread's metadata that only the server writes: a client's are dropped (CONTRACT §1). */
+const RESERVED = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
+
+export type ThreadService = ReturnType<typeof threadService>;
+
+/** Threads: what runs share, a conversation (CONTRACT §2.2). */
+export function threadService({ threads, clock, ids, control }: ThreadDeps) {
+  return {
+    async create(_actor: Actor, input: ThreadCreate): Promise<Thread> {
+      const thread_id = input.thread_id ?? ids.uuid7();
+      const inserted = await threads.insert(newThread(thread_id, input, timestamp(clock.now())));
+      const stored = await threads.get(thread_id);
+      if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
+      throw new Conflict(`Thread with ID ${thread_id} already exists`);
+    },
+
+    async get(_actor: Actor, thread_id: string): Promise<Thread> {
+      const thread = await threads.get(thread_id);
+      if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
+      return thread;
+    },
+
+    async search(_actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>>> {
+      const { select, extract: paths, limit, offset } = query;
+      const rows = await threads.search({ ...query, limit: limit + 1, select: columns(query) });
+      const found = rows.map((row) => {
+        const thread: Partial<Thread> = pick(row, select);
+        return paths ? { ...thread, extracted: extract(row, paths) } : thread;
+      });
+      return pageOf(found, limit, offset);
+    },
+
+    count(_actor: Actor, filter: ThreadFilter): Promise<number> {
+      return threads.count(filter);
+    },
+
+    /** Merges metadata shallow; `updated_at` moves even when nothing changed (CONTRACT §2.2). */
+    async update(_actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
+      const metadata = patch.metadata && withoutReserved(patch.metadata);
+      const thread = await threads.update(thread_id, { ...patch, metadata }, timestamp(clock.now()));
+      if (!thread) throw new NotFound('Not Found');
+      return thread;
+    },
+
+    /** Its runs, events and checkpoints go too; what executes is stopped. */
+    async delete(_actor: Actor, thread_id: string): Promise<void> {
+      const stopped = await threads.delete(thread_id);
+      if (!stopped) throw new NotFound(`Thread with ID ${thread_id} not found`);
+      control(stopped);
+    },
+
+    /** A new thread with the state and the whole history of another, and none of its runs. */
+    async copy(_actor: Actor, thread_id: string): Promise<Thread> {
+      const copy = await threads.copy(thread_id, ids.uuid4(), timestamp(clock.now()));
+      if (!copy) throw new Conflict('Conflict');
+      return copy;
+    },
+  };
+}
+
+function newThread(thread_id: string, input: ThreadCreate, now: string): Thread & Pick<ThreadCreate, 'ttl'> {
+  return {
+    thread_id,
+    created_at: now,
+    updated_at: now,
+    state_updated_at: now,
+    metadata: withoutReserved(input.metadata ?? {}),
+    status: 'idle',
+    config: {},
+    values: null,
+    ttl: input.ttl,
+  };
+}
+
+function withoutReserved(metadata: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED.includes(key)));
+}
+
+/** What must be read to answer: values are large and come only when somebody looks at them. */
+function columns({ select, extract: paths }: ThreadSearch): ThreadSearch['select'] {
+  return select && extractsValues(paths) ? [...select, 'values'] : select;
+}
