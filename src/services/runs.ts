@@ -18,7 +18,7 @@ import { isFinal } from './transitions.ts';
 
 export interface RunDeps extends RunStreamDeps {
   readonly assistants: Pick<AssistantService, 'resolve'>;
-  readonly checkpoints: Pick<CheckpointRepository, 'exists'>;
+  readonly checkpoints: Pick<CheckpointRepository, 'find'>;
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
@@ -67,7 +67,8 @@ export function runService(deps: RunDeps) {
       return found;
     },
 
-    async get(_actor: Actor, thread_id: string, run_id: string): Promise<Run> {
+    /** Without a thread: a run whose thread the client does not know. */
+    async get(_actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
       const run = await runs.get(thread_id, run_id);
       if (!run) throw new NotFound('Not Found');
       return run;
@@ -175,8 +176,9 @@ async function requireCheckpoint(
 ): Promise<void> {
   const checkpoint_id = input.checkpoint?.checkpoint_id ?? input.checkpoint_id;
   if (!checkpoint_id) return;
-  if (await checkpoints.exists(thread_id, input.checkpoint?.checkpoint_ns ?? '', checkpoint_id)) return;
-  throw new NotFound(`Checkpoint ${checkpoint_id} not found on thread ${thread_id}`);
+  const ns = input.checkpoint?.checkpoint_ns ?? '';
+  const [found] = await checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
+  if (!found) throw new NotFound(`Checkpoint ${checkpoint_id} not found on thread ${thread_id}`);
 }
 
 /** False when the run was no longer in flight. */

@@ -7,6 +7,7 @@ import { migrate } from './migrate.ts';
 import { runQueue } from './queue/queue.ts';
 import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
+import { sql } from './sql.ts';
 import { storeItemRepository } from './store-items.ts';
 import { threadRepository } from './threads.ts';
 
@@ -37,7 +38,10 @@ export async function openStorage({ url, synchronous }: StorageOptions): Promise
 
 function storageOf(db: Db) {
   return {
-    db,
+    /** Rejects when the database does not answer. */
+    async ping(): Promise<void> {
+      await db.get(sql`select 1`);
+    },
     assistants: assistantRepository(db),
     threads: threadRepository(db),
     runs: runRepository(db),

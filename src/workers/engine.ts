@@ -4,7 +4,6 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { RunEventRepository } from '../storage/run-events.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
@@ -24,7 +23,6 @@ export interface EngineOptions {
 
 export interface EngineDeps extends AttemptDeps {
   readonly queue: RunQueue;
-  readonly events: RunEventRepository;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -54,8 +52,9 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRunsLoop(deps),
-    retentionLoop({ log: deps.events, logger }),
+    retentionLoop({ log: deps.log, logger }),
   ] as const;
+  let draining = false;
   const subscription = deps.bus.onScheduled(() => loops[2].poke());
 
   return {
@@ -65,6 +64,9 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       active: runs.active,
       available: Math.max(0, options.concurrency - runs.active),
     }),
+
+    /** True from the moment it was told to stop. */
+    isDraining: () => draining,
 
     /** Takes back what an earlier process left, then begins to work. */
     async start(): Promise<void> {
@@ -76,6 +78,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 
     /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. */
     async stop(grace_ms: number): Promise<void> {
+      draining = true;
       subscription[Symbol.dispose]();
       await runs.stop(grace_ms);
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -73,7 +73,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await statusOf(waiting)).toBeUndefined();
   });
 
-  test.for(['enqueue', 'reject', STOP, { ...STOP, action: 'rollback' } as Cancellation])(
+  test.for<'enqueue' | 'reject' | Cancellation>(['enqueue', 'reject', STOP, { ...STOP, action: 'rollback' }])(
     '50 parallel creates with %o never make two heads',
     async (others) => {
       await using db = await open();

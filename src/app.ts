@@ -1,0 +1,175 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config/schema.ts';
+import { VERSION } from './config/version.ts';
+import { type Clock, systemClock } from './core/clock.ts';
+import { type Ids, systemIds } from './core/ids.ts';
+import type { Logger } from './core/logger.ts';
+import { LiveRuns } from './events/live-runs.ts';
+import { memoryBus } from './events/memory-bus.ts';
+import { runCheckpointer, threadCheckpointer } from './graphs/checkpointer.ts';
+import type { GraphRegistry } from './graphs/graph.ts';
+import { graphStore } from './graphs/graph-store.ts';
+import { langgraphVersion } from './graphs/library-version.ts';
+import { loadGraphs } from './graphs/registry.ts';
+import { createServer } from './http/server.ts';
+import { assistantRuns } from './services/assistant-runs.ts';
+import { assistantService } from './services/assistants.ts';
+import { runService } from './services/runs.ts';
+import { statelessRunService } from './services/stateless-runs.ts';
+import { threadStateService } from './services/thread-state.ts';
+import { threadService } from './services/threads.ts';
+import { openStorage, type Storage } from './storage/storage.ts';
+import { type Engine, engine } from './workers/engine.ts';
+
+export interface AppOptions {
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+}
+
+/** A whole server: made, started, and stopped as one. */
+export interface App extends AsyncDisposable {
+  readonly server: FastifyInstance;
+  readonly graphs: GraphRegistry;
+  /** Begins to answer requests. */
+  listen(): Promise<{ host: string; port: number; url: string }>;
+  /** Begins to execute runs, first those that an earlier process left. */
+  ready(): Promise<void>;
+  /** Ends streams, gives executing runs `grace_ms`, puts the rest back into the queue, and closes. */
+  stop(grace_ms: number): Promise<void>;
+}
+
+/** What the parts are made of. */
+interface Ground {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly storage: Storage;
+  readonly graphs: GraphRegistry;
+}
+
+/** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
+export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  const { logger, clock = systemClock } = options;
+  const ids = options.ids ?? systemIds(clock);
+  await using opened = new AsyncDisposableStack();
+  const storage = opened.use(await openStorage(config.storage));
+  const graphs = await loadGraphs(config.graphs, { root: config.root, logger });
+  const { services, workers } = wire({ config, logger, clock, ids, storage, graphs });
+  await services.assistants.syncSystem();
+  const server = await createServer({
+    services,
+    engine: {
+      queue: storage.queue.figures,
+      workers: workers.figures,
+      ping: storage.ping,
+      isDraining: workers.isDraining,
+    },
+    options: { ...config.http, ...config.server },
+    info: {
+      version: VERSION,
+      langgraph_version: await langgraphVersion(config.root),
+      graph_ids: graphs.ids,
+    },
+    logger,
+    ids,
+  });
+  return appOf({ config, server, graphs, workers, storage: opened.move() });
+}
+
+function appOf({
+  config,
+  server,
+  graphs,
+  workers,
+  storage,
+}: {
+  config: Config;
+  server: FastifyInstance;
+  graphs: GraphRegistry;
+  workers: Engine;
+  storage: AsyncDisposableStack;
+}): App {
+  let stopping: Promise<void> | undefined;
+  async function stop(grace_ms: number): Promise<void> {
+    // The door stays open while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
+    await workers.stop(grace_ms);
+    await server.close();
+    await storage.disposeAsync();
+  }
+  return {
+    server,
+    graphs,
+    async listen() {
+      const { host, port } = config.server;
+      const url = await server.listen({ host, port });
+      return { host, port: Number(new URL(url).port), url };
+    },
+    ready: () => workers.start(),
+    stop(grace_ms) {
+      stopping ??= stop(grace_ms);
+      return stopping;
+    },
+    [Symbol.asyncDispose]() {
+      return this.stop(0);
+    },
+  };
+}
+
+/** Services and workers over the same storage; they meet only there and in the bus. */
+function wire(ground: Ground) {
+  const { config, storage, graphs, clock, ids, logger } = ground;
+  const { queue, events: log, checkpoints, runs, threads, assistants } = storage;
+  const bus = memoryBus();
+  const live = new LiveRuns();
+  const store = graphStore(storage.storeItems);
+  const keep_log_ms = config.runs.stream_ttl_seconds * 1000;
+  const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms };
+  const sources = { live, log, bus, isInFlight: queue.isInFlight };
+
+  const assistantsService = assistantService({ ...base, assistants, runs: assistantRuns(base) });
+  const runDeps = { ...base, sources, assistants: assistantsService };
+  const services = {
+    assistants: assistantsService,
+    threads: threadService({ ...base, control: (run_ids) => run_ids.forEach(stopRun) }),
+    threadState: threadStateService({
+      ...base,
+      assistants,
+      memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id }), store }),
+    }),
+    runs: runService(runDeps),
+    statelessRuns: statelessRunService(runDeps),
+  };
+  const workers = engine(
+    {
+      ...base,
+      log,
+      live,
+      logger,
+      memory: (lease, durability) => ({
+        checkpointer: runCheckpointer({ checkpoints, lease, durability }),
+        store,
+      }),
+      rules: {
+        timeout_ms: config.runs.timeout_seconds * 1000,
+        keep_log_ms,
+        retry_ms: 1000,
+        version: VERSION,
+      },
+    },
+    {
+      concurrency: config.runs.concurrency,
+      max_attempts: config.runs.max_attempts,
+      alone: config.storage.url.startsWith('sqlite:'),
+      version: VERSION,
+      pid: process.pid,
+    },
+  );
+  return { services, workers };
+
+  function stopRun(run_id: string): void {
+    bus.control(run_id);
+    bus.hint(run_id);
+  }
+}
