@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Limit, Offset, QueryFlag, QueryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
 
 /** LangGraph's run configuration as clients send it. */
 export const Config = z.looseObject({
@@ -76,6 +76,29 @@ export type AssistantVersionsSearch = z.infer<typeof AssistantVersionsSearch>;
 export const AssistantVersion = Assistant.omit({ updated_at: true });
 export type AssistantVersion = z.infer<typeof AssistantVersion>;
 
+/** The version is wanted in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
+export const AssistantLatest = z.looseObject({ version: z.int().optional() });
+export type AssistantLatest = z.infer<typeof AssistantLatest>;
+export const AssistantLatestQuery = z.looseObject({ version: QueryInt.optional() });
+
+export const AssistantDeleteQuery = z.looseObject({
+  delete_threads: QueryFlag.default(false).meta({
+    description: 'Whether to delete the threads that ran the assistant too.',
+  }),
+});
+
+/** True opens all levels of subgraphs, a number as many. */
+export const AssistantGraphQuery = z.looseObject({
+  xray: z
+    .union([QueryInt.refine((levels) => levels > 0), QueryFlag], { error: 'Invalid xray value' })
+    .default(false)
+    .meta({ description: 'Whether to draw subgraphs too; a number for how many levels of them.' }),
+});
+
+export const AssistantSubgraphsQuery = z.looseObject({
+  recurse: QueryFlag.default(false).meta({ description: 'Whether to include subgraphs of subgraphs.' }),
+});
+
 /** JSON Schemas of a graph; `{}` where nothing is known. */
 export const GraphSchema = z.object({
   graph_id: z.string(),
@@ -86,6 +109,11 @@ export const GraphSchema = z.object({
   context_schema: JsonObject.nullable(),
 });
 export type GraphSchema = z.infer<typeof GraphSchema>;
+
+export const GraphSchemaNoId = GraphSchema.omit({ graph_id: true });
+/** Namespace → schemas. */
+export const Subgraphs = z.record(z.string(), GraphSchemaNoId);
+export type Subgraphs = z.infer<typeof Subgraphs>;
 
 export const GraphDrawing = z.object({
   nodes: z.array(z.looseObject({ id: z.union([z.string(), z.number()]) })),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Config } from './assistants.ts';
-import { JsonObject, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Offset, QueryFlag, QueryInt, queryList, Timestamp, Uuid } from './fields.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
 
@@ -14,7 +14,7 @@ export const Send = z.looseObject({ node: z.string(), input: z.unknown() });
 
 export const Command = z.looseObject({
   update: z.union([JsonObject, z.array(z.unknown())]).nullish(),
-  resume: z.unknown(),
+  resume: z.unknown().optional(),
   goto: z.union([z.string(), Send, z.array(z.union([z.string(), Send]))]).nullish(),
 });
 export type Command = z.infer<typeof Command>;
@@ -25,7 +25,7 @@ const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 const runFields = {
   /** An assistant's id or a graph's name. */
   assistant_id: z.string(),
-  input: z.unknown(),
+  input: z.unknown().optional(),
   command: Command.nullish(),
   checkpoint: CheckpointConfig.nullish(),
   checkpoint_id: z.string().nullish(),
@@ -96,3 +96,43 @@ export const RunField = z.enum(Run.keyof().options);
 
 export const CancelAction = z.enum(['interrupt', 'rollback']);
 export type CancelAction = z.infer<typeof CancelAction>;
+
+export const RunCancelQuery = z.looseObject({
+  wait: QueryFlag.default(false).meta({ description: 'Whether to answer only once the run has stopped.' }),
+  /** Anything but `rollback` means interrupt (CONTRACT §2.3). */
+  action: CancelAction.catch('interrupt')
+    .default('interrupt')
+    .meta({ description: '`rollback` also deletes the run and its checkpoints.' }),
+});
+
+export const RunListQuery = z.looseObject({
+  limit: QueryInt.pipe(z.int().min(1)).default(10).meta({ description: 'How many runs to return.' }),
+  offset: QueryInt.pipe(Offset).default(0).meta({ description: 'How many runs to skip.' }),
+  /** A status that does not exist is no mistake: it has no runs (CONTRACT §2.3). */
+  status: z
+    .string()
+    .transform((text) => text as RunStatus)
+    .optional()
+    .meta({ description: 'Only runs of this status.', enum: RunStatus.options }),
+  select: queryList(RunField).optional().meta({ description: 'The fields to return; all without it.' }),
+});
+
+const cancel_on_disconnect = QueryFlag.default(false).meta({
+  description: 'Whether to cancel the run when this request is given up.',
+});
+
+export const RunJoinQuery = z.looseObject({ cancel_on_disconnect });
+
+export const RunStreamQuery = z.looseObject({
+  cancel_on_disconnect,
+  /** A mode that does not exist matches nothing (CONTRACT §5). */
+  stream_mode: queryList(z.string().transform((text) => text as StreamMode))
+    .optional()
+    .meta({ description: 'Only events of these modes, of those the run was created with.' }),
+});
+
+export const RunStreamHeaders = z.looseObject({
+  'last-event-id': z.string().optional().meta({
+    description: 'The last id received: events after it are sent again. `-1` for all. Resumable runs only.',
+  }),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, QueryFlag } from './fields.ts';
+import { JsonObject, Limit, QueryFlag, QueryInt } from './fields.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
@@ -37,12 +37,14 @@ export const ThreadState = z.object({
 });
 export type ThreadState = z.infer<typeof ThreadState>;
 
-export const ThreadStateQuery = z.looseObject({ subgraphs: QueryFlag.optional() });
+export const ThreadStateQuery = z.looseObject({
+  subgraphs: QueryFlag.default(false).meta({ description: 'Whether to include the state of subgraphs.' }),
+});
 
 export const ThreadStateAtCheckpoint = z.looseObject({
   /** `{}` means the latest. */
   checkpoint: CheckpointConfig,
-  subgraphs: z.boolean().optional(),
+  subgraphs: z.boolean().default(false),
 });
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
@@ -77,3 +79,9 @@ export const ThreadHistory = z.looseObject({
   checkpoint: CheckpointConfig.nullish(),
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
+
+/** The form in a query: `before` is a checkpoint's id, and the default limit is another (CONTRACT §17). */
+export const ThreadHistoryQuery = z.looseObject({
+  limit: QueryInt.pipe(Limit).default(10).meta({ description: 'How many states to return, newest first.' }),
+  before: z.string().optional().meta({ description: 'Only states before the checkpoint of this id.' }),
+});

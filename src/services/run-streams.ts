@@ -49,7 +49,10 @@ export function runStreams({ runs, threads, sources }: RunStreamDeps) {
       return this.result(run, signal);
     },
 
-    /** The frames of a run after a cursor, to its end. Throws `NotFound` before anything is sent. */
+    /**
+     * The frames of a run after a cursor, to its end; a run that is not resumable has only those to come.
+     * Throws `NotFound` before anything is sent.
+     */
     async joinStream(
       _actor: Actor,
       thread_id: string | undefined,
@@ -57,8 +60,9 @@ export function runStreams({ runs, threads, sources }: RunStreamDeps) {
       { after, modes }: JoinOptions,
       signal: AbortSignal,
     ): Promise<AsyncIterable<Frame>> {
-      await find(thread_id, run_id);
-      const seq = after === 'now' ? await newest(sources, run_id) : after;
+      const run = await find(thread_id, run_id);
+      const last = await newest(sources, run_id);
+      const seq = after === 'now' || run.kwargs.resumable !== true ? last : Math.min(after, last);
       const frames = follow(sources, run_id, seq, signal);
       return modes ? only(frames, modes) : frames;
     },

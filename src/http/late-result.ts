@@ -1,0 +1,55 @@
+import type { FastifyReply } from 'fastify';
+import { ServerError, Unavailable } from '../core/errors.ts';
+import { toJson } from '../core/json.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Connections } from './connections.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Proxies and clients give up on a silent connection; white space before JSON means nothing (CONTRACT §4). */
+const KEEP_ALIVE_MS = 5_000;
+
+/**
+ * Waits for `result`, JSON text. `onGone` is called when the client leaves before it. Resolves to the text that is
+ * still to be sent, or to undefined when all is sent.
+ */
+export type SendLate = (
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  result: (signal: AbortSignal) => Promise<string>,
+  onGone?: () => Promise<void>,
+) => Promise<string | undefined>;
+
+/** Sends what may take long. Until the first newline a failure has a status of its own; after it, it is the body. */
+export function lateSender(connections: Connections, logger: Logger): SendLate {
+  return async (reply, headers, result, onGone) => {
+    using connection = connections.open(reply, onGone);
+    const { raw } = reply.headers(headers).type(JSON_TYPE);
+    const keepAlive = setInterval(() => {
+      if (!raw.headersSent) raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
+      raw.write('\n');
+    }, KEEP_ALIVE_MS);
+    try {
+      const text = await result(connection.signal);
+      if (connection.signal.aborted) throw new Unavailable('The server is shutting down');
+      if (!raw.headersSent) return text;
+      raw.end(text);
+    } catch (error) {
+      // A broken reply makes the client ask again at `Location`.
+      if (connection.clientIsGone || (raw.headersSent && connection.signal.aborted))
+        reply.hijack().raw.destroy();
+      else if (!raw.headersSent) throw error;
+      else raw.end(failureText(error, reply, logger));
+    } finally {
+      clearInterval(keepAlive);
+    }
+    return undefined;
+  };
+}
+
+/** The form in which the result of a failed run is sent (CONTRACT §4). */
+function failureText(error: unknown, reply: FastifyReply, logger: Logger): string {
+  if (error instanceof ServerError)
+    return toJson({ __error__: { error: error.name, message: error.message } });
+  logger.error('request failed after its headers were sent', { request_id: reply.request.id, error });
+  return toJson({ __error__: { error: 'InternalServerError', message: 'Internal Server Error' } });
+}

@@ -1,0 +1,32 @@
+import { systemClock } from '../core/clock.ts';
+import { systemIds } from '../core/ids.ts';
+import { silentLogger } from '../core/logger.ts';
+import { createServer, type ServerParts } from './server.ts';
+
+/** The OpenAPI document of a server with every route. Nothing is served, so there is nothing behind the routes. */
+export async function openApiDocument(version: string): Promise<object> {
+  await using server = await createServer({
+    services: {} as ServerParts['services'],
+    engine: {} as ServerParts['engine'],
+    options: {
+      api_keys: [],
+      body_limit: 1,
+      cors: {
+        allow_origins: [],
+        allow_methods: [],
+        allow_headers: [],
+        allow_credentials: false,
+        expose_headers: [],
+        max_age: 0,
+      },
+      disable_assistants: false,
+      disable_threads: false,
+      disable_runs: false,
+      disable_meta: false,
+    },
+    info: { version, langgraph_version: null, graph_ids: [] },
+    logger: silentLogger,
+    ids: systemIds(systemClock),
+  });
+  return server.swagger();
+}

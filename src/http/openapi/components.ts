@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import * as assistants from '../../schemas/assistants.ts';
+import { ErrorResponse } from '../../schemas/errors.ts';
+import * as runs from '../../schemas/runs.ts';
+import { StreamMode } from '../../schemas/stream-mode.ts';
+import * as system from '../../schemas/system.ts';
+import * as state from '../../schemas/thread-state.ts';
+import * as threads from '../../schemas/threads.ts';
+
+/** What clients send, under the names of the official document. Fields with a default may be left out. */
+export const REQUESTS: Record<string, z.ZodType> = {
+  AssistantCreate: assistants.AssistantCreate,
+  AssistantPatch: assistants.AssistantPatch,
+  AssistantSearchRequest: assistants.AssistantSearch,
+  AssistantCountRequest: assistants.AssistantFilter,
+  AssistantVersionsSearchRequest: assistants.AssistantVersionsSearch,
+  AssistantVersionChange: assistants.AssistantLatest,
+  Config: assistants.Config,
+  ThreadCreate: threads.ThreadCreate,
+  ThreadPatch: threads.ThreadPatch,
+  ThreadSearchRequest: threads.ThreadSearch,
+  ThreadCountRequest: threads.ThreadFilter,
+  ThreadStateCheckpointRequest: state.ThreadStateAtCheckpoint,
+  ThreadStateUpdate: state.ThreadStateUpdate,
+  ThreadStateSearch: state.ThreadHistory,
+  CheckpointConfig: state.CheckpointConfig,
+  RunCreate: runs.RunCreate,
+  Command: runs.Command,
+  Send: runs.Send,
+  StreamMode,
+};
+
+/** What the server answers. */
+export const RESPONSES: Record<string, z.ZodType> = {
+  Assistant: assistants.Assistant,
+  AssistantVersion: assistants.AssistantVersion,
+  GraphDrawing: assistants.GraphDrawing,
+  GraphSchema: assistants.GraphSchema,
+  GraphSchemaNoId: assistants.GraphSchemaNoId,
+  Subgraphs: assistants.Subgraphs,
+  Thread: threads.Thread,
+  Interrupt: threads.Interrupt,
+  RunError: threads.RunError,
+  ThreadState: state.ThreadState,
+  ThreadTask: state.ThreadTask,
+  ThreadStateUpdateResponse: state.ThreadStateUpdated,
+  Run: runs.Run,
+  Health: system.Health,
+  ServerInfo: system.ServerInfo,
+  Metrics: system.Metrics,
+  ErrorResponse,
+};
+
+/** Schema → its name in the document, so that each is described once and referred to everywhere else. */
+export const NAMES = z.registry<{ id: string }>();
+for (const [id, schema] of Object.entries({ ...REQUESTS, ...RESPONSES })) NAMES.add(schema, { id });

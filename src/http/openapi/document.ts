@@ -1,0 +1,61 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import type { JsonObject } from '../../core/json.ts';
+import { EXAMPLES } from '../../schemas/path-params.ts';
+import { REQUESTS, RESPONSES } from './components.ts';
+import { definition } from './json-schema.ts';
+import { operation } from './operation.ts';
+import { GROUPS } from './tags.ts';
+
+const DESCRIPTION = `Serves graphs as assistants, threads and runs.
+
+Send your key as \`X-Api-Key\` if the server has keys; **Authorize** keeps it for this page. The examples fit together:
+create the thread first, then run an assistant on it.`;
+
+export interface DocumentOptions {
+  readonly version: string;
+  /** The server's graphs, for the examples. */
+  readonly graph_ids: readonly string[];
+  readonly mount_prefix: string;
+}
+
+/**
+ * Describes every route registered after it, as OpenAPI 3.1 from the schemas that check requests. The plugin collects
+ * routes and serves the viewer; its own conversion would describe each schema twice and lose examples beside
+ * references.
+ */
+export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
+  const { version, graph_ids, mount_prefix } = options;
+  const paths: Record<string, JsonObject> = {};
+  await server.register(swagger, {
+    openapi: { openapi: '3.1.0', info: { title: 'Agent Server', version } },
+    transform: ({ schema, url, route }) => {
+      if (schema?.operationId) {
+        const path = url.slice(mount_prefix.length).replace(/:(\w+)/g, '{$1}');
+        const method = String(route.method).toLowerCase();
+        const described = operation(
+          { schema, open: route.config?.open === true },
+          graph_ids[0] ?? EXAMPLES.graph,
+        );
+        paths[path] = { ...paths[path], [method]: described };
+      }
+      return { schema: { hide: true }, url };
+    },
+    transformObject: () => ({
+      openapi: '3.1.0',
+      info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
+      servers: [{ url: mount_prefix || '/' }],
+      security: [{ ApiKeyAuth: [] }],
+      tags: GROUPS,
+      paths,
+      components: {
+        securitySchemes: { ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
+        schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },
+      },
+    }),
+  });
+}
+
+function definitions(schemas: typeof REQUESTS, io: 'input' | 'output'): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, definition(schema, io)]));
+}

@@ -1,0 +1,119 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifySchema } from 'fastify';
+import type { z } from 'zod';
+import type { JsonObject } from '../../core/json.ts';
+import { EXAMPLES } from '../../schemas/path-params.ts';
+import { NO_JSON } from '../plugins/contract.ts';
+import { jsonSchema } from './json-schema.ts';
+
+export interface Route {
+  readonly schema: FastifySchema;
+  /** Needs no key. */
+  readonly open: boolean;
+}
+
+/** One OpenAPI operation, all of it from the route's own schema. `graph_id` stands in the examples. */
+export function operation({ schema, open }: Route, graph_id: string): JsonObject {
+  const { operationId, summary, description, tags, body } = schema;
+  const parameters = [
+    ...parametersOf('path', schema.params, graph_id),
+    ...parametersOf('query', schema.querystring, graph_id),
+    ...parametersOf('header', schema.headers, graph_id),
+  ];
+  return {
+    operationId,
+    summary,
+    description,
+    tags,
+    ...(open ? { security: [] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body ? { requestBody: requestBody(body as z.ZodType, withGraph(schema.example, graph_id)) } : {}),
+    responses: { ...successes(schema), ...failures(schema, open) },
+  };
+}
+
+function parametersOf(place: 'path' | 'query' | 'header', schema: unknown, graph_id: string): JsonObject[] {
+  if (!schema) return [];
+  const shape = (schema as z.ZodObject).shape as Record<string, z.ZodType>;
+  return Object.entries(shape).map(([name, field]) => {
+    const { description, examples, ...type } = jsonSchema(field, 'input');
+    return {
+      name: place === 'header' ? name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()) : name,
+      in: place,
+      required: !field.safeParse(undefined).success,
+      description,
+      schema: type,
+      ...(Array.isArray(examples) ? { example: withGraph(examples[0], graph_id) } : {}),
+    };
+  });
+}
+
+function requestBody(body: z.ZodType, example: unknown): JsonObject {
+  const media = { schema: jsonSchema(body, 'input'), ...(example === undefined ? {} : { example }) };
+  return { required: !body.safeParse(undefined).success, content: { 'application/json': media } };
+}
+
+type ResponseSchema = z.ZodType | { content: Record<string, { schema: z.ZodType; example?: unknown }> };
+
+function successes({ response, response_headers }: FastifySchema): JsonObject {
+  const headers = Object.entries(response_headers ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  const described = Object.entries((response ?? {}) as Record<string, ResponseSchema>).map(
+    ([status, answer]) => [
+      status,
+      {
+        description: STATUS_CODES[status],
+        ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
+        ...(status === '204' || status === '202' ? {} : { content: contentOf(answer) }),
+      },
+    ],
+  );
+  return Object.fromEntries(described);
+}
+
+function contentOf(answer: ResponseSchema): JsonObject {
+  const content = 'content' in answer ? answer.content : { 'application/json': { schema: answer } };
+  return Object.fromEntries(
+    Object.entries(content).map(([type, { schema, ...rest }]) => [
+      type,
+      { schema: jsonSchema(schema, 'output'), ...rest },
+    ]),
+  );
+}
+
+/** The failures of the route, and those that every route of its kind has. */
+function failures({ failures, body, params, querystring }: FastifySchema, open: boolean): JsonObject {
+  const all: Record<number, string> = {
+    ...(open ? {} : { 401: 'Missing X-Api-Key header' }),
+    ...(body || params || querystring ? { 422: invalid(body, params) } : {}),
+    ...failures,
+  };
+  return Object.fromEntries(
+    Object.entries(all).map(([status, detail]) => [
+      status,
+      {
+        description: STATUS_CODES[status],
+        content: {
+          'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' }, example: { detail } },
+        },
+      },
+    ]),
+  );
+}
+
+/** What a client is most likely to read. */
+function invalid(body: unknown, params: unknown): string {
+  if (body) return NO_JSON;
+  const noun = params
+    ? (Object.keys((params as z.ZodObject).shape)[0] as string).replace('_id', '')
+    : undefined;
+  return noun ? `Invalid ${noun} ID: must be a UUID` : 'limit: must be a whole number';
+}
+
+/** Examples name a graph of this repository; a server shows one of its own, so that they work there too. */
+function withGraph(example: unknown, graph_id: string): unknown {
+  if (example === undefined) return undefined;
+  return JSON.parse(JSON.stringify(example), (_key, value) => (value === EXAMPLES.graph ? graph_id : value));
+}

@@ -1,0 +1,16 @@
+/** The groups of the official document. */
+export const TAGS = {
+  assistants: 'Assistants',
+  threads: 'Threads',
+  runs: 'Thread Runs',
+  stateless: 'Stateless Runs',
+  system: 'System',
+} as const;
+
+export const GROUPS = [
+  { name: TAGS.assistants, description: 'A graph with a configuration of its own, in versions.' },
+  { name: TAGS.threads, description: 'What runs share: a conversation, with its state and history.' },
+  { name: TAGS.runs, description: 'Runs of an assistant on a thread.' },
+  { name: TAGS.stateless, description: 'Runs on a thread of their own, which goes when they end.' },
+  { name: TAGS.system, description: 'Health, version and figures of the server.' },
+];

@@ -1,0 +1,60 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ErrorResponse } from '../../schemas/errors.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
+export function useErrors(
+  server: FastifyInstance,
+  { logger, body_limit, routes }: { logger: Logger; body_limit: number; routes: RouteTable },
+): void {
+  server.setErrorHandler((error: FastifyError, request, reply) => {
+    if (error instanceof ServerError) return fail(reply.headers(error.headers), error.status, error.message);
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+      return fail(reply, 413, `Request body too large (limit: ${body_limit} bytes)`);
+    }
+    const status = error.statusCode ?? 500;
+    if (status >= 400 && status < 500) return fail(reply, status, error.message);
+    logger.error('request failed', { request_id: request.id, path: request.routeOptions.url, error });
+    return fail(reply, 500, 'Internal Server Error');
+  });
+
+  server.setNotFoundHandler((request, reply) => answerUnknown(request, reply, routes));
+}
+
+function fail(reply: FastifyReply, status: number, detail: string) {
+  return reply.code(status).send({ detail } satisfies ErrorResponse);
+}
+
+/** 307 to the path without its slash, 405 where another method would do, else 404 (CONTRACT §1). */
+function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: RouteTable) {
+  const [path = '', query] = request.url.split('?', 2);
+  const methods = routes.methodsOf(path);
+  if (methods.length > 0) return fail(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed');
+  const bare = path.replace(/\/+$/, '');
+  if (bare !== path && bare !== '/ok' && routes.methodsOf(bare).length > 0) {
+    const target = query === undefined ? bare : `${bare}?${query}`;
+    return reply.redirect(request.host ? `${request.protocol}://${request.host}${target}` : target, 307);
+  }
+  return fail(reply, 404, 'Not Found');
+}
+
+/** For an address that cannot be decoded, such as `/%zz`: no route was chosen yet. */
+export function answerBadAddress(_error: Error, _request: unknown, reply: FastifyReply): void {
+  fail(reply, 400, 'Invalid URL');
+}
+
+/** For bytes that are not HTTP: no request exists yet. */
+export function answerMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return;
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = JSON.stringify({ detail: STATUS_CODES[status] } satisfies { detail: string | undefined });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,79 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { QueueFigures, RequestCount, WorkerFigures } from '../../schemas/system.ts';
+
+/** What the engine knows about itself. */
+export interface EngineFigures {
+  queue(): Promise<QueueFigures>;
+  workers(): WorkerFigures;
+}
+
+export type HttpMetrics = ReturnType<typeof httpMetrics>;
+
+/** Upper bounds of the latency histogram, ms (CONTRACT §15). */
+const BUCKETS_MS = [
+  1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000, 3_600_000,
+];
+const LABELS = ['method', 'path', 'status'] as const;
+
+/** Requests by route, and the engine's figures at the time they are asked for; names as in CONTRACT §15. */
+export function httpMetrics(engine: EngineFigures) {
+  // One registry a server, so that two servers in a process do not add up.
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'lg_api_http_requests_total',
+    help: 'HTTP requests.',
+    labelNames: LABELS,
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'lg_api_http_requests_latency',
+    help: 'Time until the response had ended, ms; of a stream, its whole life.',
+    labelNames: LABELS,
+    buckets: BUCKETS_MS,
+    registers,
+  });
+  const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
+  const gauges = {
+    max: gauge('workers_max', 'Runs this process may execute at once.'),
+    active: gauge('workers_active', 'Runs this process executes.'),
+    available: gauge('workers_available', 'Runs this process could execute more.'),
+    n_pending: gauge('num_pending_runs', 'Runs that wait.'),
+    n_running: gauge('num_running_runs', 'Runs that are executed.'),
+  };
+
+  return {
+    observe({
+      method,
+      path,
+      status,
+      ms,
+    }: {
+      method: string;
+      path: string;
+      status: number;
+      ms: number;
+    }): void {
+      const labels = { method, path, status };
+      requests.inc(labels);
+      latency.observe(labels, ms);
+    },
+
+    /** The text format of Prometheus. */
+    async text(): Promise<string> {
+      const figures = { ...engine.workers(), ...(await engine.queue()) };
+      for (const [name, gauge] of Object.entries(gauges)) gauge.set(figures[name as keyof typeof gauges]);
+      return registry.metrics();
+    },
+
+    async requestCounts(): Promise<RequestCount[]> {
+      const { values } = await requests.get();
+      return values.map(({ labels, value }) => ({
+        method: String(labels.method),
+        path: String(labels.path),
+        status: Number(labels.status),
+        count: value,
+      }));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { FastifyReply } from 'fastify';
+import type { Run } from '../schemas/runs.ts';
+import type { Page } from '../services/page.ts';
+
+export const PAGE_HEADERS = {
+  'X-Pagination-Total': 'The number of rows up to the end of this page, and one more if others follow.',
+  'X-Pagination-Next': 'The offset of the next page; absent on the last one.',
+};
+
+export const RUN_HEADERS = { 'Content-Location': 'The path of the run.' };
+/** Of replies that can be lost on the way. */
+export const AGAIN_HEADERS = { ...RUN_HEADERS, Location: 'Where to ask again if the connection breaks.' };
+
+/** Sends a page's rows and says in the headers whether more follow. Fields that were not asked for are left out. */
+export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Partial<T>>): T[] {
+  reply.header('x-pagination-total', total);
+  if (next !== undefined) reply.header('x-pagination-next', next);
+  return items as T[];
+}
+
+/**
+ * Where the run is and where a lost reply can be fetched again. Paths without the mount prefix: clients put them
+ * behind the address they were given (CONTRACT §5 "Reconnect contract").
+ */
+export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, again?: 'stream' | 'join') {
+  return locate(`/threads/${run.thread_id}/runs/${run.run_id}`, again);
+}
+
+/** The same without a thread: the client did not name one. */
+export function statelessRunHeaders(run: Pick<Run, 'run_id'>, again?: 'stream') {
+  return locate(`/runs/${run.run_id}`, again);
+}
+
+function locate(path: string, again: string | undefined): Record<string, string> {
+  return { 'content-location': path, ...(again ? { location: `${path}/${again}` } : {}) };
+}

@@ -1,0 +1,90 @@
+import type { FastifyInstance } from 'fastify';
+import {
+  AssistantGraphQuery,
+  AssistantSubgraphsQuery,
+  GraphDrawing,
+  GraphSchema,
+  Subgraphs,
+} from '../../schemas/assistants.ts';
+import { AssistantPath, SubgraphPath } from '../../schemas/path-params.ts';
+import type { AssistantService } from '../../services/assistants.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+
+const tags = [TAGS.assistants];
+const failures = { 404: 'Not Found' };
+
+export function assistantGraphRoutes(
+  server: FastifyInstance,
+  { assistants }: { assistants: AssistantService },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    '/assistants/:assistant_id/graph',
+    {
+      schema: {
+        operationId: 'get_assistant_graph',
+        summary: 'Get graph',
+        description: 'Nodes and edges, to draw the graph.',
+        tags,
+        params: AssistantPath,
+        querystring: AssistantGraphQuery,
+        response: { 200: GraphDrawing },
+        failures: { ...failures, 422: 'Invalid xray value' },
+      },
+    },
+    ({ actor, params, query }) => assistants.draw(actor, params.assistant_id, query.xray),
+  );
+
+  app.get(
+    '/assistants/:assistant_id/schemas',
+    {
+      schema: {
+        operationId: 'get_assistant_schemas',
+        summary: 'Get schemas',
+        description: 'JSON Schemas of the input, output, state, configuration and context of the graph.',
+        tags,
+        params: AssistantPath,
+        response: { 200: GraphSchema },
+        failures,
+      },
+    },
+    ({ actor, params }) => assistants.schemas(actor, params.assistant_id),
+  );
+
+  app.get(
+    '/assistants/:assistant_id/subgraphs',
+    {
+      schema: {
+        operationId: 'get_assistant_subgraphs',
+        summary: 'Get subgraphs',
+        description: 'The schemas of the subgraphs, by namespace.',
+        tags,
+        params: AssistantPath,
+        querystring: AssistantSubgraphsQuery,
+        response: { 200: Subgraphs },
+        failures,
+      },
+    },
+    ({ actor, params, query }) => assistants.subgraphs(actor, params.assistant_id, undefined, query.recurse),
+  );
+
+  app.get(
+    '/assistants/:assistant_id/subgraphs/:namespace',
+    {
+      schema: {
+        operationId: 'get_assistant_subgraph',
+        summary: 'Get subgraph',
+        description: 'The schemas of one subgraph; `{}` when there is none of this namespace.',
+        tags,
+        params: SubgraphPath,
+        querystring: AssistantSubgraphsQuery,
+        response: { 200: Subgraphs },
+        failures,
+      },
+    },
+    ({ actor, params, query }) =>
+      assistants.subgraphs(actor, params.assistant_id, params.namespace, query.recurse),
+  );
+}

@@ -1,0 +1,134 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import {
+  Assistant,
+  AssistantCreate,
+  AssistantDeleteQuery,
+  AssistantFilter,
+  AssistantPatch,
+  AssistantSearch,
+} from '../../schemas/assistants.ts';
+import { AssistantPath, EXAMPLES, OwnAssistantPath } from '../../schemas/path-params.ts';
+import type { AssistantService } from '../../services/assistants.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { PAGE_HEADERS, paged } from '../reply.ts';
+
+const tags = [TAGS.assistants];
+const MISSING = `Assistant ${EXAMPLES.assistant_id} not found`;
+const NO_GRAPH = "Graph 'x' not found. Expected one of: ['echo']";
+
+export function assistantRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/assistants',
+    {
+      schema: {
+        operationId: 'create_assistant',
+        summary: 'Create assistant',
+        description: 'Gives a graph a configuration, a context and a name of its own.',
+        tags,
+        body: AssistantCreate,
+        example: {
+          assistant_id: EXAMPLES.assistant_id,
+          graph_id: EXAMPLES.graph,
+          name: 'My assistant',
+          metadata: { team: 'support' },
+          if_exists: 'do_nothing',
+        },
+        response: { 200: Assistant },
+        failures: { 404: NO_GRAPH, 409: `Assistant ${EXAMPLES.assistant_id} already exists` },
+      },
+    },
+    (request) => assistants.create(request.actor, request.body),
+  );
+
+  app.post(
+    '/assistants/search',
+    {
+      schema: {
+        operationId: 'search_assistants',
+        summary: 'Search assistants',
+        description: 'Lists assistants by metadata, graph or part of the name.',
+        tags,
+        body: AssistantSearch,
+        example: { graph_id: EXAMPLES.graph, limit: 10, offset: 0 },
+        response: { 200: z.array(Assistant) },
+        response_headers: PAGE_HEADERS,
+        failures: { 404: NO_GRAPH },
+      },
+    },
+    async (request, reply) => paged(reply, await assistants.search(request.actor, request.body)),
+  );
+
+  app.post(
+    '/assistants/count',
+    {
+      schema: {
+        operationId: 'count_assistants',
+        summary: 'Count assistants',
+        description: 'Counts assistants by metadata, graph or part of the name.',
+        tags,
+        body: AssistantFilter,
+        example: { graph_id: EXAMPLES.graph },
+        response: { 200: z.int() },
+      },
+    },
+    (request) => assistants.count(request.actor, request.body),
+  );
+
+  app.get(
+    '/assistants/:assistant_id',
+    {
+      schema: {
+        operationId: 'get_assistant',
+        summary: 'Get assistant',
+        description: 'The assistant as it is now.',
+        tags,
+        params: AssistantPath,
+        response: { 200: Assistant },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    (request) => assistants.get(request.actor, request.params.assistant_id),
+  );
+
+  app.patch(
+    '/assistants/:assistant_id',
+    {
+      schema: {
+        operationId: 'patch_assistant',
+        summary: 'Update assistant',
+        description: 'Makes a new version. `config` and `context` are replaced, `metadata` is merged.',
+        tags,
+        params: OwnAssistantPath,
+        body: AssistantPatch,
+        example: { name: 'My better assistant', config: { recursion_limit: 20 } },
+        response: { 200: Assistant },
+        failures: { 404: MISSING },
+      },
+    },
+    (request) => assistants.update(request.actor, request.params.assistant_id, request.body),
+  );
+
+  app.delete(
+    '/assistants/:assistant_id',
+    {
+      schema: {
+        operationId: 'delete_assistant',
+        summary: 'Delete assistant',
+        description: 'Deletes all its versions and runs, and stops runs that execute.',
+        tags,
+        params: OwnAssistantPath,
+        querystring: AssistantDeleteQuery,
+        response: { 204: z.undefined() },
+        failures: { 404: `Assistant with ID ${EXAMPLES.assistant_id} not found` },
+      },
+    },
+    async (request, reply) => {
+      await assistants.delete(request.actor, request.params.assistant_id, request.query);
+      reply.code(204);
+    },
+  );
+}

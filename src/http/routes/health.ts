@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify';
+import { Unavailable } from '../../core/errors.ts';
+import { Health, HealthQuery } from '../../schemas/system.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+
+/** What a monitor wants to know of the process. */
+export interface EngineHealth {
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
+  /** True from the moment the process was told to stop. */
+  isDraining(): boolean;
+}
+
+/** `/ok` answers at the root whatever the prefix, needs no key and cannot be switched off (CONTRACT §1, §2.9). */
+export function healthRoutes(
+  server: FastifyInstance,
+  { engine, path }: { engine: EngineHealth; path: '/' | '/ok' },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    path,
+    {
+      schema: {
+        operationId: path === '/ok' ? 'get_health' : 'get_root',
+        summary: 'Health',
+        description: 'Whether the server takes requests, and with `check_db=1` whether the database answers.',
+        tags: [TAGS.system],
+        querystring: HealthQuery,
+        response: { 200: Health },
+        failures: { 503: 'The database does not answer' },
+      },
+      config: { open: true },
+    },
+    async ({ query }) => {
+      if (engine.isDraining()) throw new Unavailable('The server is shutting down');
+      if (query.check_db !== '1') return { ok: true, services: {} } as const;
+      await engine.ping().catch((cause: unknown) => {
+        throw new Unavailable('The database does not answer', { cause });
+      });
+      return { ok: true, services: { database: 'ok' } } as const;
+    },
+  );
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance } from 'fastify';
+import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import { RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
+import type { RunService } from '../../services/runs.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
+import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../run-examples.ts';
+import type { RunReplies } from '../run-replies.ts';
+import { cursorOf } from '../sse.ts';
+
+const tags = [TAGS.runs];
+
+export function runStreamRoutes(
+  server: FastifyInstance,
+  { runs, replies }: { runs: RunService; replies: RunReplies },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/threads/:thread_id/runs/stream',
+    {
+      schema: {
+        operationId: 'stream_run',
+        summary: 'Run and stream',
+        description:
+          'Starts a run and sends its events as they happen. `stream_resumable` keeps them to join later.',
+        tags,
+        params: ThreadPath,
+        body: RunCreate,
+        example: STREAM_EXAMPLE,
+        response: { 200: EVENT_STREAM },
+        response_headers: AGAIN_HEADERS,
+        failures: CREATE_FAILURES,
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'stream');
+      await replies.stream(reply, run, runHeaders(run, 'stream'), body.on_disconnect);
+    },
+  );
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/stream',
+    {
+      schema: {
+        operationId: 'join_run_stream',
+        summary: 'Join stream',
+        description: 'Sends the events of a run in flight: those to come, or those after `Last-Event-ID`.',
+        tags,
+        params: RunPath,
+        querystring: RunStreamQuery,
+        headers: RunStreamHeaders,
+        response: { 200: EVENT_STREAM },
+        response_headers: AGAIN_HEADERS,
+        failures: { 404: 'Not Found' },
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ actor, params, query, headers }, reply) => {
+      const run = await runs.get(actor, params.thread_id, params.run_id);
+      await replies.joinStream(reply, {
+        actor,
+        run,
+        headers: runHeaders(run, 'stream'),
+        after: cursorOf(headers['last-event-id']),
+        modes: query.stream_mode,
+        on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
+      });
+    },
+  );
+}

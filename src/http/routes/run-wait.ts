@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import { RunCreate, RunJoinQuery } from '../../schemas/runs.ts';
+import type { RunService } from '../../services/runs.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
+import { CREATE_FAILURES, RUN_EXAMPLE } from '../run-examples.ts';
+import type { RunReplies } from '../run-replies.ts';
+
+const tags = [TAGS.runs];
+
+export function runWaitRoutes(
+  server: FastifyInstance,
+  { runs, replies }: { runs: RunService; replies: RunReplies },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/threads/:thread_id/runs/wait',
+    {
+      schema: {
+        operationId: 'wait_run',
+        summary: 'Run and wait',
+        description:
+          'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
+        tags,
+        params: ThreadPath,
+        body: RunCreate,
+        example: RUN_EXAMPLE,
+        response: { 200: z.unknown() },
+        response_headers: AGAIN_HEADERS,
+        failures: CREATE_FAILURES,
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'wait');
+      return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
+    },
+  );
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/join',
+    {
+      schema: {
+        operationId: 'join_run',
+        summary: 'Join run',
+        description: 'Waits for a run that was started before and answers with its result.',
+        tags,
+        params: RunPath,
+        querystring: RunJoinQuery,
+        response: { 200: z.unknown() },
+        response_headers: AGAIN_HEADERS,
+        failures: { 404: 'Not Found' },
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ actor, params, query }, reply) => {
+      const run = await runs.get(actor, params.thread_id, params.run_id);
+      const on_disconnect = query.cancel_on_disconnect ? 'cancel' : 'continue';
+      return replies.join(reply, { actor, run, headers: runHeaders(run, 'join'), on_disconnect });
+    },
+  );
+}

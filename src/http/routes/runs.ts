@@ -1,0 +1,124 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { EXAMPLES, RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import { Run, RunCancelQuery, RunCreate, RunListQuery } from '../../schemas/runs.ts';
+import { pick } from '../../services/page.ts';
+import type { RunService } from '../../services/runs.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { AGAIN_HEADERS, RUN_HEADERS, runHeaders } from '../reply.ts';
+import { CREATE_FAILURES, RUN_EXAMPLE } from '../run-examples.ts';
+import type { RunReplies } from '../run-replies.ts';
+
+const tags = [TAGS.runs];
+
+export function runRoutes(
+  server: FastifyInstance,
+  { runs, replies }: { runs: RunService; replies: RunReplies },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/threads/:thread_id/runs',
+    {
+      schema: {
+        operationId: 'create_run',
+        summary: 'Start background run',
+        description: 'Puts a run into the queue and answers at once. Join it, or read the thread later.',
+        tags,
+        params: ThreadPath,
+        body: RunCreate,
+        example: RUN_EXAMPLE,
+        response: { 200: Run },
+        response_headers: RUN_HEADERS,
+        failures: CREATE_FAILURES,
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'background');
+      reply.headers(runHeaders(run));
+      return run;
+    },
+  );
+
+  app.get(
+    '/threads/:thread_id/runs',
+    {
+      schema: {
+        operationId: 'list_runs',
+        summary: 'List runs',
+        description: 'The runs of the thread, newest first.',
+        tags,
+        params: ThreadPath,
+        querystring: RunListQuery,
+        response: { 200: z.array(Run) },
+        failures: { 404: `Thread with ID ${EXAMPLES.thread_id} not found` },
+      },
+    },
+    async ({ actor, params, query }) => {
+      const found = await runs.list(actor, params.thread_id, query);
+      return found.map((run) => pick(run, query.select) as Run);
+    },
+  );
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id',
+    {
+      schema: {
+        operationId: 'get_run',
+        summary: 'Get run',
+        description: 'The run with its status and everything it was created with.',
+        tags,
+        params: RunPath,
+        response: { 200: Run },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    ({ actor, params }) => runs.get(actor, params.thread_id, params.run_id),
+  );
+
+  app.delete(
+    '/threads/:thread_id/runs/:run_id',
+    {
+      schema: {
+        operationId: 'delete_run',
+        summary: 'Delete run',
+        description: 'Deletes the run and its checkpoints, and stops it if it executes.',
+        tags,
+        params: RunPath,
+        response: { 204: z.undefined() },
+        failures: { 404: 'Run not found' },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await runs.delete(actor, params.thread_id, params.run_id);
+      reply.code(204);
+    },
+  );
+
+  app.post(
+    '/threads/:thread_id/runs/:run_id/cancel',
+    {
+      schema: {
+        operationId: 'cancel_run',
+        summary: 'Cancel run',
+        description: 'Stops the run: 202 at once, or with `wait` 200 once it has stopped.',
+        tags,
+        params: RunPath,
+        querystring: RunCancelQuery,
+        response: { 200: z.unknown(), 202: z.undefined() },
+        response_headers: AGAIN_HEADERS,
+        failures: { 404: 'No runs found to cancel.' },
+      },
+    },
+    async ({ actor, params, query, signal }, reply) => {
+      const cancel = async (until: AbortSignal) => {
+        await runs.cancel(actor, params.thread_id, params.run_id, query, until);
+        return '{}';
+      };
+      if (query.wait) return replies.sendLate(reply, runHeaders(params, 'join'), cancel);
+      await cancel(signal);
+      reply.code(202);
+    },
+  );
+}

@@ -1,0 +1,121 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { StatelessRunPath } from '../../schemas/path-params.ts';
+import { Run, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
+import type { RunService } from '../../services/runs.ts';
+import type { StatelessRunService } from '../../services/stateless-runs.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { AGAIN_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
+import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../run-examples.ts';
+import type { RunReplies } from '../run-replies.ts';
+import { cursorOf } from '../sse.ts';
+
+interface Services {
+  readonly runs: RunService;
+  readonly statelessRuns: StatelessRunService;
+  readonly replies: RunReplies;
+}
+
+const tags = [TAGS.stateless];
+
+export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRuns, replies }: Services) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/runs',
+    {
+      schema: {
+        operationId: 'create_stateless_run',
+        summary: 'Start background run',
+        description: 'Puts a run on a thread of its own into the queue and answers at once.',
+        tags,
+        body: RunCreate,
+        example: { ...RUN_EXAMPLE, on_completion: 'keep' },
+        response: { 200: Run },
+        response_headers: RUN_HEADERS,
+        failures: STATELESS_FAILURES,
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'background');
+      reply.headers(statelessRunHeaders(run));
+      return run;
+    },
+  );
+
+  app.post(
+    '/runs/wait',
+    {
+      schema: {
+        operationId: 'wait_stateless_run',
+        summary: 'Run and wait',
+        description:
+          'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
+        tags,
+        body: RunCreate,
+        example: RUN_EXAMPLE,
+        response: { 200: z.unknown() },
+        response_headers: AGAIN_HEADERS,
+        failures: STATELESS_FAILURES,
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'wait');
+      // With its thread, whose join can be asked again; `/runs/{id}/join` does not exist (CONTRACT §2.4).
+      return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
+    },
+  );
+
+  app.post(
+    '/runs/stream',
+    {
+      schema: {
+        operationId: 'stream_stateless_run',
+        summary: 'Run and stream',
+        description: 'Starts a run and sends its events as they happen.',
+        tags,
+        body: RunCreate,
+        example: STREAM_EXAMPLE,
+        response: { 200: EVENT_STREAM },
+        response_headers: AGAIN_HEADERS,
+        failures: STATELESS_FAILURES,
+      },
+    },
+    async ({ actor, body }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'stream');
+      await replies.stream(reply, run, statelessRunHeaders(run, 'stream'), body.on_disconnect);
+    },
+  );
+
+  app.get(
+    '/runs/:run_id/stream',
+    {
+      schema: {
+        operationId: 'join_stateless_run_stream',
+        summary: 'Join stream',
+        description:
+          'Sends the events of a run in flight, on whatever thread: those to come, or those after `Last-Event-ID`.',
+        tags,
+        params: StatelessRunPath,
+        querystring: RunStreamQuery,
+        headers: RunStreamHeaders,
+        response: { 200: EVENT_STREAM },
+        response_headers: AGAIN_HEADERS,
+        failures: { 404: 'Not Found' },
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ actor, params, query, headers }, reply) => {
+      const run = await runs.get(actor, undefined, params.run_id);
+      await replies.joinStream(reply, {
+        actor,
+        run,
+        headers: statelessRunHeaders(run, 'stream'),
+        after: cursorOf(headers['last-event-id']),
+        modes: query.stream_mode,
+        on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
+      });
+    },
+  );
+}

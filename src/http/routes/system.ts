@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { Metrics, MetricsQuery, ServerInfo } from '../../schemas/system.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import type { EngineFigures, HttpMetrics } from '../plugins/metrics.ts';
+
+/** The version of the official API whose behaviour is served: clients and Studio compare it (CONTRACT §2.9). */
+const API_VERSION = '0.16.7';
+
+/** What the server is. */
+export interface ServerFacts {
+  readonly version: string;
+  /** Of the copy of LangGraph.js that the graphs use; null when there is none. */
+  readonly langgraph_version: string | null;
+  readonly graph_ids: readonly string[];
+}
+
+interface SystemDeps {
+  readonly info: ServerFacts;
+  readonly engine: EngineFigures;
+  readonly metrics: HttpMetrics;
+}
+
+const tags = [TAGS.system];
+
+export function systemRoutes(server: FastifyInstance, { info, engine, metrics }: SystemDeps) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    '/info',
+    {
+      schema: {
+        operationId: 'get_info',
+        summary: 'Server information',
+        description: 'Versions, and what the server can do.',
+        tags,
+        response: { 200: ServerInfo },
+      },
+    },
+    () => serverInfo(info),
+  );
+
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        operationId: 'get_metrics',
+        summary: 'Metrics',
+        description: 'Requests, queue and workers, for Prometheus or as JSON.',
+        tags,
+        querystring: MetricsQuery,
+        response: {
+          200: { content: { 'text/plain': { schema: z.string() }, 'application/json': { schema: Metrics } } },
+        },
+      },
+    },
+    async ({ query }, reply) => {
+      if (query.format !== 'json') {
+        reply.type('text/plain; version=1.0.0; charset=utf-8');
+        return metrics.text();
+      }
+      const http_requests_total = await metrics.requestCounts();
+      return { queue: await engine.queue(), api: { http_requests_total }, workers: engine.workers() };
+    },
+  );
+}
+
+function serverInfo({ version, langgraph_version }: ServerFacts): ServerInfo {
+  return {
+    version: API_VERSION,
+    langgraph_js_version: langgraph_version,
+    context: 'js',
+    flags: {
+      assistants: true,
+      crons: false,
+      langsmith: false,
+      langsmith_tracing_replicas: false,
+      langsmith_tracing_session_on_runs: false,
+    },
+    host: {
+      kind: 'self-hosted',
+      project_id: null,
+      host_revision_id: null,
+      revision_id: null,
+      tenant_id: null,
+    },
+    metadata: {},
+    server: { name: 'agent-server', version },
+  };
+}

@@ -1,0 +1,137 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { CheckpointPath, EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
+import {
+  ThreadHistory,
+  ThreadHistoryQuery,
+  ThreadState,
+  ThreadStateAtCheckpoint,
+  ThreadStateQuery,
+  ThreadStateUpdate,
+  ThreadStateUpdated,
+} from '../../schemas/thread-state.ts';
+import type { ThreadStateService } from '../../services/thread-state.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+
+const tags = [TAGS.threads];
+const failures = { 404: `Thread with ID ${EXAMPLES.thread_id} not found` };
+
+export function threadStateRoutes(
+  server: FastifyInstance,
+  { threadState }: { threadState: ThreadStateService },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    '/threads/:thread_id/state',
+    {
+      schema: {
+        operationId: 'get_thread_state',
+        summary: 'Get state',
+        description: 'The newest state: values, what comes next, and what waits for an answer.',
+        tags,
+        params: ThreadPath,
+        querystring: ThreadStateQuery,
+        response: { 200: ThreadState },
+        failures,
+      },
+    },
+    ({ actor, params, query }) => threadState.get(actor, params.thread_id, query),
+  );
+
+  app.get(
+    '/threads/:thread_id/state/:checkpoint_id',
+    {
+      schema: {
+        operationId: 'get_thread_state_at_checkpoint',
+        summary: 'Get state at a checkpoint',
+        description: 'The state as it was at an earlier checkpoint.',
+        tags,
+        params: CheckpointPath,
+        querystring: ThreadStateQuery,
+        response: { 200: ThreadState },
+        failures,
+      },
+    },
+    ({ actor, params, query }) =>
+      threadState.at(actor, params.thread_id, { checkpoint_id: params.checkpoint_id }, query),
+  );
+
+  app.post(
+    '/threads/:thread_id/state/checkpoint',
+    {
+      schema: {
+        operationId: 'get_thread_state_at_checkpoint_post',
+        summary: 'Get state at a checkpoint of a subgraph',
+        description: 'As above, where a checkpoint also needs a namespace. `{}` is the newest one.',
+        tags,
+        params: ThreadPath,
+        body: ThreadStateAtCheckpoint,
+        example: { checkpoint: {}, subgraphs: false },
+        response: { 200: ThreadState },
+        failures,
+      },
+    },
+    ({ actor, params, body }) =>
+      threadState.at(actor, params.thread_id, body.checkpoint, { subgraphs: body.subgraphs }),
+  );
+
+  app.post(
+    '/threads/:thread_id/state',
+    {
+      schema: {
+        operationId: 'update_thread_state',
+        summary: 'Update state',
+        description:
+          'Changes the state as if a node had returned `values`. Refused while a run is in flight.',
+        tags,
+        params: ThreadPath,
+        body: ThreadStateUpdate,
+        example: { values: { messages: [{ role: 'user', content: 'Forget what I said.' }] } },
+        response: { 200: ThreadStateUpdated },
+        failures: {
+          ...failures,
+          400: 'Node x does not exist',
+          409: `Thread ${EXAMPLES.thread_id} has in-flight runs`,
+        },
+      },
+    },
+    ({ actor, params, body }) => threadState.update(actor, params.thread_id, body),
+  );
+
+  app.get(
+    '/threads/:thread_id/history',
+    {
+      schema: {
+        operationId: 'get_thread_history',
+        summary: 'Get history',
+        description: 'Earlier states, newest first.',
+        tags,
+        params: ThreadPath,
+        querystring: ThreadHistoryQuery,
+        response: { 200: z.array(ThreadState) },
+        failures,
+      },
+    },
+    ({ actor, params, query }) => threadState.history(actor, params.thread_id, query),
+  );
+
+  app.post(
+    '/threads/:thread_id/history',
+    {
+      schema: {
+        operationId: 'search_thread_history',
+        summary: 'Search history',
+        description: 'Earlier states, newest first, by metadata of their checkpoints or of a subgraph.',
+        tags,
+        params: ThreadPath,
+        body: ThreadHistory,
+        example: { limit: 10 },
+        response: { 200: z.array(ThreadState) },
+        failures,
+      },
+    },
+    ({ actor, params, body }) => threadState.history(actor, params.thread_id, body),
+  );
+}

@@ -1,0 +1,149 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
+import {
+  Thread,
+  ThreadCreate,
+  ThreadFilter,
+  ThreadPatch,
+  ThreadPatchHeaders,
+  ThreadQuery,
+  ThreadSearch,
+} from '../../schemas/threads.ts';
+import type { ThreadService } from '../../services/threads.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { PAGE_HEADERS, paged } from '../reply.ts';
+
+const tags = [TAGS.threads];
+const MISSING = `Thread with ID ${EXAMPLES.thread_id} not found`;
+
+export function threadRoutes(server: FastifyInstance, { threads }: { threads: ThreadService }) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/threads',
+    {
+      schema: {
+        operationId: 'create_thread',
+        summary: 'Create thread',
+        description: 'Makes a thread, with an id of your own if you like.',
+        tags,
+        body: ThreadCreate,
+        example: { thread_id: EXAMPLES.thread_id, metadata: { user: 'ada' }, if_exists: 'do_nothing' },
+        response: { 200: Thread },
+        failures: { 409: `Thread with ID ${EXAMPLES.thread_id} already exists` },
+      },
+    },
+    (request) => threads.create(request.actor, request.body),
+  );
+
+  app.post(
+    '/threads/search',
+    {
+      schema: {
+        operationId: 'search_threads',
+        summary: 'Search threads',
+        description:
+          'Lists threads by metadata, values, status or ids; `extract` picks parts of large values.',
+        tags,
+        body: ThreadSearch,
+        example: { metadata: { user: 'ada' }, limit: 10, offset: 0 },
+        response: { 200: z.array(Thread) },
+        response_headers: PAGE_HEADERS,
+      },
+    },
+    async (request, reply) => paged(reply, await threads.search(request.actor, request.body)),
+  );
+
+  app.post(
+    '/threads/count',
+    {
+      schema: {
+        operationId: 'count_threads',
+        summary: 'Count threads',
+        description: 'Counts threads by metadata, values or status.',
+        tags,
+        body: ThreadFilter,
+        example: { metadata: { user: 'ada' } },
+        response: { 200: z.int() },
+      },
+    },
+    (request) => threads.count(request.actor, request.body),
+  );
+
+  app.get(
+    '/threads/:thread_id',
+    {
+      schema: {
+        operationId: 'get_thread',
+        summary: 'Get thread',
+        description: 'The thread with its status and the values its last run left.',
+        tags,
+        params: ThreadPath,
+        querystring: ThreadQuery,
+        response: { 200: Thread },
+        failures: { 404: MISSING },
+      },
+    },
+    (request) => threads.get(request.actor, request.params.thread_id),
+  );
+
+  app.patch(
+    '/threads/:thread_id',
+    {
+      schema: {
+        operationId: 'patch_thread',
+        summary: 'Update thread',
+        description: 'Merges metadata. With `Prefer: return=minimal` the answer is 204 without a body.',
+        tags,
+        params: ThreadPath,
+        headers: ThreadPatchHeaders,
+        body: ThreadPatch,
+        example: { metadata: { topic: 'greetings' } },
+        response: { 200: Thread, 204: z.undefined() },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    async ({ actor, params, body, headers }, reply) => {
+      const thread = await threads.update(actor, params.thread_id, body);
+      if (headers.prefer !== 'return=minimal') return thread;
+      reply.code(204);
+    },
+  );
+
+  app.delete(
+    '/threads/:thread_id',
+    {
+      schema: {
+        operationId: 'delete_thread',
+        summary: 'Delete thread',
+        description: 'Deletes the thread with its runs and its whole history, and stops runs that execute.',
+        tags,
+        params: ThreadPath,
+        response: { 204: z.undefined() },
+        failures: { 404: MISSING },
+      },
+    },
+    async (request, reply) => {
+      await threads.delete(request.actor, request.params.thread_id);
+      reply.code(204);
+    },
+  );
+
+  app.post(
+    '/threads/:thread_id/copy',
+    {
+      schema: {
+        operationId: 'copy_thread',
+        summary: 'Copy thread',
+        description: 'A new thread with the same metadata, state and history, and none of the runs.',
+        tags,
+        params: ThreadPath,
+        response: { 200: Thread },
+        failures: { 409: 'Conflict' },
+      },
+    },
+    (request) => threads.copy(request.actor, request.params.thread_id),
+  );
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Actor } from '../auth/actor.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Run } from '../schemas/runs.ts';
+import type { JoinOptions } from '../services/run-streams.ts';
+import type { RunService } from '../services/runs.ts';
+import { trackConnections } from './connections.ts';
+import { lateSender } from './late-result.ts';
+import { eventSender } from './sse.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What happens to a run when the client that waits for it goes away (CONTRACT §3). */
+export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
+
+export type RunReplies = ReturnType<typeof runReplies>;
+
+/** The replies that last as long as a run: its events, or its result. */
+export function runReplies(server: FastifyInstance, { runs, logger }: { runs: RunService; logger: Logger }) {
+  const connections = trackConnections(server, logger);
+  const sendEvents = eventSender(connections, logger);
+  const sendLate = lateSender(connections, logger);
+  const leave = (run: Run, what: OnDisconnect) => (what === 'cancel' ? () => runs.abandon(run) : undefined);
+
+  return {
+    sendLate,
+
+    /** Every event of a run that was just made. */
+    stream(reply: FastifyReply, run: Run, headers: Headers, on_disconnect: OnDisconnect): Promise<void> {
+      const frames = (signal: AbortSignal) => runs.follow(run, signal);
+      return sendEvents(reply, { headers, resumable: isResumable(run), frames }, leave(run, on_disconnect));
+    },
+
+    /** The events that a client has not seen. */
+    joinStream(
+      reply: FastifyReply,
+      { actor, run, headers, on_disconnect, ...options }: Joining & JoinOptions,
+    ): Promise<void> {
+      const frames = (signal: AbortSignal) =>
+        runs.joinStream(actor, run.thread_id, run.run_id, options, signal);
+      return sendEvents(reply, { headers, resumable: isResumable(run), frames }, leave(run, on_disconnect));
+    },
+
+    /** The result of a run that was just made. */
+    wait(reply: FastifyReply, run: Run, headers: Headers, on_disconnect: OnDisconnect) {
+      return sendLate(reply, headers, (signal) => runs.result(run, signal), leave(run, on_disconnect));
+    },
+
+    /** The result of a run in any moment of its life. */
+    join(reply: FastifyReply, { actor, run, headers, on_disconnect }: Joining) {
+      const result = (signal: AbortSignal) => runs.join(actor, run.thread_id, run.run_id, signal);
+      return sendLate(reply, headers, result, leave(run, on_disconnect));
+    },
+  };
+}
+
+interface Joining {
+  readonly actor: Actor;
+  readonly run: Run;
+  readonly headers: Headers;
+  readonly on_disconnect: OnDisconnect;
+}
+
+function isResumable(run: Run): boolean {
+  return run.kwargs.resumable === true;
+}

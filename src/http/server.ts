@@ -1,0 +1,132 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
+import type { AssistantService } from '../services/assistants.ts';
+import type { RunService } from '../services/runs.ts';
+import type { StatelessRunService } from '../services/stateless-runs.ts';
+import type { ThreadStateService } from '../services/thread-state.ts';
+import type { ThreadService } from '../services/threads.ts';
+import { useOpenApi } from './openapi/document.ts';
+import { useAuth } from './plugins/auth.ts';
+import { useContract } from './plugins/contract.ts';
+import { type CorsOptions, useCors } from './plugins/cors.ts';
+import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
+import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
+import { requestId, useRequestLog } from './plugins/request-log.ts';
+import { useRouteTable } from './plugins/route-table.ts';
+import { useTextJson } from './plugins/text-json.ts';
+import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
+import { assistantVersionRoutes } from './routes/assistant-versions.ts';
+import { assistantRoutes } from './routes/assistants.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { type EngineHealth, healthRoutes } from './routes/health.ts';
+import { runStreamRoutes } from './routes/run-stream.ts';
+import { runWaitRoutes } from './routes/run-wait.ts';
+import { runRoutes } from './routes/runs.ts';
+import { statelessRunRoutes } from './routes/stateless-runs.ts';
+import { type ServerFacts, systemRoutes } from './routes/system.ts';
+import { threadStateRoutes } from './routes/thread-state.ts';
+import { threadRoutes } from './routes/threads.ts';
+import { type RunReplies, runReplies } from './run-replies.ts';
+
+export interface Services {
+  readonly assistants: AssistantService;
+  readonly threads: ThreadService;
+  readonly threadState: ThreadStateService;
+  readonly runs: RunService;
+  readonly statelessRuns: StatelessRunService;
+}
+
+/** Values of the configuration's `server` and `http` blocks, under the same names. */
+export interface HttpOptions {
+  /** Accepted as `X-Api-Key`; none lets everybody in. */
+  readonly api_keys: readonly string[];
+  /** Bytes. */
+  readonly body_limit: number;
+  /** Such as `/agents`; every route but `/ok` moves under it. */
+  readonly mount_prefix?: string | undefined;
+  readonly cors: CorsOptions;
+  readonly disable_assistants: boolean;
+  readonly disable_threads: boolean;
+  readonly disable_runs: boolean;
+  readonly disable_meta: boolean;
+}
+
+export interface ServerParts {
+  readonly services: Services;
+  readonly engine: EngineHealth & EngineFigures;
+  readonly options: HttpOptions;
+  readonly info: ServerFacts;
+  readonly logger: Logger;
+  readonly ids: Ids;
+}
+
+/** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
+export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+  const { services, engine, options, info, logger, ids } = parts;
+  const { body_limit, mount_prefix = '' } = options;
+  const server = fastify({
+    bodyLimit: body_limit,
+    genReqId: ({ headers }) => requestId(headers['x-request-id'], ids.uuid4),
+    // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
+    keepAliveTimeout: 75_000,
+    requestTimeout: 300_000,
+    routerOptions: { maxParamLength: 1024 },
+    clientErrorHandler: answerMalformed,
+    frameworkErrors: answerBadAddress,
+  });
+  const metrics = httpMetrics(engine);
+  const routes = useRouteTable(server);
+  useContract(server);
+  useTextJson(server);
+  useErrors(server, { logger, body_limit, routes });
+  useRequestLog(server, { logger, metrics });
+  await useCors(server, options.cors);
+  useAuth(server, options.api_keys);
+  const replies = runReplies(server, { runs: services.runs, logger });
+  await useOpenApi(server, { version: info.version, graph_ids: info.graph_ids, mount_prefix });
+
+  const routed = { ...parts, metrics, replies, mount_prefix };
+  healthRoutes(server, { engine, path: '/ok' });
+  await server.register(
+    (mounted, _options, done) => {
+      if (mount_prefix) healthRoutes(mounted, { engine, path: '/ok' });
+      addRoutes(mounted, routed);
+      done();
+    },
+    { prefix: mount_prefix },
+  );
+  await server.ready();
+  return server;
+}
+
+interface Routed extends ServerParts {
+  readonly metrics: HttpMetrics;
+  readonly replies: RunReplies;
+  readonly mount_prefix: string;
+}
+
+function addRoutes(server: FastifyInstance, routed: Routed): void {
+  const { services, options, engine, info, metrics, replies, mount_prefix } = routed;
+  const withReplies = { ...services, replies };
+  if (!options.disable_assistants) {
+    assistantRoutes(server, services);
+    assistantVersionRoutes(server, services);
+    assistantGraphRoutes(server, services);
+  }
+  if (!options.disable_threads) {
+    threadRoutes(server, services);
+    threadStateRoutes(server, services);
+  }
+  if (!options.disable_runs) {
+    runRoutes(server, withReplies);
+    runWaitRoutes(server, withReplies);
+    runStreamRoutes(server, withReplies);
+    statelessRunRoutes(server, withReplies);
+  }
+  if (!options.disable_meta) {
+    healthRoutes(server, { engine, path: '/' });
+    systemRoutes(server, { info, engine, metrics });
+    server.register(docsRoutes, { mount_prefix });
+  }
+}

@@ -1,0 +1,109 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { Logger } from '../core/logger.ts';
+import type { Frame } from '../events/frame.ts';
+import type { Connections } from './connections.ts';
+
+/** CONTRACT §5. `X-Accel-Buffering` keeps nginx from holding events back. */
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  connection: 'keep-alive',
+  'x-accel-buffering': 'no',
+};
+
+const HEARTBEAT = ': heartbeat\r\n\r\n';
+/** The SDK takes a stream for dead after three missing ones (CONTRACT §5). */
+const HEARTBEAT_MS = 5_000;
+
+export interface EventStream {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ids let a client resume; only a run that keeps its events has them. */
+  readonly resumable: boolean;
+  /** Called before the headers are sent, so that what it throws still has a status of its own. */
+  readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
+}
+
+/** Resolves when the stream has ended. `onGone` is called when the client leaves before that. */
+export type SendEvents = (
+  reply: FastifyReply,
+  stream: EventStream,
+  onGone?: () => Promise<void>,
+) => Promise<void>;
+
+/** A frame is asked for only when the one before has left, so that a slow reader costs no memory. */
+export function eventSender(connections: Connections, logger: Logger): SendEvents {
+  return async (reply, { headers, resumable, frames: open }, onGone) => {
+    using connection = connections.open(reply, onGone);
+    const frames = await open(connection.signal);
+    // Past the framework: the headers leave now, and they include those of its plugins, such as CORS.
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
+    raw.write(HEARTBEAT);
+    const heartbeat = setInterval(() => raw.writableNeedDrain || raw.write(HEARTBEAT), HEARTBEAT_MS);
+    try {
+      await pump(raw, frames, resumable, connection.signal);
+    } catch (error) {
+      logger.error('stream broke off', { request_id: reply.request.id, error });
+      raw.destroy();
+    } finally {
+      clearInterval(heartbeat);
+    }
+  };
+}
+
+async function pump(
+  raw: ServerResponse,
+  frames: AsyncIterable<Frame>,
+  resumable: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const frame of frames) {
+    if (signal.aborted) break;
+    if (!raw.write(sseText(frame, resumable))) await drained(raw, signal);
+  }
+  // A clean end would tell the client that the run is over; a broken one makes it connect again.
+  if (signal.aborted) raw.destroy();
+  else raw.end();
+}
+
+/** Resolves when the client has read what was written, or on abort. */
+function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      raw.off('drain', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    raw.once('drain', done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Where a client wants to go on: after the id it saw last, from the start, or with what comes (CONTRACT §5). */
+export function cursorOf(last_event_id: string | undefined): number | 'now' {
+  const text = last_event_id ?? '';
+  if (['-1', '-', '0', '0-0'].includes(text)) return 0;
+  return /^\d{1,15}$/.test(text) ? Number(text) : 'now';
+}
+
+/** The bytes of one event (CONTRACT §5). */
+export function sseText({ seq, event, data }: Frame, resumable: boolean): string {
+  const id = resumable ? `id: ${seq}\r\n` : '';
+  return `event: ${event.replace(/[\r\n]/g, '')}\r\ndata: ${oneLine(data)}\r\n${id}\r\n`;
+}
+
+/**
+ * JSON text on one line for every reader: some clients also break lines at U+0085, U+2028 and U+2029, which JSON
+ * leaves as they are and where an escape means the same.
+ */
+function oneLine(json: string): string {
+  if (!/[\r\n\u0085\u2028\u2029]/.test(json)) return json;
+  return json.replace(/[\r\n]/g, ' ').replace(/[\u0085\u2028\u2029]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

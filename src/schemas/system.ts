@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { JsonObject } from './fields.ts';
+
+/** `check_db=1` asks the database too (CONTRACT §2.9). */
+export const HealthQuery = z.looseObject({
+  check_db: z
+    .enum(['0', '1'])
+    .optional()
+    .meta({ description: 'Whether to ask the database too: 1 for yes.', examples: ['1'] }),
+});
+
+export const Health = z.object({
+  ok: z.literal(true),
+  /** What was checked, such as `{"database": "ok"}`. */
+  services: z.record(z.string(), z.string()),
+});
+export type Health = z.infer<typeof Health>;
+
+/** What clients and Studio look at before they offer a feature (CONTRACT §2.9). */
+export const ServerInfo = z.object({
+  /** The version of the official API that is served; clients compare it. */
+  version: z.string(),
+  langgraph_js_version: z.string().nullable(),
+  context: z.literal('js'),
+  flags: z.record(z.string(), z.boolean()),
+  host: JsonObject,
+  metadata: JsonObject,
+  server: z.object({ name: z.string(), version: z.string() }),
+});
+export type ServerInfo = z.infer<typeof ServerInfo>;
+
+export const MetricsQuery = z.looseObject({
+  format: z
+    .string()
+    .optional()
+    .meta({ description: '`prometheus` (default) or `json`.', examples: ['prometheus'] }),
+});
+
+/** Runs that wait or execute. Times in seconds; null when nothing waits. */
+export const QueueFigures = z.object({
+  n_pending: z.int(),
+  n_running: z.int(),
+  pending_runs_wait_time_max_secs: z.number().nullable(),
+  pending_runs_wait_time_med_secs: z.number().nullable(),
+  /** Of runs that wait for a worker only, not for another run of their thread. */
+  pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
+});
+export type QueueFigures = z.infer<typeof QueueFigures>;
+
+/** Run slots of this process. */
+export const WorkerFigures = z.object({ max: z.int(), active: z.int(), available: z.int() });
+export type WorkerFigures = z.infer<typeof WorkerFigures>;
+
+export const RequestCount = z.object({
+  method: z.string(),
+  path: z.string(),
+  status: z.int(),
+  count: z.int(),
+});
+export type RequestCount = z.infer<typeof RequestCount>;
+
+export const Metrics = z.object({
+  queue: QueueFigures,
+  api: z.object({ http_requests_total: z.array(RequestCount) }),
+  workers: WorkerFigures,
+});
+export type Metrics = z.infer<typeof Metrics>;
