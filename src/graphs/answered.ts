@@ -1,0 +1,47 @@
+import { isObject } from '../core/json.ts';
+import { checkpointOf } from './checkpoint-config.ts';
+import type { RunnableGraph, Snapshot } from './runnable.ts';
+
+/** What LangGraph's checkpointers tell of a checkpoint, as far as it is needed here. */
+interface Saver {
+  getTuple(
+    config: object,
+  ): Promise<{ pendingWrites?: readonly (readonly [string, string, unknown])[] } | undefined>;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** A task that asks, failed or was resumed has written this, and is not done. */
+const NOT_AN_OUTCOME = new Set([
+  '__error__',
+  '__error_source_node__',
+  '__interrupt__',
+  '__resume__',
+  '__scheduled__',
+]);
+
+/**
+ * The tasks of the snapshot that are done and wait for others of their superstep. LangGraph.js keeps listing the
+ * interrupts they had, so that several interrupts answered one by one would all seem to wait until the last answer.
+ */
+export async function answeredTasks(snapshot: Snapshot, checkpointer: unknown): Promise<ReadonlySet<string>> {
+  const someDone = snapshot.next.length < snapshot.tasks.length;
+  const place = checkpointOf(snapshot.config);
+  if (!place || !someDone || !snapshot.tasks.some((task) => task.interrupts?.length)) return NOBODY;
+  const saved = await (checkpointer as Saver).getTuple({ configurable: place });
+  const outcomes = (saved?.pendingWrites ?? []).filter(([, channel]) => !NOT_AN_OUTCOME.has(channel));
+  return new Set(outcomes.map(([task_id]) => task_id));
+}
+
+/** The ids of the interrupts that wait for an answer, of subgraphs too. */
+export async function waitingInterrupts(
+  graph: RunnableGraph,
+  config: object,
+  checkpointer: unknown,
+): Promise<string[]> {
+  const snapshot = await graph.getState(config);
+  const answered = await answeredTasks(snapshot, checkpointer);
+  const waiting = snapshot.tasks.filter((task) => !answered.has(task.id));
+  const interrupts = waiting.flatMap((task) => task.interrupts ?? []);
+  return [...new Set(interrupts.filter(isObject).map(({ id }) => String(id)))];
+}

@@ -1,0 +1,57 @@
+import type { Command } from '../schemas/runs.ts';
+
+/** What is needed of the user's `@langchain/langgraph`: its graph must get commands of its own library. */
+export interface CommandLibrary {
+  Command: new (fields: object) => unknown;
+  Send: new (node: string, input: unknown) => unknown;
+}
+
+/** A client's mistake about what a thread waits for; the name is what the official server calls it (CONTRACT §3). */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError';
+}
+
+const INTERRUPT_ID = /^[0-9a-f]{32}$/;
+
+/** True when the command says nothing: then the run goes on from the last checkpoint. */
+export function isEmptyCommand({ resume, update, goto }: Command): boolean {
+  return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
+}
+
+/**
+ * LangGraph's command for a client's one. `waiting` are the ids of the interrupts that wait, asked only when an answer
+ * does not name the interrupt it is for.
+ */
+export async function libraryCommand(
+  { Command, Send }: CommandLibrary,
+  command: Command,
+  waiting: () => Promise<string[]>,
+): Promise<unknown> {
+  const { update, goto } = command;
+  const resume = await resumeValue(command.resume ?? null, waiting);
+  return new Command({
+    ...(resume !== null && { resume }),
+    ...(update && { update }),
+    ...(goto && {
+      goto: [goto].flat().map((to) => (typeof to === 'string' ? to : new Send(to.node, to.input ?? null))),
+    }),
+  });
+}
+
+async function resumeValue(resume: unknown, waiting: () => Promise<string[]>): Promise<unknown> {
+  if (resume === null || namesInterrupts(resume)) return resume;
+  const ids = await waiting();
+  if (ids.length > 1) {
+    throw new RuntimeError(
+      `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Waiting: ${ids.join(', ')}.`,
+    );
+  }
+  // LangGraph.js takes false, 0 and '' for no answer at all, unless they are given by interrupt id.
+  return !resume && ids[0] !== undefined ? { [ids[0]]: resume } : resume;
+}
+
+function namesInterrupts(resume: unknown): boolean {
+  if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return false;
+  const keys = Object.keys(resume);
+  return keys.length > 0 && keys.every((key) => INTERRUPT_ID.test(key));
+}

@@ -1,0 +1,105 @@
+import { waitingInterrupts } from './answered.ts';
+import { callOptions } from './call-options.ts';
+import { type CommandLibrary, isEmptyCommand, libraryCommand } from './command.ts';
+import { EventQueue } from './event-queue.ts';
+import type { GraphCall, GraphEvent } from './graph.ts';
+import { type RunnableGraph, withMemory } from './runnable.ts';
+import { type LibraryChunk, libraryModes, StreamModes } from './stream-modes.ts';
+import { TaskFailures } from './task-failures.ts';
+import { toWire } from './wire.ts';
+
+/**
+ * How long a cancelled graph may take to stop by itself. One that ignores its signal is left behind then; its writes
+ * are refused by the lease.
+ */
+const STOP_GRACE_MS = 500;
+
+/** Executes the graph once and yields its events. Throws what the graph throws, and the signal's reason on abort. */
+export async function* execute(
+  graph: RunnableGraph,
+  call: GraphCall,
+  library: () => Promise<CommandLibrary>,
+): AsyncGenerator<GraphEvent, void> {
+  call.signal.throwIfAborted();
+  const abandoned = new AbortController();
+  const signal = AbortSignal.any([call.signal, abandoned.signal]);
+  const queue = new EventQueue<GraphEvent>();
+  let grace: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    grace = setTimeout(() => queue.fail(call.signal.reason), STOP_GRACE_MS);
+  };
+  call.signal.addEventListener('abort', onAbort, { once: true });
+
+  let running = true;
+  run(withMemory(graph, call.memory), call, library, signal, (event) => queue.push(event))
+    .then(
+      () => queue.end(),
+      (error) => queue.fail(call.signal.aborted ? call.signal.reason : error),
+    )
+    .finally(() => {
+      running = false;
+    });
+  try {
+    yield* queue;
+  } finally {
+    clearTimeout(grace);
+    call.signal.removeEventListener('abort', onAbort);
+    // The reader went away before the end.
+    if (running) abandoned.abort();
+  }
+}
+
+async function run(
+  graph: RunnableGraph,
+  call: GraphCall,
+  library: () => Promise<CommandLibrary>,
+  signal: AbortSignal,
+  emit: (event: GraphEvent) => void,
+): Promise<void> {
+  const input = await inputOf(graph, call, library);
+  const failures = new TaskFailures();
+  const modes = new StreamModes(call.stream_mode, call.subgraphs, failures, emit);
+  const options = callOptions(call, libraryModes(call.stream_mode), signal);
+  if (call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug')) options.callbacks = [failures];
+  try {
+    if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
+    else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LibraryChunk);
+  } catch (error) {
+    if (!signal.aborted) modes.failed();
+    throw error;
+  }
+}
+
+async function inputOf(
+  graph: RunnableGraph,
+  { input, command, config, memory }: GraphCall,
+  library: () => Promise<CommandLibrary>,
+): Promise<unknown> {
+  if (command === null) return input ?? null;
+  if (isEmptyCommand(command)) return null;
+  const waiting = () => waitingInterrupts(graph, { configurable: config.configurable }, memory.checkpointer);
+  return libraryCommand(await library(), command, waiting);
+}
+
+/**
+ * Mode `events`: one execution tells everything. The graph's own stream arrives in it as events of the outermost run,
+ * which are turned into the other modes and are not events for the client themselves.
+ */
+async function streamEvents(
+  graph: RunnableGraph,
+  input: unknown,
+  options: Record<string, unknown>,
+  modes: StreamModes,
+  emit: (event: GraphEvent) => void,
+): Promise<void> {
+  if (!graph.streamEvents)
+    throw new TypeError('This graph has no streamEvents, which stream mode "events" needs.');
+  let root: unknown;
+  for await (const event of graph.streamEvents(input, { ...options, version: 'v2' })) {
+    const { event: name, run_id, tags, data } = event as Record<string, unknown>;
+    root ??= run_id;
+    if (Array.isArray(tags) && tags.includes('langsmith:hidden')) continue;
+    if (name === 'on_chain_stream' && run_id === root) modes.chunk((data as { chunk: LibraryChunk }).chunk);
+    else emit({ event: 'events', data: toWire(event) });
+  }
+}

@@ -1,0 +1,74 @@
+import { BadRequest, ServerError } from '../core/errors.ts';
+import { answeredTasks } from './answered.ts';
+import type { CommandLibrary } from './command.ts';
+import { drawing } from './draw.ts';
+import { execute } from './execution.ts';
+import type { GraphRuntime, GraphUpdate } from './graph.ts';
+import { type RunnableGraph, withMemory } from './runnable.ts';
+import { graphSchemas, type SchemaLibrary } from './schemas.ts';
+import { threadState } from './thread-state.ts';
+import { userModule } from './user-module.ts';
+
+/** LangGraph.js behind the server's idea of a graph. `folder` is where the graph's own copy of LangGraph is found. */
+export function langGraph(graph_id: string, graph: RunnableGraph, folder: string): GraphRuntime {
+  const commands = () => userModule<CommandLibrary>(folder, '@langchain/langgraph');
+  const schemaLibrary = () => userModule<SchemaLibrary>(folder, '@langchain/langgraph/zod/schema');
+
+  return {
+    graph_id,
+    stream: (call) => execute(graph, call, commands),
+
+    async state(config, memory, subgraphs) {
+      const snapshot = await withMemory(graph, memory).getState(config, { subgraphs });
+      const asked = config.configurable.checkpoint_id;
+      return asked && snapshot.createdAt === undefined
+        ? undefined
+        : threadState(snapshot, await answeredTasks(snapshot, memory.checkpointer));
+    },
+
+    async history({ config, limit, before, metadata, memory }) {
+      const graphWithMemory = withMemory(graph, memory);
+      const states = [];
+      const options = { limit, ...(before && { before }), ...(metadata && { filter: metadata }) };
+      for await (const snapshot of graphWithMemory.getStateHistory?.(config, options) ?? []) {
+        states.push(threadState(snapshot, new Set()));
+      }
+      return states;
+    },
+
+    update: (update) => updateState(graph, update),
+    draw: (xray) => drawing(graph, xray),
+    schemas: async () => ({ graph_id, ...graphSchemas(graph, await schemaLibrary()) }),
+
+    async subgraphs(namespace, recurse) {
+      const library = await schemaLibrary();
+      const found = [];
+      for await (const [name, subgraph] of graph.getSubgraphsAsync?.(namespace, recurse) ?? []) {
+        found.push([name, graphSchemas(subgraph, library)] as const);
+      }
+      return Object.fromEntries(found);
+    },
+  };
+}
+
+async function updateState(graph: RunnableGraph, { config, values, as_node, memory }: GraphUpdate) {
+  const graphWithMemory = withMemory(graph, memory);
+  if (!graphWithMemory.updateState) throw new BadRequest('The state of this graph cannot be updated.');
+  try {
+    const { configurable } = await graphWithMemory.updateState(config, values, as_node);
+    return configurable ?? {};
+  } catch (error) {
+    throw refusedUpdate(error);
+  }
+}
+
+/**
+ * A node or a reducer that cannot take the values is the client's mistake. What the database or Node throws carries a
+ * `code`; LangGraph, LangChain and reducers throw without one.
+ */
+function refusedUpdate(error: unknown): unknown {
+  if (error instanceof ServerError || !(error instanceof Error) || 'code' in error) return error;
+  // LangGraph adds a link to its own documentation.
+  const [reason = ''] = error.message.split('\n\nTroubleshooting URL');
+  return new BadRequest(`The graph refused the update: ${reason.trim()}`, { cause: error });
+}

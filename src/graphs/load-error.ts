@@ -1,0 +1,36 @@
+import { basename, sep } from 'node:path';
+import { ServerError } from '../core/errors.ts';
+
+/**
+ * A graph that could not be loaded or made. 422, because nothing but a change to the graph helps, and clients repeat a
+ * request that is answered with 5xx. What is behind it is the `cause`, for the log of the server only.
+ */
+export class GraphLoadError extends ServerError {
+  readonly status = 422;
+}
+
+/** `root` is the project's folder: paths in it are told relative to it, all others by their last part. */
+export function loadError(graph_id: string, cause: unknown, root: string): GraphLoadError {
+  return new GraphLoadError(`Graph '${graph_id}' failed to load: ${publicText(cause, root)}`, { cause });
+}
+
+/** Absolute paths, also as file URLs; not the path of a web address. */
+const PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/])+[^\s'"`\\/:]*/g;
+
+function publicText(cause: unknown, root: string): string {
+  const text = cause instanceof Error || hasMessage(cause) ? cause.message : String(cause);
+  const [told = ''] = text.split('\nRequire stack:');
+  const inside = `${root}${sep}`;
+  return told
+    .replaceAll(`file://${inside}`, './')
+    .replaceAll(inside, './')
+    .replace(PATH, (path) => basename(path))
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function hasMessage(value: unknown): value is { message: string } {
+  return (
+    typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
+  );
+}

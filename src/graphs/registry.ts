@@ -1,0 +1,96 @@
+import { dirname, resolve } from 'node:path';
+import { NotFound } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './graph.ts';
+import { langGraph } from './langgraph.ts';
+import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
+import { loadError } from './load-error.ts';
+
+/** A graph of the configuration: `path` is relative to the configuration's folder, or absolute. */
+export interface GraphSpec {
+  readonly graph_id: string;
+  readonly path: string;
+  /** Empty for the default export. */
+  readonly export: string;
+  readonly description?: string | null | undefined;
+}
+
+interface LoadOptions {
+  /** The folder of the configuration. */
+  readonly root: string;
+  readonly logger: Logger;
+}
+
+interface Entry {
+  readonly spec: GraphSpec;
+  readonly folder: string;
+  readonly loaded: GraphExport | { readonly error: Error };
+}
+
+/** Loads all graphs, one after the other: they may share modules. One that fails answers with its error. */
+export async function loadGraphs(
+  specs: readonly GraphSpec[],
+  { root, logger }: LoadOptions,
+): Promise<GraphRegistry> {
+  const entries = new Map<string, Entry>();
+  for (const spec of specs) {
+    const file = resolve(root, spec.path);
+    const loaded = await loadExport(file, spec.export).catch((cause: unknown) => {
+      const error = loadError(spec.graph_id, cause, root);
+      logger.error(error.message, { graph_id: spec.graph_id, file, cause });
+      return { error };
+    });
+    entries.set(spec.graph_id, { spec, folder: dirname(file), loaded });
+  }
+  return registry(entries, root);
+}
+
+function registry(entries: ReadonlyMap<string, Entry>, root: string): GraphRegistry {
+  const ids = [...entries.keys()];
+  const runtimes = new Map<string, GraphRuntime>();
+  for (const [id, { loaded, folder }] of entries) {
+    if ('graph' in loaded) runtimes.set(id, langGraph(id, loaded.graph, folder));
+  }
+
+  return {
+    ids,
+    description: (graph_id) => entries.get(graph_id)?.spec.description ?? null,
+
+    async get(graph_id, config, access, context) {
+      const runtime = runtimes.get(graph_id);
+      if (runtime) return runtime;
+      const entry = entries.get(graph_id);
+      if (!entry) throw new NotFound(unknownGraph(graph_id, ids));
+      const { loaded, folder } = entry;
+      if ('error' in loaded) throw loaded.error;
+      if (!('factory' in loaded)) throw new TypeError(`graph ${graph_id} has no runtime`);
+      try {
+        return langGraph(graph_id, await make(loaded.factory, config, access, context), folder);
+      } catch (cause) {
+        throw loadError(graph_id, cause, root);
+      }
+    },
+
+    loadErrors: () => {
+      const failed = [...entries].flatMap(([id, { loaded }]) =>
+        'error' in loaded ? [[id, loaded.error] as const] : [],
+      );
+      return new Map(failed);
+    },
+  };
+}
+
+async function make(
+  factory: GraphFactory,
+  config: GraphConfig,
+  accessContext: AccessContext,
+  context: unknown,
+) {
+  const executes = accessContext === 'threads.create_run';
+  return asGraph(factory(config, { accessContext, ...(executes && { executionRuntime: { context } }) }));
+}
+
+/** CONTRACT §1, missing assistant. */
+function unknownGraph(graph_id: string, ids: readonly string[]): string {
+  return `Graph '${graph_id}' not found. Expected one of: [${ids.map((id) => `'${id}'`).join(', ')}]`;
+}

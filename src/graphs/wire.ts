@@ -1,0 +1,115 @@
+import { isObject } from '../core/json.ts';
+import type { RunError } from '../schemas/threads.ts';
+
+/** A LangChain message by shape: the user's project brings its own copy of the class. */
+export interface Message {
+  readonly id?: string;
+  readonly lc_kwargs: Record<string, unknown>;
+  _getType(): string;
+  /** Only chunks of a streamed message have it. */
+  concat?(next: Message): Message;
+}
+
+export function isMessage(value: unknown): value is Message {
+  return isObject(value) && typeof value._getType === 'function' && isObject(value.lc_kwargs);
+}
+
+/**
+ * A message as clients know it: its fields flat beside `type` (`ai`, `human`, `tool`, …). `type` is given where a
+ * chunk must be told from a message (`AIMessageChunk`, CONTRACT §5 messages-tuple).
+ */
+export function messageOnWire(message: Message, type = message._getType()): Record<string, unknown> {
+  return flatMessage(message, type, []);
+}
+
+/** The class of a chunk, such as `AIMessageChunk`; of a whole message its type, such as `ai`. */
+export function chunkType(message: Message): string {
+  if (message.concat === undefined) return message._getType();
+  return (message.constructor as { lc_name?(): string }).lc_name?.() ?? message._getType();
+}
+
+/**
+ * The same value as plain JSON data: messages flat, maps as objects, sets as arrays, errors without their stack.
+ * Parts that are JSON already are not copied; most states are, and come back as they are.
+ */
+export function toWire(value: unknown): unknown {
+  return convert(value, []);
+}
+
+/** CONTRACT §5: the class of an error and its text. Never a stack. */
+export function runError(error: unknown): RunError {
+  if (!isErrorLike(error)) return { error: 'Error', message: String(error) };
+  const named = error.name !== 'Error' && error.name !== '';
+  return { error: named ? error.name : error.constructor.name || 'Error', message: error.message };
+}
+
+/** `path` holds the objects on the way to this one: a value that contains itself has no JSON. */
+function convert(value: unknown, path: object[]): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (path.includes(value)) return '[Circular]';
+  path.push(value);
+  try {
+    return convertObject(value, path);
+  } finally {
+    path.pop();
+  }
+}
+
+function convertObject(value: object, path: object[]): unknown {
+  if (Array.isArray(value)) return convertArray(value, path);
+  if (isMessage(value)) return flatMessage(value, value._getType(), path);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return convert(value.toJSON(), path);
+  if (value instanceof Map) return convert(Object.fromEntries(value), path);
+  if (value instanceof Set) return convert([...value], path);
+  if (ArrayBuffer.isView(value))
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+  if (isErrorLike(value)) return runError(value);
+  return convertRecord(value as Record<string, unknown>, path);
+}
+
+function convertArray(items: unknown[], path: object[]): unknown[] {
+  let changed: unknown[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const item = convert(items[index], path);
+    if (item === items[index]) continue;
+    changed ??= [...items];
+    changed[index] = item;
+  }
+  return changed ?? items;
+}
+
+function convertRecord(record: Record<string, unknown>, path: object[]): Record<string, unknown> {
+  let changed: Map<string, unknown> | undefined;
+  for (const key of Object.keys(record)) {
+    const item = convert(record[key], path);
+    if (item === record[key]) continue;
+    changed ??= new Map(Object.entries(record));
+    changed.set(key, item);
+  }
+  // From entries, because assigning a key `__proto__` would replace the prototype instead.
+  return changed ? Object.fromEntries(changed) : record;
+}
+
+/** The fields the message was made of, read from the message itself, where later changes are. */
+function flatMessage(message: Message, type: string, path: object[]): Record<string, unknown> {
+  const flat: Record<string, unknown> = {};
+  for (const key of Object.keys(message.lc_kwargs)) {
+    const field =
+      key in message ? (message as unknown as Record<string, unknown>)[key] : message.lc_kwargs[key];
+    flat[snakeCase(key)] = convert(field, path);
+  }
+  if (message.id !== undefined) flat.id = message.id;
+  flat.type = type;
+  return flat;
+}
+
+function snakeCase(key: string): string {
+  return /[A-Z]/.test(key) ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
+}
+
+function isErrorLike(value: unknown): value is Error {
+  return (
+    value instanceof Error || (isObject(value) && Object.prototype.toString.call(value) === '[object Error]')
+  );
+}

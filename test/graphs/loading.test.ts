@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Conversation, FIXTURES, load } from './support.ts';
+
+const CONFIG = { configurable: {} };
+
+/** The last state of a run of the graph that `forms.ts` or another file exports. */
+async function resultOf(spec: string, root?: string) {
+  const graphs = await load({ it: spec }, root);
+  const conversation = new Conversation(await graphs.get('it', CONFIG, 'threads.create_run'));
+  return (await conversation.dataOf('values', { input: {} })).at(-1);
+}
+
+describe('a graph may be exported', () => {
+  test.each([
+    ['compiled', './forms.ts:compiled', { by: 'compiled' }],
+    ['as the default', './forms.ts', { by: 'default' }],
+    ['before it is compiled', './forms.ts:uncompiled', { by: 'uncompiled' }],
+    ['as a promise', './forms.ts:promised', { by: 'promised' }],
+    ['as a function that makes it', './forms.ts:made', { by: 'made' }],
+    ['as an async function that makes it, not compiled', './forms.ts:madeLater', { by: 'made later' }],
+    ['from JavaScript', './plain-js.mjs:graph', { text: 'UNDEFINED' }],
+  ])('%s', async (_, spec, values) => {
+    expect(await resultOf(spec)).toEqual(values);
+  });
+
+  test('inside an agent of LangChain', async () => {
+    expect(await resultOf('./forms.ts:agent')).toMatchObject({
+      messages: [{ type: 'ai', content: 'I am an agent.' }],
+    });
+  });
+
+  test('from TypeScript that needs a compiler, with the paths of the nearest tsconfig.json', async () => {
+    const project = join(import.meta.dirname, '../fixtures/projects/paths');
+    expect(await resultOf('./graph.ts:graph', project)).toEqual({ word: 'hello' });
+  });
+});
+
+describe('a graph that does not load', () => {
+  test('answers with its error and leaves the others alone', async () => {
+    const graphs = await load({ broken: './broken.ts:graph', echo: './echo.ts:graph' });
+
+    expect([...graphs.loadErrors().keys()]).toEqual(['broken']);
+    await expect(graphs.get('broken', CONFIG, 'assistants.read')).rejects.toMatchObject({
+      name: 'GraphLoadError',
+      status: 422,
+      message: "Graph 'broken' failed to load: the vault is locked",
+    });
+    expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
+  });
+
+  test.each([
+    ['./gone.ts:graph', "Graph 'it' failed to load: there is no file ./gone.ts"],
+    ['./echo.ts:grpah', "Graph 'it' failed to load: ./echo.ts has no export 'grpah', only: graph"],
+    ['./forms.ts:number', "Graph 'it' failed to load: expected a graph, got number"],
+    ['./forms.ts:nothing', "Graph 'it' failed to load: expected a graph, got null"],
+    ['./forms.ts:rejected', "Graph 'it' failed to load: the model is gone"],
+    ['./forms.ts:madeBadly', "Graph 'it' failed to load: no key for the model"],
+    ['/etc/hostname-of-nobody/graph.mjs:graph', "Graph 'it' failed to load: there is no file graph.mjs"],
+  ])('%s says why, without a path of the machine', async (spec, message) => {
+    const graphs = await load({ it: spec });
+    await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(message);
+    expect(message).not.toContain(FIXTURES);
+  });
+
+  test('an unknown name is not found, and the known ones are told', async () => {
+    const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });
+    await expect(graphs.get('c', CONFIG, 'assistants.read')).rejects.toMatchObject({
+      status: 404,
+      message: "Graph 'c' not found. Expected one of: ['a', 'b']",
+    });
+  });
+});
+
+describe('a factory', () => {
+  test('makes the graph for each use, out of the configuration', async () => {
+    const graphs = await load({ factory: './factory.ts:graph' });
+    const drawn = async (node_name: string) => {
+      const graph = await graphs.get('factory', { configurable: { node_name } }, 'assistants.read');
+      return (await graph.draw(false)).nodes.map(({ id }) => id);
+    };
+    expect(await drawn('one')).toContain('one');
+    expect(await drawn('two')).toContain('two');
+  });
+
+  test('is told what the graph is for, and the context when it is executed', async () => {
+    const graphs = await load({ factory: './factory.ts:graph' });
+    const graph = await graphs.get('factory', CONFIG, 'threads.create_run', { user: 'u' });
+    const values = await new Conversation(graph).dataOf('values', { input: {} });
+    expect(values.at(-1)).toEqual({
+      node: 'made',
+      made_for: { access: 'threads.create_run', context: { user: 'u' } },
+    });
+  });
+});

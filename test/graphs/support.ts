@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { GraphCall, GraphEvent, GraphMemory, GraphRuntime } from '../../src/graphs/graph.ts';
+import { type GraphSpec, loadGraphs } from '../../src/graphs/registry.ts';
+
+export const FIXTURES = join(import.meta.dirname, '../fixtures/graphs');
+
+/** Loads `{name: 'file:export'}` of the fixtures, or of another folder. */
+export function load(graphs: Record<string, string>, root = FIXTURES) {
+  const specs = Object.entries(graphs).map(([graph_id, spec]): GraphSpec => {
+    const [path = '', name = ''] = spec.split(':');
+    return { graph_id, path, export: name };
+  });
+  return loadGraphs(specs, { root, logger: silentLogger });
+}
+
+/** A conversation of a test with one graph: all calls are on one thread and share its memory. */
+export class Conversation {
+  readonly memory: GraphMemory = { checkpointer: new MemorySaver(), store: new InMemoryStore() };
+  readonly configurable = { thread_id: crypto.randomUUID() };
+  readonly graph: GraphRuntime;
+
+  constructor(graph: GraphRuntime) {
+    this.graph = graph;
+  }
+
+  static async with(name: string): Promise<Conversation> {
+    const graphs = await load({ [name]: `./${name}.ts:graph` });
+    return new Conversation(await graphs.get(name, { configurable: {} }, 'threads.create_run'));
+  }
+
+  get config() {
+    return { configurable: this.configurable };
+  }
+
+  stream(call: Partial<GraphCall>): AsyncIterable<GraphEvent> {
+    return this.graph.stream({
+      input: null,
+      command: null,
+      config: this.config,
+      context: null,
+      stream_mode: ['values'],
+      subgraphs: false,
+      interrupt_before: null,
+      interrupt_after: null,
+      durability: 'async',
+      memory: this.memory,
+      signal: new AbortController().signal,
+      ...call,
+    });
+  }
+
+  /** All events, through JSON as clients get them. */
+  async run(call: Partial<GraphCall>): Promise<{ event: string; data: unknown }[]> {
+    const events = [];
+    for await (const { event, data } of this.stream(call)) {
+      events.push({ event, data: JSON.parse(JSON.stringify(data)) });
+    }
+    return events;
+  }
+
+  /** The data of all events of one name. */
+  async dataOf(event: string, call: Partial<GraphCall>): Promise<unknown[]> {
+    return (await this.run(call)).filter((each) => each.event === event).map(({ data }) => data);
+  }
+
+  state(configurable: Record<string, unknown> = {}, subgraphs = false) {
+    const config = { configurable: { ...this.configurable, ...configurable } };
+    return this.graph.state(config, this.memory, subgraphs);
+  }
+
+  history(limit = 10) {
+    return this.graph.history({ config: this.config, limit, memory: this.memory });
+  }
+
+  update(values: unknown, as_node?: string, configurable: Record<string, unknown> = {}) {
+    const config = { configurable: { ...this.configurable, ...configurable } };
+    return this.graph.update({ config, values, as_node, memory: this.memory });
+  }
+}
