@@ -1,7 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type Environment, processEnvironment } from './env.ts';
-import { readEnv } from './env-file.ts';
+import { envFile, readEnv } from './env-file.ts';
 import { findFile, readDocument } from './file.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
 import { overlayFlags, overlayVariables } from './overlay.ts';
@@ -25,6 +25,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Lines to show once: what is accepted but has no effect. */
   readonly warnings: readonly string[];
+  /** What it was read from, the `.env` file included, whether it exists or not. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -35,7 +37,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const file = await findFile(sources.cwd, sources.file);
   const root = file === undefined ? resolve(sources.cwd) : dirname(file);
   const problems = new Problems(file === undefined ? 'configuration' : basename(file));
-  const { document, variables, warnings } = await readSources(sources, file, root, problems);
+  const { document, variables, warnings, dotenv } = await readSources(sources, file, root, problems);
   if (file === undefined && document['graphs'] === undefined) {
     throw new ConfigError([
       `no configuration: ${root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
@@ -47,6 +49,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   return {
     config: deepFreeze(complete(parsed.data, { env: variables, root, file })),
     warnings: [...warnings, ...pendingKeys(document)],
+    files: [file, dotenv].filter((path) => path !== undefined),
   };
 }
 
@@ -71,7 +74,7 @@ async function readSources(
   if (envKey != null) document['env'] = envKey;
   overlayVariables(document, known, problems);
   overlayFlags(document, sources.flags ?? {}, problems);
-  return { document, variables, warnings };
+  return { document, variables, warnings, dotenv: envFile(envKey, root) };
 }
 
 function complete(

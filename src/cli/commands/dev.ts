@@ -1,0 +1,13 @@
+import { ADDRESS_FLAGS, CONFIG_FLAG, type Command } from '../command.ts';
+import { loadFor, loggerOf } from '../configured.ts';
+
+export const dev: Command = {
+  name: 'dev',
+  summary: 'Serves the graphs and restarts when the configuration or their files change; keeps all data',
+  flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
+  async run(values) {
+    const loaded = await loadFor(values);
+    const { develop } = await import('../develop.ts');
+    return await develop(values, loaded, loggerOf(loaded.config.log, false));
+  },
+};

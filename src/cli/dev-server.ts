@@ -1,0 +1,55 @@
+import { Socket } from 'node:net';
+import type { App } from '../app.ts';
+import { awaitLangChainCallbacks } from '../config/env.ts';
+import { serve } from '../node.ts';
+import type { FlagValues } from './command.ts';
+import { configured } from './configured.ts';
+import { explain } from './explain.ts';
+import { withOutput } from './output.ts';
+import type { FromServer, ToServer } from './server-process.ts';
+
+/** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
+async function devServer(flags: FlagValues): Promise<number> {
+  const stop = new AbortController();
+  const turn = Promise.withResolvers<string>();
+  process.on('message', (message: ToServer | string) => {
+    if (typeof message === 'string') return;
+    if (message.type === 'serve') turn.resolve(message.url);
+    else stop.abort();
+  });
+  // Without the parent nobody could reach or end this process.
+  process.on('disconnect', () => stop.abort());
+
+  awaitLangChainCallbacks();
+  const { config, logger } = await configured(flags, { json: false });
+  // Most of the start-up time, spent while the process before this one is still stopping.
+  await import('../app.ts');
+  const url = await Promise.race([turn.promise, aborted(stop.signal)]);
+  if (url === undefined) return 0;
+  return await serve(config, {
+    logger,
+    stop: stop.signal,
+    grace_ms: 0,
+    reach: (app) => takeConnections(app, url),
+  });
+}
+
+/** Serves the connections that the parent accepts, in place of listening. */
+async function takeConnections(app: App, url: string): Promise<string> {
+  await app.server.ready();
+  process.on('message', (_, socket) => {
+    if (socket instanceof Socket) app.server.server.emit('connection', socket);
+  });
+  process.send?.({ type: 'reachable' } satisfies FromServer);
+  return url;
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined));
+  });
+}
+
+const flags = JSON.parse(process.argv[2] as string);
+process.exit(await withOutput(() => devServer(flags).catch(explain)));

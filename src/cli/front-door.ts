@@ -1,0 +1,80 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { listenFailure } from '../node.ts';
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `starting` keeps connections until there is a process, `broken` answers them with 503. */
+type Behind = ChildProcess | 'starting' | 'broken';
+
+/**
+ * Holds the port in `dev` while server processes come and go behind it. It reads nothing from a connection: it hands
+ * it to the process that serves. So no client is refused during a restart.
+ */
+export class FrontDoor implements AsyncDisposable {
+  #listener: Server | undefined;
+  #address: Address | undefined;
+  #url = '';
+  #waiting: Socket[] = [];
+  #behind: Behind = 'starting';
+
+  /** Opens here, and closes where it was open before. Throws a `StartFailure` and stays where it is. */
+  async openAt(address: Address): Promise<void> {
+    if (address.host === this.#address?.host && address.port === this.#address.port) return;
+    const listener = createServer({ pauseOnConnect: true, noDelay: true });
+    listener.on('connection', (socket) => this.#admit(socket));
+    listener.listen(address.port, address.host);
+    await once(listener, 'listening').catch((error) => {
+      throw listenFailure(error, address);
+    });
+    this.#listener?.close();
+    this.#listener = listener;
+    this.#address = address;
+    const { port } = listener.address() as AddressInfo;
+    this.#url = `http://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${port}`;
+  }
+
+  /** Empty until it is open. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** Where connections go from now on, those that wait included. */
+  leadTo(behind: Behind): void {
+    this.#behind = behind;
+    for (const socket of this.#waiting.splice(0)) this.#admit(socket);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#waiting.splice(0)) socket.destroy();
+    if (this.#listener === undefined) return;
+    this.#listener.close();
+    await once(this.#listener, 'close');
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#behind === 'starting') this.#waiting.push(socket);
+    else if (this.#behind === 'broken') refuse(socket);
+    else {
+      this.#behind.send('connection', socket, { keepOpen: false }, (error) => {
+        // The process ended at this very moment; the next one shall serve it.
+        if (error) this.#waiting.push(socket);
+      });
+    }
+  }
+}
+
+const REFUSAL = JSON.stringify({ detail: 'The server did not start. Its log says why.' });
+
+function refuse(socket: Socket): void {
+  // Unread bytes would make the end a reset, and the answer would be lost.
+  socket.resume();
+  socket.end(
+    `HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: ${REFUSAL.length}\r\n` +
+      `retry-after: 1\r\nconnection: close\r\n\r\n${REFUSAL}`,
+  );
+}

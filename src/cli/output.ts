@@ -1,0 +1,72 @@
+import { timestamp } from '../core/clock.ts';
+import type { LogFields, LogLine } from '../core/logger.ts';
+
+const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn: '33', error: '31' };
+
+/** One JSON object a line, for machines. */
+export function jsonLine({ level, message, fields }: LogLine, now: number): string {
+  return JSON.stringify({ time: timestamp(now), level, message, ...fields }, plain());
+}
+
+/** Time of day, level, message, `name=value` pairs; the stack of an error goes on lines of its own. */
+export function readableLine({ level, message, fields }: LogLine, now: number, color: boolean): string {
+  const paint = (code: string, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const time = timestamp(now).slice(11, 19);
+  const pairs = Object.entries(fields).filter(
+    ([, value]) => value !== undefined && !(value instanceof Error),
+  );
+  const shown = pairs.map(([name, value]) => ` ${paint('2', `${name}=`)}${readable(value)}`).join('');
+  const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(message)}${shown}`;
+  return [head, ...stacks(fields).map((stack) => paint('2', indent(stack)))].join('\n');
+}
+
+/**
+ * Runs a program to its end and until its output is written: a pipe may take it later than the process ends. When
+ * nobody reads the output any more, the program goes on without it.
+ */
+export async function withOutput(program: () => Promise<number>): Promise<number> {
+  process.stdout.on('error', () => {});
+  const code = await program();
+  await new Promise((written) => process.stdout.write('', written));
+  return code;
+}
+
+function stacks(fields: LogFields): string[] {
+  return Object.values(fields).flatMap((value) => (value instanceof Error ? [stackWithCauses(value)] : []));
+}
+
+function stackWithCauses(error: Error): string {
+  const own = error.stack ?? `${error.name}: ${error.message}`;
+  return error.cause instanceof Error ? `${own}\ncaused by ${stackWithCauses(error.cause)}` : own;
+}
+
+/** As it is when it is one word; else as JSON, which also keeps line breaks and escape codes out of a terminal. */
+function readable(value: unknown): string {
+  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return value;
+  return oneLine(JSON.stringify(value, plain()) ?? 'undefined');
+}
+
+/** User data may reach a message: it must not be able to forge a line or to drive the terminal. */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}
+
+function indent(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `    ${oneLine(line)}`)
+    .join('\n');
+}
+
+/** A replacer with which `JSON.stringify` throws on nothing: errors, big integers and circles become text. */
+function plain(): (key: string, value: unknown) => unknown {
+  const seen = new Set<unknown>();
+  return (_, value) => {
+    if (typeof value === 'bigint') return String(value);
+    if (value instanceof Error) return stackWithCauses(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (seen.has(value)) return '[seen above]';
+    seen.add(value);
+    return value;
+  };
+}

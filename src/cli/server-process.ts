@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FlagValues } from './command.ts';
+
+/** What `dev` tells the process that serves. Connections come beside these, from the front door. */
+export type ToServer = { readonly type: 'serve'; readonly url: string } | { readonly type: 'stop' };
+
+/** What that process tells `dev`: from now on it takes connections. */
+export type FromServer = { readonly type: 'reachable' };
+
+/** A process that does not stop in this time executes code that never yields. Its runs resume in the next one. */
+const STOP_MS = 2000;
+
+// The same folder and ending as this file: TypeScript in the repository, JavaScript in the package.
+const PROGRAM = fileURLToPath(new URL(`./dev-server${extname(import.meta.url)}`, import.meta.url));
+
+/** One server process of `dev`. A new process per change is the only way to load changed modules anew. */
+export class ServerProcess {
+  readonly child: ChildProcess;
+  /** The exit code, or null when it was killed. */
+  readonly ended: Promise<number | null>;
+
+  /** Starts the process, which gets ready but touches no data before `serve`: the one before may still be stopping. */
+  constructor(flags: FlagValues) {
+    this.child = fork(PROGRAM, [JSON.stringify(flags)], { stdio: 'inherit' });
+    this.ended = once(this.child, 'exit').then(([code]) => code);
+    // A message to a process that has just ended; `ended` tells.
+    this.child.on('error', () => {});
+  }
+
+  /** Resolves to true when it takes connections, to false when it ended before. */
+  async serve(url: string): Promise<boolean> {
+    const reachable = once(this.child, 'message').then(() => true);
+    this.#tell({ type: 'serve', url });
+    return await Promise.race([reachable, this.ended.then(() => false)]);
+  }
+
+  async stop(): Promise<void> {
+    this.#tell({ type: 'stop' });
+    const overdue = setTimeout(() => this.child.kill('SIGKILL'), STOP_MS);
+    await this.ended;
+    clearTimeout(overdue);
+  }
+
+  #tell(message: ToServer): void {
+    if (this.child.connected) this.child.send(message);
+  }
+}

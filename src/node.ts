@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { App } from './app.ts';
+import { applyEnvironment } from './config/env.ts';
+import type { Config } from './config/schema.ts';
+import type { LogFields, Logger } from './core/logger.ts';
+
+/** The server cannot start for a reason the user can mend; the message is one line. */
+export class StartFailure extends Error {
+  constructor(line: string, options?: { cause?: unknown }) {
+    super(line, options);
+    this.name = 'StartFailure';
+  }
+}
+
+export interface ServeOptions {
+  readonly logger: Logger;
+  /** How long running runs may go on at the end, ms. */
+  readonly grace_ms: number;
+  /** Asks for the end, as SIGTERM and SIGINT do. */
+  readonly stop?: AbortSignal;
+  /** Makes the app reachable and resolves to its address; without it, it listens where the configuration says. */
+  readonly reach?: (app: App) => Promise<string>;
+}
+
+/** Beyond the grace period, ms: what was interrupted must only be written down. */
+const STOP_MARGIN_MS = 10_000;
+
+/**
+ * The life of a server: start, ready, drain, stop. Resolves to the exit code when it has stopped. Throws a
+ * `StartFailure`, or what broke, when it cannot start.
+ */
+export async function serve(config: Config, options: ServeOptions): Promise<number> {
+  const { logger, grace_ms } = options;
+  using end = endRequest(options.stop);
+  using _ = survivingUserCode(logger);
+  applyEnvironment(config.env);
+  // Only now: it brings LangChain, which reads its environment when it loads.
+  const { createApp } = await import('./app.ts');
+  const app = await createApp(config, { logger });
+  try {
+    const url = await (options.reach?.(app) ?? listen(app, config.server));
+    await app.ready();
+    logger.info('ready', readyFields(config, app, url));
+  } catch (error) {
+    await app.stop(0);
+    throw error;
+  }
+  await end.requested;
+  logger.info('stopping', { grace_seconds: grace_ms / 1000 });
+  const inTime = await Promise.race([
+    app.stop(grace_ms).then(() => true),
+    delay(grace_ms + STOP_MARGIN_MS, false),
+  ]);
+  if (inTime) logger.info('stopped');
+  else logger.error('stopped without waiting any longer; what is running resumes at the next start');
+  return inTime ? 0 : 1;
+}
+
+/** Resolves at the first request to end. A second signal ends the process at once: somebody is in a hurry. */
+export function endRequest(stop?: AbortSignal): Disposable & { readonly requested: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let signalled = false;
+  const onSignal = () => {
+    if (signalled) process.exit(1);
+    signalled = true;
+    resolve();
+  };
+  const onStop = () => resolve();
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  stop?.addEventListener('abort', onStop);
+  return {
+    requested: promise,
+    [Symbol.dispose]() {
+      process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+      stop?.removeEventListener('abort', onStop);
+    },
+  };
+}
+
+/**
+ * What user code throws from a timer or an event, or rejects without anybody waiting, reaches the process and not the
+ * run. It is logged and the server goes on (DESIGN invariant 8): nothing of ours runs outside a promise that is
+ * awaited, and a write that was cut off in the middle is undone by its transaction or refused by its lease.
+ */
+function survivingUserCode(logger: Logger): Disposable {
+  const onThrown = (error: unknown) => logger.error('uncaught exception outside of any run', { error });
+  const onRejected = (error: unknown) => logger.error('unhandled rejection outside of any run', { error });
+  process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected);
+  return {
+    [Symbol.dispose]() {
+      process.off('uncaughtException', onThrown).off('unhandledRejection', onRejected);
+    },
+  };
+}
+
+async function listen(app: App, address: Address): Promise<string> {
+  try {
+    return (await app.listen()).url;
+  } catch (error) {
+    throw listenFailure(error, address);
+  }
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What listening on an address failed with, as a line that says what to do. */
+export function listenFailure(error: unknown, { host, port }: Address): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new StartFailure(
+      `port ${port} of ${host} is in use: stop the other program or choose a port with --port`,
+    );
+  }
+  if (code === 'EACCES')
+    return new StartFailure(`port ${port} needs more rights: choose one above 1023 with --port`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new StartFailure(`${host} is no address of this machine: choose another with --host`);
+  }
+  return error;
+}
+
+function readyFields(config: Config, app: App, url: string): LogFields {
+  const base = `${url}${config.http.mount_prefix ?? ''}`;
+  const failed = [...app.graphs.loadErrors().keys()];
+  const keys = config.server.api_keys.length;
+  return {
+    url: base,
+    ...(!config.http.disable_meta && { docs: `${base}/docs` }),
+    graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
+    ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),
+    storage: withoutCredentials(config.storage.url),
+    auth:
+      keys === 0 ? 'none: only this machine is served' : `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}`,
+  };
+}
+
+function withoutCredentials(url: string): string {
+  if (url.startsWith('sqlite:')) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
