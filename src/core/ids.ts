@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomFillSync, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** Makes ids; passed in so that tests can fix them. */
@@ -10,6 +10,7 @@ export interface Ids {
 }
 
 export function systemIds(clock: Clock): Ids {
+  const random = entropy();
   let lastMs = 0;
   let counter = 0;
   return {
@@ -18,18 +19,32 @@ export function systemIds(clock: Clock): Ids {
       // Within one millisecond the 12 bits after the version count up, so that ids of one process sort by creation.
       if (now > lastMs) {
         lastMs = now;
-        counter = randomBytes(1)[0] as number;
+        counter = random(1)[0] as number;
       } else if (++counter > 0xfff) {
         lastMs += 1;
         counter = 0;
       }
-      const bytes = randomBytes(16);
+      const bytes = random(16);
       bytes.writeUIntBE(lastMs, 0, 6);
       bytes.writeUInt16BE(0x7000 | counter, 6);
       bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
       return format(bytes);
     },
     uuid4: randomUUID,
+  };
+}
+
+/** Random bytes from a store that is filled now and then: each call of the system's generator costs microseconds. */
+function entropy(): (size: number) => Buffer {
+  const store = Buffer.alloc(4096);
+  let used = store.length;
+  return (size) => {
+    if (used + size > store.length) {
+      randomFillSync(store);
+      used = 0;
+    }
+    used += size;
+    return Buffer.from(store.subarray(used - size, used));
   };
 }
 

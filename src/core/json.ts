@@ -2,13 +2,17 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = Record<string, unknown>;
 
-/**
- * JSON text of a value, with NUL and unpaired surrogates as U+FFFD in keys and strings: PostgreSQL cannot store them
- * in jsonb, and both engines must answer alike (CONTRACT §1). `undefined` becomes `null`.
- */
+/** JSON text of a value, `storable`. `undefined` becomes `null`. */
 export function toJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
-  return text.includes('\\u0000') || text.includes('\\ud') ? replaceUnstorable(text) : text;
+  return storable(JSON.stringify(value) ?? 'null');
+}
+
+/**
+ * The JSON text with NUL and unpaired surrogates as U+FFFD in keys and strings: PostgreSQL cannot store them in jsonb,
+ * and both engines must answer alike (CONTRACT §1).
+ */
+export function storable(json: string): string {
+  return json.includes('\\u0000') || json.includes('\\ud') ? replaceUnstorable(json) : json;
 }
 
 /**

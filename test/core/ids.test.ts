@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { isUuid, systemAssistantId, systemIds } from '../../src/core/ids.ts';
+
+/** A clock that the test sets. */
+function clockAt(ms: number) {
+  return { now: () => ms, monotonic: () => 0, set: (next: number) => (ms = next) };
+}
+
+test('ids of one process sort by their creation, within a millisecond and when the clock goes back', () => {
+  const clock = clockAt(1_800_000_000_000);
+  const ids = systemIds(clock);
+  const made = Array.from({ length: 10_000 }, () => ids.uuid7());
+  clock.set(1_700_000_000_000);
+  made.push(ids.uuid7());
+  expect(made.toSorted()).toEqual(made);
+  expect(new Set(made).size).toBe(made.length);
+  expect(made.every((id) => isUuid(id) && id[14] === '7' && '89ab'.includes(id[19] as string))).toBe(true);
+});
+
+test('an id carries the time it was made at', () => {
+  const id = systemIds(clockAt(0x0123456789ab)).uuid7();
+  expect(id.slice(0, 13)).toBe('01234567-89ab');
+});
+
+test('the assistant of a graph has the id that every server gives it', () => {
+  expect(systemAssistantId('agent')).toBe('fe096781-5601-53d2-b2f6-0d3403f7e9ca');
+  expect(systemAssistantId('echo')).toBe('046b5dc7-2108-582c-9c6c-31d556d138f0');
+});
