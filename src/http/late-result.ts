@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { ServerError, Unavailable } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Connections } from './connections.ts';
+import type { Connection, Connections } from './connections.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Proxies and clients give up on a silent connection; white space before JSON means nothing (CONTRACT §4). */
@@ -25,25 +25,26 @@ export function lateSender(connections: Connections, logger: Logger): SendLate {
     using connection = connections.open(reply, onGone);
     const { raw } = reply.headers(headers).type(JSON_TYPE);
     const keepAlive = setInterval(() => {
+      if (connection.signal.aborted) return;
       if (!raw.headersSent) raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
       raw.write('\n');
     }, KEEP_ALIVE_MS);
-    try {
-      const text = await result(connection.signal);
-      if (connection.signal.aborted) throw new Unavailable('The server is shutting down');
-      if (!raw.headersSent) return text;
-      raw.end(text);
-    } catch (error) {
-      // A broken reply makes the client ask again at `Location`.
-      if (connection.clientIsGone || (raw.headersSent && connection.signal.aborted))
-        reply.hijack().raw.destroy();
-      else if (!raw.headersSent) throw error;
-      else raw.end(failureText(error, reply, logger));
-    } finally {
-      clearInterval(keepAlive);
-    }
+    const [outcome] = await Promise.allSettled([result(connection.signal)]);
+    clearInterval(keepAlive);
+    if (connection.signal.aborted) return breakOff(reply, connection);
+    if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
+    if (outcome.status === 'fulfilled') raw.end(outcome.value);
+    else if (raw.headersSent) raw.end(failureText(outcome.reason, reply, logger));
+    else throw outcome.reason;
     return undefined;
   };
+}
+
+/** A reply that breaks makes the client ask again at `Location`; one that has not begun can say why. */
+function breakOff(reply: FastifyReply, connection: Connection): undefined {
+  if (!reply.raw.headersSent && !connection.clientIsGone)
+    throw new Unavailable('The server is shutting down');
+  reply.hijack().raw.destroy();
 }
 
 /** The form in which the result of a failed run is sent (CONTRACT §4). */

@@ -73,7 +73,7 @@ function sentence(issue: z.core.$ZodIssue, parents: PropertyKey[], part: string)
 }
 
 function reason(issue: z.core.$ZodIssue): string {
-  return issue.message.replace(/^Invalid input: /, '');
+  return issue.message.replace(/^Invalid input: /, '').replace('expected record', 'expected object');
 }
 
 /** `command.goto`, `ids[0]`. */

@@ -1,0 +1,142 @@
+import { request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { bareServer } from '../support/bare-server.ts';
+
+/** A server that answers with what reached its service. */
+async function mirror(body_limit = 1024 * 1024) {
+  const seen: unknown[] = [];
+  const keep = async (_actor: unknown, ...args: unknown[]) => {
+    seen.push(args.at(-1));
+    return args.at(-1);
+  };
+  const http = await bareServer({
+    services: { threads: { create: keep }, assistants: { versions: keep } },
+    options: { body_limit },
+  });
+  return { ...http, seen };
+}
+
+function post(payload: string, content_type?: string, url = '/threads') {
+  const headers = content_type === undefined ? {} : { 'content-type': content_type };
+  return { method: 'POST', url, payload, headers } as const;
+}
+
+test.each(['application/json', 'application/json; charset=utf-8', 'text/plain', undefined])(
+  'JSON is JSON as %s',
+  async (content_type) => {
+    await using http = await mirror();
+    const answer = await http.inject(post('{"metadata":{"a":1}}', content_type));
+    expect([answer.statusCode, answer.json()]).toEqual([200, { metadata: { a: 1 }, if_exists: 'raise' }]);
+  },
+);
+
+test('fields nobody knows are kept out of the way', async () => {
+  await using http = await mirror();
+  expect((await http.inject(post('{"from":"the future"}'))).statusCode).toBe(200);
+});
+
+test('an empty body is no body where one may be left out', async () => {
+  await using http = await mirror();
+  const url = '/assistants/echo/versions';
+  expect((await http.inject(post('', 'application/json', url))).statusCode).toBe(200);
+  expect((await http.inject({ method: 'POST', url })).statusCode).toBe(200);
+  expect(http.seen).toEqual([
+    { limit: 10, offset: 0 },
+    { limit: 10, offset: 0 },
+  ]);
+});
+
+const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
+
+describe('is refused with a reason, and reaches no service', () => {
+  test.each([
+    ['nothing', '', 'Invalid JSON in request body'],
+    ['what is not JSON', '{"metadata":', 'Invalid JSON in request body'],
+    ['a form', 'metadata=1', 'Invalid JSON in request body'],
+    ['NUL as it is', '{"metadata":{"a":"\0"}}', 'Invalid JSON in request body'],
+    ['a list', '[]', 'request body: expected object, received array'],
+    ['text', '"thread"', 'request body: expected object, received string'],
+    ['a wrong type', '{"metadata":"x"}', 'metadata: expected object, received string'],
+    ['null for what must not be', '{"metadata":null}', 'metadata: expected object, received null'],
+    ['an id that is none', '{"thread_id":"x"}', 'thread_id: must be a UUID'],
+    [
+      'a choice that is none',
+      '{"if_exists":"x"}',
+      'if_exists: Invalid option: expected one of "raise"|"do_nothing"',
+    ],
+    ['10,000 levels', nested(10_000), 'Request body is nested deeper than 500 levels'],
+    ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body'],
+    [
+      'a prototype',
+      '{"metadata":{"__proto__":{"a":1}}}',
+      'Request body has a key that is not allowed: __proto__',
+    ],
+    [
+      'a prototype in other letters',
+      '{"metadata":{"\\u005f_proto__":{"a":1}}}',
+      'Request body has a key that is not allowed: __proto__',
+    ],
+    [
+      "a constructor's prototype",
+      '{"metadata":{"constructor":{"prototype":{"a":1}}}}',
+      'Request body has a key that is not allowed: constructor',
+    ],
+  ])('%s', async (_what, payload, detail) => {
+    await using http = await mirror();
+    const answer = await http.inject(post(payload, 'application/json'));
+    expect([answer.statusCode, answer.json()]).toEqual([422, { detail }]);
+    expect(http.seen).toEqual([]);
+  });
+});
+
+test('several mistakes are all named', async () => {
+  await using http = await mirror();
+  const answer = await http.inject(post('{"thread_id":1,"metadata":[],"ttl":{"ttl":"x"}}'));
+  expect(answer.json().detail).toBe(
+    'thread_id: must be a UUID; metadata: expected object, received array; ' +
+      'ttl.ttl: expected number, received string',
+  );
+});
+
+test('a property called constructor is fine', async () => {
+  await using http = await mirror();
+  const answer = await http.inject(post('{"metadata":{"constructor":"Bob"}}'));
+  expect(answer.json().metadata).toEqual({ constructor: 'Bob' });
+});
+
+test('what no database stores as text is replaced, in keys too', async () => {
+  await using http = await mirror();
+  await http.inject(
+    post('{"metadata":{"a\\u0000":"b\\u0000c","d":["\\ud800"],"e":"\\\\u0000 \\ud83d\\ude00"}}'),
+  );
+  expect(http.seen).toMatchObject([{ metadata: { 'a\uFFFD': 'b\uFFFDc', d: ['\uFFFD'], e: '\\u0000 😀' } }]);
+});
+
+test('500 levels pass', async () => {
+  await using http = await mirror();
+  expect((await http.inject(post(nested(498)))).statusCode).toBe(200);
+});
+
+/** As a client that writes everything before it reads. */
+function upload(url: string, bytes: number, headers: Record<string, string>): Promise<[number, unknown]> {
+  return new Promise((resolve, reject) => {
+    const upload = request(`${url}/threads`, { method: 'POST', headers }, (response) => {
+      json(response).then((body) => resolve([response.statusCode ?? 0, body]), reject);
+    });
+    upload.on('error', reject);
+    upload.end(Buffer.alloc(bytes, ' '));
+  });
+}
+
+test.each([
+  ['announced', { 'content-length': String(20_000_000) }],
+  ['in chunks', { 'transfer-encoding': 'chunked' }],
+])('a body that is too large is refused, its size %s', async (_how, headers) => {
+  await using http = await mirror(100_000);
+  expect(await upload(await http.listen(), 20_000_000, headers)).toEqual([
+    413,
+    { detail: 'Request body too large (limit: 100000 bytes)' },
+  ]);
+  expect(http.seen).toEqual([]);
+});

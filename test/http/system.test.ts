@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { bareServer } from '../support/bare-server.ts';
+
+test('the server is well', async () => {
+  await using http = await bareServer();
+  for (const url of ['/ok', '/']) {
+    const answer = await http.inject(url);
+    expect([answer.statusCode, answer.json()]).toEqual([200, { ok: true, services: {} }]);
+  }
+  expect((await http.inject('/ok?check_db=1')).json()).toEqual({ ok: true, services: { database: 'ok' } });
+  expect((await http.inject('/ok?check_db=x')).statusCode).toBe(422);
+  expect((await http.inject({ method: 'HEAD', url: '/ok' })).statusCode).toBe(200);
+});
+
+test('a database that does not answer is told when it is asked for', async () => {
+  await using http = await bareServer({ engine: { ping: () => Promise.reject(new Error('refused')) } });
+  expect((await http.inject('/ok')).statusCode).toBe(200);
+  const answer = await http.inject('/ok?check_db=1');
+  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'The database does not answer' }]);
+});
+
+test('a server that is about to stop takes itself out', async () => {
+  await using http = await bareServer({ engine: { isDraining: () => true } });
+  expect((await http.inject('/ok')).statusCode).toBe(503);
+});
+
+test('what clients look at before they offer a feature', async () => {
+  await using http = await bareServer();
+  expect((await http.inject('/info')).json()).toMatchObject({
+    version: '0.16.7',
+    langgraph_js_version: '1.4.18',
+    context: 'js',
+    flags: { assistants: true, crons: false, langsmith: false },
+    host: { kind: 'self-hosted' },
+    server: { name: 'agent-server', version: '1.2.3' },
+  });
+});
+
+test('metrics for Prometheus', async () => {
+  await using http = await bareServer();
+  await http.inject('/ok');
+  await http.inject('/threads/x');
+  await http.inject('/nope/1');
+  const answer = await http.inject('/metrics');
+  expect(answer.headers['content-type']).toBe('text/plain; version=1.0.0; charset=utf-8');
+  const lines = answer.body.split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'lg_api_http_requests_total{method="GET",path="/ok",status="200"} 1',
+      'lg_api_http_requests_total{method="GET",path="/threads/:thread_id",status="422"} 1',
+      'lg_api_http_requests_total{method="GET",path="unknown",status="404"} 1',
+      'lg_api_http_requests_latency_bucket{le="+Inf",method="GET",path="/ok",status="200"} 1',
+      'lg_api_workers_max 10',
+      'lg_api_workers_active 1',
+      'lg_api_workers_available 9',
+      'lg_api_num_pending_runs 2',
+      'lg_api_num_running_runs 1',
+    ]),
+  );
+});
+
+test('metrics as JSON', async () => {
+  await using http = await bareServer();
+  await http.inject('/ok');
+  await http.inject('/ok');
+  expect((await http.inject('/metrics?format=json')).json()).toEqual({
+    queue: {
+      n_pending: 2,
+      n_running: 1,
+      pending_runs_wait_time_max_secs: 3,
+      pending_runs_wait_time_med_secs: 2,
+      pending_unblocked_runs_wait_time_max_secs: null,
+    },
+    api: { http_requests_total: [{ method: 'GET', path: '/ok', status: 200, count: 2 }] },
+    workers: { max: 10, active: 1, available: 9 },
+  });
+});
+
+test('every request is one line, without keys and queries', async () => {
+  await using http = await bareServer({ options: { api_keys: ['secret-key'] } });
+  const headers = { 'x-api-key': 'secret-key', authorization: 'Bearer secret-token' };
+  await http.inject({ url: '/info?token=secret-query', headers });
+  await http.inject('/ok');
+  expect(http.log).toMatchObject([
+    {
+      level: 'info',
+      message: 'GET /info 200',
+      fields: { request_id: expect.any(String), ms: expect.any(Number) },
+    },
+    { level: 'debug', message: 'GET /ok 200' },
+  ]);
+  expect(JSON.stringify(http.log)).not.toContain('secret');
+});
+
+test('every route moves under the prefix; health also stays at the root', async () => {
+  await using http = await bareServer({ options: { mount_prefix: '/agents/v1' } });
+  const statusOf = async (url: string) => (await http.inject(url)).statusCode;
+  for (const path of [
+    '/ok',
+    '/agents/v1/ok',
+    '/agents/v1/info',
+    '/agents/v1/docs',
+    '/agents/v1/openapi.json',
+  ]) {
+    expect([path, await statusOf(path)]).toEqual([path, 200]);
+  }
+  expect(await statusOf('/info')).toBe(404);
+  const document = (await http.inject('/agents/v1/openapi.json')).json();
+  expect(document.servers).toEqual([{ url: '/agents/v1' }]);
+  expect(Object.keys(document.paths)).toContain('/threads/{thread_id}');
+  expect((await http.inject('/agents/v1/docs')).body).toContain(
+    'src="/agents/v1/docs/static/swagger-ui-bundle.js"',
+  );
+});
+
+test('groups of routes can be left out, health cannot', async () => {
+  const options = { disable_assistants: true, disable_threads: true, disable_runs: true, disable_meta: true };
+  await using http = await bareServer({ options });
+  const statusOf = async (url: string) => (await http.inject(url)).statusCode;
+  for (const path of [
+    '/assistants/echo',
+    '/threads/x',
+    '/threads/x/runs',
+    '/info',
+    '/docs',
+    '/openapi.json',
+    '/',
+  ]) {
+    expect([path, await statusOf(path)]).toEqual([path, 404]);
+  }
+  expect(await statusOf('/ok')).toBe(200);
+});

@@ -1,0 +1,67 @@
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { type LogLine, logger } from '../../src/core/logger.ts';
+import { createServer, type HttpOptions, type ServerParts } from '../../src/http/server.ts';
+
+/** What the configuration's defaults are. */
+const OPTIONS: HttpOptions = {
+  api_keys: [],
+  body_limit: 1024 * 1024,
+  cors: {
+    allow_origins: ['*'],
+    allow_methods: ['*'],
+    allow_headers: ['*'],
+    allow_credentials: false,
+    expose_headers: ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'],
+    max_age: 600,
+  },
+  disable_assistants: false,
+  disable_threads: false,
+  disable_runs: false,
+  disable_meta: false,
+};
+
+const ENGINE: ServerParts['engine'] = {
+  queue: async () => ({
+    n_pending: 2,
+    n_running: 1,
+    pending_runs_wait_time_max_secs: 3,
+    pending_runs_wait_time_med_secs: 2,
+    pending_unblocked_runs_wait_time_max_secs: null,
+  }),
+  workers: () => ({ max: 10, active: 1, available: 9 }),
+  ping: async () => {},
+  isDraining: () => false,
+};
+
+interface BareParts {
+  /** Only what the test calls. */
+  readonly services?: { readonly [Service in keyof ServerParts['services']]?: object };
+  readonly engine?: Partial<ServerParts['engine']>;
+  readonly options?: Partial<HttpOptions>;
+}
+
+/** An HTTP server with only what a test puts behind it, for what HTTP itself does; and what it logs. */
+export async function bareServer({ services = {}, engine, options }: BareParts = {}) {
+  const log: LogLine[] = [];
+  const server = await createServer({
+    services: services as ServerParts['services'],
+    engine: { ...ENGINE, ...engine },
+    options: { ...OPTIONS, ...options },
+    info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'] },
+    logger: logger('debug', (line) => log.push(line)),
+    ids: systemIds(systemClock),
+  });
+  return {
+    server,
+    log,
+    inject: server.inject.bind(server),
+    /** Its address once it listens. */
+    async listen(): Promise<string> {
+      return await server.listen({ host: '127.0.0.1', port: 0 });
+    },
+    [Symbol.asyncDispose]: () => server.close() as unknown as Promise<void>,
+  };
+}
+
+export type BareServer = Awaited<ReturnType<typeof bareServer>>;
