@@ -83,7 +83,7 @@ function complete(
 ): Config {
   return {
     server: values.server,
-    storage: { ...storage, url: fromRoot(storage.url, place.root) },
+    storage: { ...storage, url: absoluteUrl(storage, place.root) },
     runs: values.runs,
     http: values.http,
     log: values.log,
@@ -98,10 +98,10 @@ function graphSpec(graph_id: string, graph: ConfigValues['graphs'][string]): Gra
   return { graph_id, path: path.slice(0, colon), export: path.slice(colon + 1), description };
 }
 
-/** A SQLite file is seen from the configuration, so that the same data is found from every working folder. */
-function fromRoot(url: string, root: string): string {
+/** A SQLite file does not depend on the working folder, so that the same data is found from every one. */
+function absoluteUrl({ url, folder = '' }: ConfigValues['storage'], root: string): string {
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
-  return path === undefined ? url : `sqlite:${resolve(root, path)}`;
+  return path === undefined ? url : `sqlite:${resolve(root, folder, path)}`;
 }
 
 function pendingKeys(document: JsonObject): string[] {

@@ -28,9 +28,10 @@ const Storage = group({
   url: text()
     .regex(/^(sqlite:.|postgres(ql)?:\/\/.)/, 'must begin with sqlite: or postgres://')
     .default('sqlite:.agent-server/server.db')
-    .describe(
-      'Where everything is kept: `sqlite:` and a file, seen from the configuration, or `postgres://…`.',
-    ),
+    .describe('Where everything is kept: `sqlite:` and a file, or `postgres://…`.'),
+  folder: text()
+    .optional()
+    .describe('Where the path of a SQLite file starts. Unset: at the folder of the configuration.'),
   synchronous: word(['full', 'normal'])
     .default('full')
     .describe(
@@ -64,20 +65,12 @@ const Cors = group({
   max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
 });
 
-const headerPatterns = (what: string) =>
-  group({
-    includes: list().default([]).describe(`Request headers that ${what}; \`*\` stands for any text.`),
-    excludes: list().default([]).describe('Request headers that do not, even when included.'),
-  }).prefault({});
-
 const Http = group({
   mount_prefix: text()
     .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
     .optional()
     .describe('Path that every route moves under.'),
   cors: Cors.prefault({}),
-  configurable_headers: headerPatterns("become part of a run's `configurable`"),
-  logging_headers: headerPatterns('become part of the request log'),
   disable_assistants: flag().default(false).describe('Leaves out the routes below `/assistants`.'),
   disable_threads: flag().default(false).describe('Leaves out the routes below `/threads`.'),
   disable_runs: flag().default(false).describe('Leaves out the routes of runs.'),
@@ -89,6 +82,10 @@ const Http = group({
   disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
   disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
   disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
+  configurable_headers: block()
+    .describe("Request headers that become part of a run's `configurable`.")
+    .meta(PENDING),
+  logging_headers: block().describe('Request headers that become part of the request log.').meta(PENDING),
   app: text().optional().describe('Your own routes, as `path:export`.').meta(PENDING),
   middleware_order: word(['auth_first', 'middleware_first'])
     .optional()

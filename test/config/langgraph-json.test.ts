@@ -63,12 +63,3 @@ test('own routes are accepted with a warning', async () => {
   expect(config.http.disable_mcp).toBe(true);
   expect(warnings).toEqual(['http.app: this server does not have this yet; the key has no effect']);
 });
-
-test('both spellings of header patterns are read', async () => {
-  const { config } = await loadJson({
-    graphs: GRAPHS,
-    http: { configurable_headers: { include: ['x-user-*'], excludes: ['x-user-secret'] } },
-  });
-
-  expect(config.http.configurable_headers).toEqual({ includes: ['x-user-*'], excludes: ['x-user-secret'] });
-});

@@ -118,3 +118,14 @@ test('sizes, levels and flags may be written the way people write them', async (
   expect(config.http.disable_mcp).toBe(true);
   expect(config.log).toEqual({ level: 'warn', json: true });
 });
+
+test('a SQLite path starts at the data folder when there is one, and any other address is left alone', async () => {
+  const urlOf = async (url: string) =>
+    (await load(`${GRAPHS}storage: { url: "${url}" }`, { environment: { AGENT_SERVER_DATA_DIR: '/data' } }))
+      .config.storage.url;
+
+  expect(await urlOf('sqlite:.agent-server/server.db')).toBe('sqlite:/data/.agent-server/server.db');
+  expect(await urlOf('sqlite:/srv/server.db')).toBe('sqlite:/srv/server.db');
+  expect(await urlOf('sqlite::memory:')).toBe('sqlite::memory:');
+  expect(await urlOf('postgres://me@db/agents')).toBe('postgres://me@db/agents');
+});

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { VARIABLES } from '../../src/config/env.ts';
+import { type ConfigKey, configKeys } from '../../src/config/reference.ts';
+
+const PAGE = join(import.meta.dirname, '../../docs/configuration.md');
+
+/** The tables of the page are between `<!-- name -->` and `<!-- /name -->`; `vitest -u` writes them anew. */
+function withTable(page: string, name: string, header: string, rows: readonly string[][]): string {
+  const table = [header, header.replace(/[^|]+/g, '---'), ...rows.map((row) => `| ${row.join(' | ')} |`)];
+  const [before, after] = page.split(new RegExp(`(?<=<!-- ${name} -->\n)[^]*(?=<!-- /${name} -->)`));
+  return `${before}${table.join('\n')}\n${after}`;
+}
+
+function defaultOf({ default: value, key }: ConfigKey): string {
+  if (key === 'graphs') return 'required';
+  if (value === undefined) return '';
+  const texts = [value].flat().map((item) => `\`${item}\``);
+  return texts.length === 0 ? 'none' : texts.join(', ');
+}
+
+test('the page describes every key and every variable, with their defaults', async () => {
+  const keys = configKeys().map((entry) => [
+    `\`${entry.key.replace('*', '<name>')}\``,
+    entry.type,
+    defaultOf(entry),
+    `${entry.description}${entry.pending ? ' *Not yet: accepted with a warning.*' : ''}`,
+  ]);
+  const variables = VARIABLES.map(({ name, key, json, text }) => [
+    `\`${name}\``,
+    `\`${key}\``,
+    `${text}${json ? ' JSON.' : ''}`,
+  ]);
+  const page = await readFile(PAGE, 'utf8');
+
+  const described = withTable(
+    withTable(page, 'keys', '| key | type | default | meaning |', keys),
+    'variables',
+    '| variable | key | meaning |',
+    variables,
+  );
+
+  await expect(described).toMatchFileSnapshot(PAGE);
+});
+
+test('every variable sets a key that exists, and no two lines are for one variable', () => {
+  const known = configKeys().map(({ key }) => key);
+  const unknown = VARIABLES.filter(
+    ({ key }) => !known.some((name) => name === key || name.startsWith(`${key}.`)),
+  );
+
+  expect(unknown).toEqual([]);
+  expect(new Set(VARIABLES.map(({ name }) => name)).size).toBe(VARIABLES.length);
+});
+
+test('every key says what it is', () => {
+  expect(configKeys().filter(({ description, type }) => description === '' || type === '')).toEqual([]);
+});
