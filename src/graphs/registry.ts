@@ -60,7 +60,7 @@ function registry(entries: ReadonlyMap<string, Entry>, root: string): GraphRegis
       const runtime = runtimes.get(graph_id);
       if (runtime) return runtime;
       const entry = entries.get(graph_id);
-      if (!entry) throw new NotFound(unknownGraph(graph_id, ids));
+      if (!entry) throw unknownGraph(graph_id, ids);
       const { loaded, folder } = entry;
       if ('error' in loaded) throw loaded.error;
       if (!('factory' in loaded)) throw new TypeError(`graph ${graph_id} has no runtime`);
@@ -91,6 +91,7 @@ async function make(
 }
 
 /** CONTRACT §1, missing assistant. */
-function unknownGraph(graph_id: string, ids: readonly string[]): string {
-  return `Graph '${graph_id}' not found. Expected one of: [${ids.map((id) => `'${id}'`).join(', ')}]`;
+export function unknownGraph(graph_id: string, ids: readonly string[]): NotFound {
+  const known = ids.map((id) => `'${id}'`).join(', ');
+  return new NotFound(`Graph '${graph_id}' not found. Expected one of: [${known}]`);
 }

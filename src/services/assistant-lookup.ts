@@ -1,6 +1,7 @@
-import { InvalidInput, NotFound } from '../core/errors.ts';
+import { InvalidInput } from '../core/errors.ts';
 import { isUuid, systemAssistantId } from '../core/ids.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
+import { unknownGraph } from '../graphs/registry.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { AssistantRepository } from '../storage/assistants.ts';
 
@@ -16,8 +17,6 @@ export function findAssistant(assistants: AssistantRepository, graphs: GraphRegi
   };
 }
 
-export function requireGraph(graphs: GraphRegistry, graph_id: string): void {
-  if (graphs.ids.includes(graph_id)) return;
-  const known = graphs.ids.map((id) => `'${id}'`).join(', ');
-  throw new NotFound(`Graph '${graph_id}' not found. Expected one of: [${known}]`);
+export function requireGraph({ ids }: GraphRegistry, graph_id: string): void {
+  if (!ids.includes(graph_id)) throw unknownGraph(graph_id, ids);
 }

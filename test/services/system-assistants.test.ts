@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { systemAssistantId } from '../../src/core/ids.ts';
+import { AssistantSearch } from '../../src/schemas/assistants.ts';
+import { openServices } from '../support/services.ts';
+
+const actor = systemActor('test');
+const EVERYTHING = AssistantSearch.parse({ sort_by: 'name', sort_order: 'asc' });
+
+test('each graph has a system assistant under the same id on every server', async () => {
+  await using services = await openServices({ graphs: ['echo', 'plain-js'] });
+  const { items } = await services.assistants.search(actor, EVERYTHING);
+  expect(items).toMatchObject([
+    {
+      assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0',
+      graph_id: 'echo',
+      name: 'echo',
+      description: null,
+      metadata: { created_by: 'system' },
+      config: {},
+      context: {},
+      version: 1,
+    },
+    { graph_id: 'plain-js', name: 'plain-js', description: 'Says it louder.' },
+  ]);
+});
+
+test('a start brings names and descriptions in line and leaves the rest as clients made it', async () => {
+  await using services = await openServices({ graphs: ['echo'] });
+  await services.assistants.update(actor, 'echo', { name: 'renamed', context: { kept: true } });
+  await services.assistants.syncSystem();
+  expect(await services.assistants.get(actor, 'echo')).toMatchObject({
+    name: 'echo',
+    context: { kept: true },
+    version: 2,
+  });
+});
+
+test('a start drops the assistant of a removed graph, brings back a deleted one, and keeps what clients made', async () => {
+  await using services = await openServices({ graphs: ['echo', 'counter'] });
+  const own = await services.assistants.create(actor, {
+    graph_id: 'counter',
+    if_exists: 'raise',
+    metadata: { created_by: 'system' },
+  });
+  await services.assistants.delete(actor, 'echo', { delete_threads: false });
+  await using restarted = await openServices({ graphs: ['echo', 'tokens'], storage: services.storage });
+  const { items } = await restarted.assistants.search(actor, EVERYTHING);
+  expect(items.map(({ assistant_id }) => assistant_id).sort()).toEqual(
+    [own.assistant_id, systemAssistantId('echo'), systemAssistantId('tokens')].sort(),
+  );
+});
+
+test('the name of a graph stands for its assistant everywhere', async () => {
+  await using services = await openServices({ graphs: ['echo'] });
+  const { assistants } = services;
+  const assistant_id = systemAssistantId('echo');
+  expect(await assistants.get(actor, 'echo')).toMatchObject({ assistant_id });
+  expect(await assistants.get(actor, assistant_id.toUpperCase())).toMatchObject({ assistant_id });
+  expect(await assistants.resolve(actor, 'echo')).toMatchObject({ assistant_id });
+  expect(await assistants.update(actor, 'echo', { description: 'd' })).toMatchObject({
+    assistant_id,
+    version: 2,
+  });
+  expect(await assistants.versions(actor, 'echo', { limit: 10, offset: 0 })).toHaveLength(2);
+  expect(await assistants.setLatest(actor, 'echo', 1)).toMatchObject({ assistant_id, description: null });
+  await assistants.delete(actor, 'echo', { delete_threads: false });
+  await expect(assistants.get(actor, 'echo')).rejects.toMatchObject({ status: 404 });
+});
+
+test('a run of an unknown assistant learns what it may name', async () => {
+  await using services = await openServices({ graphs: ['counter', 'echo'] });
+  await expect(services.assistants.resolve(actor, 'nope')).rejects.toMatchObject({
+    status: 422,
+    message:
+      "Invalid assistant: 'nope'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: counter, echo",
+  });
+  const missing = '00000000-0000-4000-8000-000000000000';
+  await expect(services.assistants.resolve(actor, missing)).rejects.toMatchObject({
+    status: 404,
+    message: 'Thread or assistant not found.',
+  });
+});
