@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { openSqlite } from '../../src/storage/engines/sqlite.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'agent-server-sqlite-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let made = 0;
+function newFile(): string {
+  return join(root, `folder-${++made}`, 'server.db');
+}
+
+async function openWithNotes(path: string, synchronous: 'full' | 'normal' = 'full'): Promise<Db> {
+  const db = openSqlite(path, { synchronous });
+  await db.run(raw('create table notes (id integer primary key, note text)'));
+  return db;
+}
+
+/** Frames of the write-ahead log that end a commit name the size of the database. */
+function commits(path: string): number {
+  const log = readFileSync(`${path}-wal`);
+  const frame_bytes = 24 + log.readUInt32BE(8);
+  let count = 0;
+  for (let at = 32; at < log.length; at += frame_bytes) count += log.readUInt32BE(at + 4) > 0 ? 1 : 0;
+  return count;
+}
+
+function synchronousOf(db: Db, durability: 'promised' | 'relaxed'): Promise<unknown> {
+  return db.transaction(durability, async (tx) => {
+    return (await tx.get<{ synchronous: number }>(raw('pragma synchronous')))?.synchronous;
+  });
+}
+
+/** A process that has written a note and goes on holding the database. */
+async function startServer(path: string): Promise<AsyncDisposable & { kill(): Promise<void> }> {
+  const engine = new URL('../../src/storage/engines/sqlite.ts', import.meta.url).href;
+  const program = `
+    const { openSqlite } = await import(${JSON.stringify(engine)});
+    const text = (text) => ({ strings: [text], parts: [] });
+    globalThis.db = openSqlite(${JSON.stringify(path)}, { synchronous: 'full' });
+    await db.run(text('create table notes (id integer primary key)'));
+    await db.run(text('insert into notes values (1)'));
+    process.stdout.write('ready');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  await once(child.stdout, 'data');
+  return { kill, [Symbol.asyncDispose]: kill };
+}
+
+test('transactions of one turn share a commit', async () => {
+  const path = newFile();
+  await using db = await openWithNotes(path);
+  const before = commits(path);
+  await Promise.all(
+    Array.from({ length: 50 }, (_, id) =>
+      db.transaction('promised', (tx) => tx.run(sql`insert into notes values (${id}, 'x')`)),
+    ),
+  );
+  expect(commits(path) - before).toBe(1);
+  expect(await db.get(sql`select count(*) as count from notes`)).toEqual({ count: 50 });
+});
+
+test('nobody sees a transaction before its commit', async () => {
+  await using db = await openWithNotes(newFile());
+  const count = () => db.get<{ count: number }>(sql`select count(*) as count from notes`);
+  let during: unknown;
+  await db.transaction('promised', async (tx) => {
+    await tx.run(sql`insert into notes values (1, 'x')`);
+    during = count();
+  });
+  expect(await during).toEqual({ count: 0 });
+  expect(await count()).toEqual({ count: 1 });
+});
+
+test('a commit waits for the disk when one of its transactions is promised', async () => {
+  await using db = await openWithNotes(newFile());
+  expect(await synchronousOf(db, 'promised')).toBe(2);
+  expect(await synchronousOf(db, 'relaxed')).toBe(1);
+  expect(await Promise.all([synchronousOf(db, 'relaxed'), synchronousOf(db, 'promised')])).toEqual([2, 2]);
+});
+
+test('"synchronous: normal" waits for no disk', async () => {
+  await using db = await openWithNotes(newFile(), 'normal');
+  expect(await synchronousOf(db, 'promised')).toBe(1);
+});
+
+test('a body that waits for anything else fails alone, and cannot write later', async () => {
+  await using db = await openWithNotes(newFile());
+  let later: Promise<unknown> | undefined;
+  const nested = db.transaction('promised', async (tx) => {
+    await tx.run(sql`insert into notes values (1, 'from a body that waits')`);
+    // Waits for a transaction that waits for this one.
+    await db.run(sql`insert into notes values (2, 'inner')`);
+    later = tx.run(sql`insert into notes values (3, 'too late')`);
+    await later;
+  });
+  const neighbour = db.run(sql`insert into notes values (4, 'neighbour')`);
+  await expect(nested).rejects.toThrow('nothing but its own statements');
+  await neighbour;
+  await db.run(sql`insert into notes values (5, 'after')`);
+  await expect(later).rejects.toThrow('over');
+  expect(await db.all(sql`select id from notes`)).toEqual([{ id: 2 }, { id: 4 }, { id: 5 }]);
+});
+
+test('a full disk refuses writes with 507, keeps reads, and recovers', async () => {
+  await using db = await openWithNotes(newFile());
+  const limitPages = (pages: number) =>
+    db.transaction('relaxed', (tx) => tx.get(raw(`pragma max_page_count = ${pages}`)));
+  await db.run(sql`insert into notes values (1, 'before')`);
+  await limitPages(1);
+  const large = 'x'.repeat(100_000);
+  const writes = await Promise.allSettled([
+    db.run(sql`insert into notes values (2, ${large})`),
+    db.run(sql`insert into notes values (3, ${large})`),
+  ]);
+  expect(writes.map((write) => write.status === 'rejected' && write.reason)).toEqual([
+    expect.any(InsufficientStorage),
+    expect.any(InsufficientStorage),
+  ]);
+  expect(await db.all(sql`select id from notes`)).toEqual([{ id: 1 }]);
+  await limitPages(1_000_000);
+  await db.run(sql`insert into notes values (2, ${large})`);
+  expect(await db.all(sql`select id from notes`)).toEqual([{ id: 1 }, { id: 2 }]);
+});
+
+test('closing waits for what was begun; what comes later is refused', async () => {
+  const path = newFile();
+  const db = await openWithNotes(path);
+  const last = db.run(sql`insert into notes values (1, 'last')`);
+  await db[Symbol.asyncDispose]();
+  await last;
+  await expect(db.run(sql`insert into notes values (2, 'x')`)).rejects.toThrow(Unavailable);
+  await expect(db.all(sql`select 1`)).rejects.toThrow(Unavailable);
+  await using again = openSqlite(path, { synchronous: 'full' });
+  expect(await again.all(sql`select id from notes`)).toEqual([{ id: 1 }]);
+});
+
+test('more texts than are kept prepared work on', async () => {
+  await using db = await openWithNotes(newFile());
+  for (let i = 0; i < 1100; i++) expect(await db.get(raw(`select ${i} as i`))).toEqual({ i });
+});
+
+test('two servers cannot open one file', async () => {
+  const path = newFile();
+  await using _first = openSqlite(path, { synchronous: 'full' });
+  expect(() => openSqlite(path, { synchronous: 'full' })).toThrow(
+    `Another server uses the database ${path} (it holds ${path}.lock). Stop that server, or set another "storage.url"`,
+  );
+});
+
+test('the lock of a killed server is free, and what it had committed is there', async () => {
+  const path = newFile();
+  await using server = await startServer(path);
+  expect(() => openSqlite(path, { synchronous: 'full' })).toThrow('Another server');
+  await server.kill();
+  expect(existsSync(`${path}.lock`)).toBe(true);
+  await using db = openSqlite(path, { synchronous: 'full' });
+  expect(await db.all(sql`select id from notes`)).toEqual([{ id: 1 }]);
+});

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import type { Db, Transaction } from '../../src/storage/db.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+import { NOW, nowPlus } from '../../src/storage/time.ts';
+import { describeEachDatabase, type OpenDatabase } from '../support/databases.ts';
+
+async function openWithNotes(open: OpenDatabase): Promise<Db> {
+  const db = await open({ migrated: false });
+  await db.run(raw('create table notes (id integer primary key, note text not null)'));
+  return db;
+}
+
+function insert(target: Db | Transaction, id: number): Promise<number> {
+  return target.run(sql`insert into notes (id, note) values (${id}, ${`note ${id}`})`);
+}
+
+async function ids(target: Db | Transaction): Promise<number[]> {
+  return (await target.all<{ id: number }>(sql`select id from notes order by id`)).map((row) => row.id);
+}
+
+describeEachDatabase('transactions', (open) => {
+  test('what a transaction wrote is there when it resolves', async () => {
+    await using db = await openWithNotes(open);
+    await db.transaction('promised', (tx) => insert(tx, 1));
+    await db.transaction('relaxed', (tx) => insert(tx, 2));
+    await insert(db, 3);
+    await db.run(sql`insert into notes (id, note) values (4, 'relaxed alone')`, 'relaxed');
+    expect(await ids(db)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('a transaction reads its own writes and returns what its body returns', async () => {
+    await using db = await openWithNotes(open);
+    const seen = await db.transaction('promised', async (tx) => {
+      await insert(tx, 1);
+      return ids(tx);
+    });
+    expect(seen).toEqual([1]);
+  });
+
+  test('a body that throws leaves nothing, and its error comes back as it was', async () => {
+    await using db = await openWithNotes(open);
+    const reason = new Error('changed my mind');
+    const failed = db.transaction('promised', async (tx) => {
+      await insert(tx, 1);
+      throw reason;
+    });
+    await expect(failed).rejects.toBe(reason);
+    expect(await ids(db)).toEqual([]);
+  });
+
+  test('of transactions that start together, only those that fail are undone', async () => {
+    await using db = await openWithNotes(open);
+    await insert(db, 4);
+    const results = await Promise.allSettled([
+      db.transaction('promised', (tx) => insert(tx, 1)),
+      db.transaction('promised', async (tx) => {
+        await insert(tx, 2);
+        throw new Error('no');
+      }),
+      db.transaction('promised', (tx) => insert(tx, 4)),
+      db.transaction('relaxed', (tx) => insert(tx, 3)),
+    ]);
+    expect(results.map((result) => result.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await ids(db)).toEqual([1, 3, 4]);
+  });
+
+  test('transactions of one row take turns', async () => {
+    await using db = await openWithNotes(open);
+    await db.run(sql`insert into notes (id, note) values (1, '0')`);
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        db.transaction('promised', async (tx) => {
+          await tx.run(sql`update notes set note = note where id = 1`);
+          const row = await tx.get<{ note: string }>(sql`select note from notes where id = 1`);
+          await tx.run(sql`update notes set note = ${String(Number(row?.note) + 1)} where id = 1`);
+        }),
+      ),
+    );
+    expect(await db.get(sql`select note from notes`)).toEqual({ note: '20' });
+  });
+
+  test('run counts the rows that were changed', async () => {
+    await using db = await openWithNotes(open);
+    await Promise.all([1, 2, 3].map((id) => insert(db, id)));
+    expect(await db.run(sql`update notes set note = 'x' where id > 1`)).toBe(2);
+    expect(await db.run(sql`delete from notes where id = 9`)).toBe(0);
+  });
+
+  test('a database that is closed twice is closed', async () => {
+    const db = await openWithNotes(open);
+    await db[Symbol.asyncDispose]();
+    await db[Symbol.asyncDispose]();
+  });
+});
+
+describeEachDatabase('values', (open) => {
+  test('come back alike', async () => {
+    await using db = await open();
+    await db.run(sql`
+      insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)
+      values ('00000000-0000-0000-0000-00000000000a', 'idle', '{"a":1}', '{ "kept" : true }',
+        '2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.6Z', ${NOW})`);
+    const row = await db.get(sql`
+      select config, metadata, error, created_at, count(*) over () as count, exists (select 1 from threads) as some
+      from threads`);
+    expect(row).toEqual({
+      config: '{ "kept" : true }',
+      metadata: expect.stringMatching(/^\{"a": ?1\}$/),
+      error: null,
+      created_at: '2026-01-02T03:04:05.678Z',
+      count: 1,
+      some: 1,
+    });
+  });
+
+  test('bytes come back as bytes', async () => {
+    await using db = await open({ migrated: false });
+    await db.run(raw(`create table files (content ${db.dialect === 'sqlite' ? 'blob' : 'bytea'})`));
+    await db.run(sql`insert into files (content) values (${new Uint8Array([0, 1, 255])})`);
+    const row = await db.get<{ content: Uint8Array }>(sql`select content from files`);
+    expect([...(row?.content ?? [])]).toEqual([0, 1, 255]);
+  });
+
+  test("the database's time is ISO-8601 and can be counted on", async () => {
+    await using db = await open();
+    const row = await db.get<{ now: string; later: string }>(
+      sql`select ${NOW} as now, ${nowPlus(90_000)} as later`,
+    );
+    expect(row?.now).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const gap = Date.parse(row?.later as string) - Date.parse(row?.now as string);
+    expect(Math.abs(gap - 90_000)).toBeLessThan(50);
+  });
+
+  test('text that no database can hold is replaced, not refused', async () => {
+    await using db = await openWithNotes(open);
+    await db.run(sql`insert into notes (id, note) values (1, ${'a\0b'})`);
+    expect(await db.get(sql`select note from notes`)).toEqual({ note: 'a\uFFFDb' });
+  });
+});
