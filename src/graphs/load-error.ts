@@ -19,7 +19,8 @@ const PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/]
 
 function publicText(cause: unknown, root: string): string {
   const text = cause instanceof Error || hasMessage(cause) ? cause.message : String(cause);
-  const [told = ''] = text.split('\nRequire stack:');
+  // Node adds where it was required from, LangGraph a link to its own documentation.
+  const [told = ''] = text.split(/\n(?:Require stack|\nTroubleshooting URL):/);
   const inside = `${root}${sep}`;
   return told
     .replaceAll(`file://${inside}`, './')

@@ -1,0 +1,84 @@
+import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
+import { describe, expect, test } from 'vitest';
+import type { GraphCall, GraphEvent } from '../../src/graphs/graph.ts';
+import { langGraph } from '../../src/graphs/langgraph.ts';
+import { Conversation } from './support.ts';
+
+/** Reads until the first event, aborts, and tells how the stream ended. */
+async function abortAfterFirst(conversation: Conversation, call: Partial<GraphCall>) {
+  const controller = new AbortController();
+  const seen: GraphEvent[] = [];
+  const read = async () => {
+    for await (const event of conversation.stream({ ...call, signal: controller.signal })) {
+      seen.push(event);
+      controller.abort(new Error('cancelled'));
+    }
+  };
+  const error = await read().catch((reason: unknown) => reason);
+  return { error, seen };
+}
+
+describe('aborting', () => {
+  test.each([
+    ['a node that observes its signal', 'sleeper', ['values']],
+    ['a node that does not', 'ignores-abort', ['values']],
+    ['a run that tells its events', 'sleeper', ['events']],
+  ] as const)('ends the stream of %s with the reason', async (_, name, stream_mode) => {
+    const conversation = await Conversation.with(name);
+    const started = performance.now();
+    const { error } = await abortAfterFirst(conversation, { input: { ms: 5_000 }, stream_mode });
+    expect(error).toMatchObject({ message: 'cancelled' });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test('keeps the steps before, and a later run goes on from there', async () => {
+    const steps = await Conversation.with('ten-steps');
+    const config = { configurable: { ...steps.configurable, step_ms: 5 } };
+    const { error } = await abortAfterFirst(steps, { input: { n: 0 }, config, stream_mode: ['updates'] });
+    expect(error).toMatchObject({ message: 'cancelled' });
+
+    const values = await steps.dataOf('values', { input: null });
+    expect(values.at(-1)).toEqual({ n: 10, executed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
+  });
+
+  test('before the start executes nothing', async () => {
+    const echo = await Conversation.with('echo');
+    const read = echo.run({ input: { x: 1 }, signal: AbortSignal.abort(new Error('too late')) });
+    await expect(read).rejects.toThrow('too late');
+    expect(await echo.state()).toMatchObject({ values: {}, checkpoint: null });
+  });
+});
+
+test('a reader that goes away stops the graph', async () => {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const listening = new StateGraph(Annotation.Root({ x: Annotation<number>() }))
+    .addNode('listen', (_, config: LangGraphRunnableConfig) => {
+      config.signal?.addEventListener('abort', () => resolve());
+      return stopped.then(() => ({}));
+    })
+    .addEdge(START, 'listen')
+    .compile();
+  const conversation = new Conversation(langGraph('listening', listening, import.meta.dirname));
+  for await (const _ of conversation.stream({ input: { x: 1 } })) break;
+  await stopped;
+});
+
+test('runs share a graph but neither its memory nor its defaults', async () => {
+  const { graph } = await Conversation.with('counter');
+  const [one, other] = [new Conversation(graph), new Conversation(graph)];
+  await Promise.all([one.run({ input: { add: 1 } }), other.run({ input: { add: 10 } })]);
+  expect((await one.state())?.values).toMatchObject({ total: 1 });
+  expect((await other.state())?.values).toMatchObject({ total: 10 });
+});
+
+test('the recursion limit is the one that was asked for, else the graph’s own', async () => {
+  const steps = await Conversation.with('ten-steps');
+  await expect(
+    steps.run({ input: { n: 0 }, config: { ...steps.config, recursion_limit: 3 } }),
+  ).rejects.toMatchObject({
+    name: 'GraphRecursionError',
+    message: expect.stringMatching(/^Recursion limit of 3 reached without hitting a stop condition\./),
+  });
+  const fresh = new Conversation(steps.graph);
+  expect((await fresh.dataOf('values', { input: { n: 0 } })).at(-1)).toMatchObject({ n: 10 });
+});

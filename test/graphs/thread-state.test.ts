@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { emptyThreadState } from '../../src/graphs/thread-state.ts';
+import { Conversation } from './support.ts';
+
+const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+describe('the state', () => {
+  test('of a finished run', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    const state = await echo.state();
+    const checkpoint = { ...echo.configurable, checkpoint_ns: '', checkpoint_id: UUID };
+    expect(state).toEqual({
+      values: { x: 1, log: ['a:1', 'b'] },
+      next: [],
+      tasks: [],
+      metadata: { source: 'loop', step: 2, parents: {}, ...echo.configurable },
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      checkpoint,
+      parent_checkpoint: checkpoint,
+      interrupts: [],
+      checkpoint_id: state?.checkpoint?.checkpoint_id,
+      parent_checkpoint_id: state?.parent_checkpoint?.checkpoint_id,
+    });
+    expect(state?.checkpoint_id).not.toBe(state?.parent_checkpoint_id);
+  });
+
+  test('of a run that waits names its task and what it asks', async () => {
+    const asking = await Conversation.with('interrupting');
+    await asking.run({ input: { x: 1 } });
+    const interrupts = [{ id: expect.stringMatching(/^[0-9a-f]{32}$/), value: { question: 'ok?' } }];
+    expect(await asking.state()).toMatchObject({
+      next: ['ask'],
+      interrupts,
+      tasks: [
+        {
+          id: UUID,
+          name: 'ask',
+          path: ['__pregel_pull', 'ask'],
+          error: null,
+          interrupts,
+          checkpoint: null,
+          state: null,
+          result: null,
+        },
+      ],
+    });
+  });
+
+  test('of a run that failed tells the error of its task in one line', async () => {
+    const fails = await Conversation.with('fails');
+    await expect(fails.run({ input: { x: 1 } })).rejects.toThrow();
+    expect(await fails.state()).toMatchObject({
+      values: { log: ['works'] },
+      next: ['throws'],
+      tasks: [{ name: 'throws', error: 'Error: boom 1', interrupts: [] }],
+    });
+  });
+
+  test('is empty where nothing ran, and missing where a checkpoint is unknown', async () => {
+    const echo = await Conversation.with('echo');
+    expect(await echo.state()).toEqual(emptyThreadState());
+    await echo.run({ input: { x: 1 } });
+    expect(await echo.state({ checkpoint_id: '1ef00000-0000-6000-8000-000000000000' })).toBeUndefined();
+  });
+});
+
+describe('the history', () => {
+  test('is newest first, and limited', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    const history = await echo.history();
+    expect(history.map(({ next }) => next)).toEqual([[], ['b'], ['a'], ['__start__']]);
+    expect(history.at(-1)).toMatchObject({
+      parent_checkpoint: null,
+      metadata: { source: 'input', step: -1 },
+    });
+    expect(await echo.history(2)).toEqual(history.slice(0, 2));
+  });
+
+  test('begins before a checkpoint, or holds only those with the metadata', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    const all = await echo.history();
+    const ask = (query: object) =>
+      echo.graph.history({ config: echo.config, limit: 10, memory: echo.memory, ...query });
+    const before = { configurable: { ...echo.configurable, checkpoint_id: all[1]?.checkpoint_id } };
+    expect(await ask({ before })).toEqual(all.slice(2));
+    expect(await ask({ metadata: { step: 0 } })).toEqual([all[2]]);
+  });
+
+  test('leads back: a run from an earlier checkpoint makes a branch', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    const [, beforeB] = await echo.history();
+    const config = { configurable: { ...echo.configurable, checkpoint_id: beforeB?.checkpoint_id } };
+    const events = await echo.run({ input: null, config, stream_mode: ['updates'] });
+    expect(events).toEqual([{ event: 'updates', data: { b: { log: ['b'] } } }]);
+    const sources = (await echo.history()).map(({ metadata }) => metadata?.source);
+    expect(sources).toContain('fork');
+  });
+});
+
+describe('an update', () => {
+  test('is a checkpoint as if a node had written it', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    const written = await echo.update({ log: ['from outside'] }, 'a');
+    expect(written).toMatchObject({ ...echo.configurable, checkpoint_ns: '', checkpoint_id: UUID });
+    expect(await echo.state()).toMatchObject({
+      values: { x: 1, log: ['a:1', 'b', 'from outside'] },
+      next: ['b'],
+      metadata: { source: 'update', step: 3, parents: {} },
+      checkpoint_id: written.checkpoint_id,
+    });
+  });
+
+  test('may begin a thread, or change nothing', async () => {
+    const echo = await Conversation.with('echo');
+    await echo.update({ x: 5 }, '__start__');
+    expect(await echo.state()).toMatchObject({ values: { x: 5, log: [] }, next: ['a'] });
+    await echo.update(null);
+    expect(await echo.state()).toMatchObject({ values: { x: 5, log: [] } });
+  });
+
+  test.each([
+    ['an unknown node', { x: 1 }, 'nobody', /^The graph refused the update: Node "nobody" does not exist$/],
+    ['a list where an object belongs', [1, 2], 'a', /^The graph refused the update: /],
+    ['values that a reducer cannot take', { log: 5 }, 'a', /^The graph refused the update: /],
+  ])('with %s is the mistake of the client', async (_, values, as_node, message) => {
+    const echo = await Conversation.with('echo');
+    await echo.run({ input: { x: 1 } });
+    await expect(echo.update(values, as_node)).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(message),
+    });
+    expect(await echo.state()).toMatchObject({ values: { log: ['a:1', 'b'] } });
+  });
+});

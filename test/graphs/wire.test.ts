@@ -1,0 +1,101 @@
+import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { Command, Send } from '@langchain/langgraph';
+import { describe, expect, test } from 'vitest';
+import { runError, toWire } from '../../src/graphs/wire.ts';
+
+/** As clients get it. */
+function wire(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(toWire(value)));
+}
+
+describe('messages', () => {
+  test.each([
+    [
+      new HumanMessage({ content: 'hi', id: 'h', name: 'Ann' }),
+      { type: 'human', content: 'hi', id: 'h', name: 'Ann' },
+    ],
+    [
+      new AIMessage({ content: '', tool_calls: [{ id: 'c', name: 'f', args: { a: 1 } }] }),
+      { type: 'ai', tool_calls: [{ id: 'c', name: 'f', args: { a: 1 } }], invalid_tool_calls: [] },
+    ],
+    [
+      new ToolMessage({ content: 'ok', tool_call_id: 'c', status: 'success' }),
+      { type: 'tool', content: 'ok', tool_call_id: 'c', status: 'success' },
+    ],
+    [new AIMessageChunk({ content: 'par' }), { type: 'ai', content: 'par' }],
+  ])('%# are flat', (message, expected) => {
+    const flat = wire({ deep: [message] }) as { deep: [object] };
+    expect(flat.deep[0]).toMatchObject(expected);
+    expect(flat.deep[0]).not.toHaveProperty('lc');
+  });
+
+  test('show what was changed after they were made, and are not changed themselves', () => {
+    const message = new AIMessage({ content: 'draft' });
+    message.content = 'final';
+    message.id = 'given later';
+    const before = JSON.stringify(message);
+    expect(wire(message)).toMatchObject({ content: 'final', id: 'given later' });
+    expect(JSON.stringify(message)).toBe(before);
+  });
+});
+
+describe('other values', () => {
+  test('that are JSON already are not copied', () => {
+    const state = { x: 1, list: [{ deep: true }], nothing: null };
+    expect(toWire(state)).toBe(state);
+  });
+
+  test('that JSON has no form for get one', () => {
+    const circle: Record<string, unknown> = { name: 'round' };
+    circle['self'] = circle;
+    expect(
+      wire({
+        big: 2n ** 64n,
+        map: new Map([['k', new Set([1, 2])]]),
+        bytes: new Uint8Array([1, 2, 3]),
+        date: new Date(0),
+        error: new RangeError('too far'),
+        gone: undefined,
+        circle,
+      }),
+    ).toEqual({
+      big: '18446744073709551616',
+      map: { k: [1, 2] },
+      bytes: 'AQID',
+      date: '1970-01-01T00:00:00.000Z',
+      error: { error: 'RangeError', message: 'too far' },
+      circle: { name: 'round', self: '[Circular]' },
+    });
+  });
+
+  test('of LangGraph are shown with the messages in them flat', () => {
+    const message = new HumanMessage('hi');
+    expect(wire(new Command({ update: { messages: [message] } }))).toMatchObject({
+      update: { messages: [{ type: 'human', content: 'hi' }] },
+    });
+    expect(wire(new Send('node', { message }))).toMatchObject({
+      node: 'node',
+      args: { message: { type: 'human' } },
+    });
+  });
+
+  test('a key named __proto__ stays a key', () => {
+    const hostile = JSON.parse('{"__proto__": {"polluted": true}, "big": 0}');
+    hostile.big = 1n;
+    expect(JSON.stringify(toWire(hostile))).toBe('{"__proto__":{"polluted":true},"big":"1"}');
+  });
+});
+
+describe('errors', () => {
+  class QuotaError extends Error {}
+
+  test.each([
+    [new QuotaError('used up'), { error: 'QuotaError', message: 'used up' }],
+    [Object.assign(new Error('x'), { name: 'NamedError' }), { error: 'NamedError', message: 'x' }],
+    [new TypeError('not a function'), { error: 'TypeError', message: 'not a function' }],
+    ['thrown text', { error: 'Error', message: 'thrown text' }],
+    [undefined, { error: 'Error', message: 'undefined' }],
+  ])('%# are told by class and text', (thrown, told) => {
+    expect(runError(thrown)).toEqual(told);
+  });
+});
