@@ -32,7 +32,7 @@ const runFields = {
   metadata: JsonObject.nullish(),
   config: Config.nullish(),
   context: JsonObject.nullish(),
-  webhook: z.string().min(1).max(65536).nullish(),
+  webhook: z.string().min(1).max(65536).meta({ format: 'uri-reference' }).nullish(),
   interrupt_before: NodeList.nullish(),
   interrupt_after: NodeList.nullish(),
   stream_mode: z.union([z.array(StreamMode), StreamMode]).optional(),

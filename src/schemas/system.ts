@@ -6,7 +6,7 @@ export const HealthQuery = z.looseObject({
   check_db: z
     .enum(['0', '1'])
     .optional()
-    .meta({ description: 'Whether to ask the database too: 1 for yes.', examples: ['1'] }),
+    .meta({ description: 'Whether to ask the database too: 1 for yes.', type: 'integer', enum: [0, 1] }),
 });
 
 export const Health = z.object({
@@ -33,7 +33,10 @@ export const MetricsQuery = z.looseObject({
   format: z
     .string()
     .optional()
-    .meta({ description: '`prometheus` (default) or `json`.', examples: ['prometheus'] }),
+    .meta({
+      description: 'What else is asked for is answered as `prometheus`.',
+      enum: ['prometheus', 'json'],
+    }),
 });
 
 /** Runs that wait or execute. Times in seconds; null when nothing waits. */

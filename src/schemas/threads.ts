@@ -4,7 +4,12 @@ import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
 
-export const Interrupt = z.looseObject({ id: z.string().nullish(), value: z.unknown() });
+export const Interrupt = z.looseObject({
+  id: z.string().nullish(),
+  value: z.unknown(),
+  /** JSON Schema of the answer, if the graph gave one. */
+  response_schema: JsonObject.nullish(),
+});
 export type Interrupt = z.infer<typeof Interrupt>;
 
 /** What ended a run or marks a thread: the class of the error and its text (CONTRACT §3). */

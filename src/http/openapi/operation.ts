@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifySchema } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
 import { EXAMPLES } from '../../schemas/path-params.ts';
 import { NO_JSON } from '../plugins/contract.ts';
@@ -49,7 +49,8 @@ function parametersOf(place: 'path' | 'query' | 'header', schema: unknown, graph
 }
 
 function requestBody(body: z.ZodType, example: unknown): JsonObject {
-  const media = { schema: jsonSchema(body, 'input'), ...(example === undefined ? {} : { example }) };
+  const schema = body instanceof z.ZodPrefault ? (body.unwrap() as z.ZodType) : body;
+  const media = { schema: jsonSchema(schema, 'input'), ...(example === undefined ? {} : { example }) };
   return { required: !body.safeParse(undefined).success, content: { 'application/json': media } };
 }
 

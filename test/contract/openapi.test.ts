@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { VERSION } from '../../src/config/version.ts';
+import { REQUESTS } from '../../src/http/openapi/components.ts';
+import { openApiDocument } from '../../src/http/openapi-document.ts';
+import { differences, type OpenApiDocument, type Operation } from './openapi-differences.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** The official document lies beside the repository; a clone of the repository alone does not have it. */
+const OFFICIAL = join(ROOT, '../shared/contract/agent-server-openapi.json');
+
+const document = (await openApiDocument(VERSION)) as OpenApiDocument & { tags: { name: string }[] };
+const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+
+test('the committed document is the one that the schemas make (npm run openapi)', () => {
+  const committed = JSON.parse(readFileSync(join(ROOT, 'openapi/openapi.json'), 'utf8'));
+  expect(document).toEqual(committed);
+});
+
+test.runIf(existsSync(OFFICIAL))('every difference to the official document is listed, and no other', () => {
+  const official = JSON.parse(readFileSync(OFFICIAL, 'utf8')) as OpenApiDocument;
+  const listed = parse(readFileSync(join(ROOT, 'openapi/differences.yaml'), 'utf8')) as {
+    reason: string;
+    differences: string[];
+  }[];
+  expect(listed.filter(({ reason }) => !reason)).toEqual([]);
+  expect(listed.flatMap((group) => group.differences).sort()).toEqual(differences(official, document));
+});
+
+test('every operation says what it is for', () => {
+  const tags = document.tags.map(({ name }) => name);
+  for (const { operationId, summary, description, tags: group } of operations) {
+    expect({ operationId, summary, description }).toEqual({
+      operationId: expect.stringMatching(/^[a-z_]+$/),
+      summary: expect.stringMatching(/\w/),
+      description: expect.stringMatching(/\.$/),
+    });
+    expect(tags).toEqual(expect.arrayContaining(group as string[]));
+  }
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(ids).toEqual([...new Set(ids)]);
+});
+
+test('every operation describes its success and what may go wrong', () => {
+  const open = ['get_health', 'get_root'];
+  for (const { operationId, responses } of operations) {
+    const statuses = Object.keys(responses);
+    expect([operationId, statuses]).toEqual([
+      operationId,
+      expect.arrayContaining([expect.stringMatching(/^2/)]),
+    ]);
+    if (!open.includes(operationId as string))
+      expect([operationId, statuses]).toContainEqual(expect.arrayContaining(['401']));
+    for (const status of statuses.filter((each) => Number(each) >= 400)) {
+      expect(responses[status]?.content?.['application/json']).toEqual({
+        schema: { $ref: '#/components/schemas/ErrorResponse' },
+        example: { detail: expect.stringMatching(/\w/) },
+      });
+    }
+  }
+});
+
+test('every request body has an example that its schema accepts', () => {
+  const withBody = operations.filter(({ requestBody }) => requestBody);
+  expect(withBody.length).toBeGreaterThan(15);
+  for (const { operationId, requestBody } of withBody as Required<Operation>[]) {
+    const { schema, example } = requestBody.content['application/json'] ?? {};
+    const name = schema?.$ref?.split('/').at(-1) as string;
+    expect([operationId, REQUESTS[name]?.safeParse(example)]).toMatchObject([operationId, { success: true }]);
+  }
+});
+
+test('every reference leads to a schema, and every schema is used', () => {
+  const text = JSON.stringify(document);
+  const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+  expect([...new Set(referred)].sort()).toEqual(Object.keys(document.components.schemas).sort());
+});
