@@ -136,7 +136,7 @@ function wire(ground: Ground) {
     threadState: threadStateService({
       ...base,
       assistants,
-      memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id }), store }),
+      memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id, ids }), store }),
     }),
     runs: runService(runDeps),
     statelessRuns: statelessRunService(runDeps),

@@ -1,4 +1,4 @@
-import { toJson } from '../core/json.ts';
+import { isObject, toJson } from '../core/json.ts';
 import { type DialectSql, raw, type Sql, sql } from './sql.ts';
 
 /**
@@ -39,4 +39,22 @@ export function decode<Row extends object>(row: Row, columns: readonly (keyof Ro
     if (typeof text === 'string') row[column] = JSON.parse(text);
   }
   return row;
+}
+
+/** JSON text that is the same for equal values: keys in order, as PostgreSQL's jsonb keeps them in an order of its own. */
+export function canonicalJson(value: unknown): string {
+  return toJson(JSON.parse(JSON.stringify(value ?? null, inOrder)));
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The members of a JSON object as rows of `key` and `value`, under `alias`. A number's value is a number on SQLite. */
+export function eachText(column: string, alias: string): DialectSql {
+  return {
+    sqlite: raw(`json_each(${column}) ${alias}`),
+    postgres: raw(`json_each_text(${column}::json) ${alias}(key, value)`),
+  };
 }

@@ -1,6 +1,6 @@
 import { LeaseLost } from '../core/errors.ts';
 import type { Db, Durability, Transaction } from './db.ts';
-import { holdsLease, type Lease } from './queue/lease.ts';
+import { keepLease, type Lease } from './queue/lease.ts';
 import { join, list, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
@@ -26,10 +26,7 @@ export function runEventRepository(db: Db) {
     /** Throws `LeaseLost`, and writes nothing, when the attempt no longer owns its run. */
     append(lease: Lease, frames: readonly Frame[], durability: Durability = 'relaxed'): Promise<void> {
       return db.transaction(durability, async (tx) => {
-        const held = await tx.get(
-          sql`select 1 from run_queue where run_id = ${lease.run_id} and ${holdsLease(lease)}`,
-        );
-        if (!held) throw new LeaseLost(lease.run_id);
+        if (!(await keepLease(tx, lease))) throw new LeaseLost(lease.run_id);
         await insertFrames(tx, lease.run_id, frames);
       });
     },

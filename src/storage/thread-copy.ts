@@ -1,14 +1,8 @@
 import type { Thread } from '../schemas/threads.ts';
+import { copyCheckpoints } from './checkpoint-copy.ts';
 import type { Db, Transaction } from './db.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { sql } from './sql.ts';
 import { findThread } from './thread-row.ts';
-
-/** The columns of a thread's history as they go over. No `run_id`: removing a run must not take it from the copy. */
-const HISTORY = {
-  checkpoints: raw('ns, checkpoint_id, parent_id, checkpoint, metadata'),
-  checkpoint_blobs: raw('ns, channel, version, base_version, depth, type, value'),
-  checkpoint_writes: raw('ns, checkpoint_id, task_id, idx, channel, type, value'),
-};
 
 /**
  * A new thread with the metadata, the state and the history of another; without its runs, so a busy one's copy is
@@ -23,11 +17,8 @@ export function copyThread(
   return db.transaction('promised', async (tx) => {
     const copied = await copyRow(tx, source_id, target_id, at);
     if (!copied) return undefined;
-    await copyRows(tx, 'thread_values', raw('value'), source_id, target_id);
-    // Checkpoints first: PostgreSQL looks again for each statement, and a run may add some of all three meanwhile.
-    for (const [table, columns] of Object.entries(HISTORY)) {
-      await copyRows(tx, table, columns, source_id, target_id);
-    }
+    await copyValues(tx, source_id, target_id);
+    await copyCheckpoints(tx, source_id, target_id);
     return findThread(tx, target_id);
   });
 }
@@ -49,9 +40,9 @@ async function copyRow(tx: Transaction, source_id: string, target_id: string, at
 }
 
 /** Takes the new id from the new thread's row, where it has its type. */
-function copyRows(tx: Transaction, table: string, columns: Sql, source_id: string, target_id: string) {
+function copyValues(tx: Transaction, source_id: string, target_id: string): Promise<number> {
   return tx.run(sql`
-    insert into ${raw(table)} (thread_id, ${columns})
-    select (select thread_id from threads where thread_id = ${target_id}), ${columns}
-    from ${raw(table)} where thread_id = ${source_id}`);
+    insert into thread_values (thread_id, value)
+    select (select thread_id from threads where thread_id = ${target_id}), value
+    from thread_values where thread_id = ${source_id}`);
 }

@@ -1,5 +1,5 @@
+import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
 import type { Db } from './db.ts';
-import { removeCheckpointsOfThread } from './queue/remove-checkpoints.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 

@@ -114,13 +114,15 @@ create table run_event_expiry (
 ){strict};
 create index run_event_expiry_due on run_event_expiry (expires_at);
 
+-- A thread's own id is a uuid; a graph that calls another may keep its state under any other.
 create table checkpoints (
-  thread_id {uuid} not null,
+  thread_id text not null,
   ns text not null,
-  checkpoint_id text not null,
-  parent_id text,
+  checkpoint_id {bytewise} not null,
+  parent_id {bytewise},
   run_id {uuid},
-  checkpoint {bytes} not null,
+  checkpoint {json} not null,
+  versions {json} not null,
   metadata {jsonb} not null,
   primary key (thread_id, ns, checkpoint_id)
 ){strict};
@@ -129,34 +131,36 @@ create index checkpoints_run on checkpoints (run_id) where run_id is not null;
 -- A channel's value, once for each version. A list that only grew keeps what was appended and names the version it
 -- appends to.
 create table checkpoint_blobs (
-  thread_id {uuid} not null,
+  thread_id text not null,
   ns text not null,
   channel text not null,
   version text not null,
   base_version text,
-  depth integer not null default 0,
+  appends integer not null,
   type text not null,
-  value {bytes},
+  value {bytes} not null,
   primary key (thread_id, ns, channel, version)
 ){strict};
 
+-- superseded_by: the run that wrote this again, so that it can be taken back with the run; '' for what counts.
 create table checkpoint_writes (
-  thread_id {uuid} not null,
+  thread_id text not null,
   ns text not null,
-  checkpoint_id text not null,
-  task_id text not null,
+  checkpoint_id {bytewise} not null,
+  task_id {bytewise} not null,
   idx integer not null,
   channel text not null,
   type text not null,
   value {bytes} not null,
   run_id {uuid},
-  primary key (thread_id, ns, checkpoint_id, task_id, idx)
+  superseded_by text not null default '',
+  primary key (thread_id, ns, checkpoint_id, task_id, idx, superseded_by)
 ){strict};
 
 create table store_items (
   namespace {json} not null,
-  prefix text not null,
-  key text not null,
+  prefix {bytewise} not null,
+  key {bytewise} not null,
   value {jsonb} not null,
   created_at {timestamp} not null,
   updated_at {timestamp} not null,

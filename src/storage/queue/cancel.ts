@@ -1,12 +1,12 @@
 import { toJson } from '../../core/json.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
+import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { list, sql } from '../sql.ts';
 import { NOW } from '../time.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
-import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface QueueRow {
@@ -51,7 +51,7 @@ export function cancelRuns(
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
     const rows = (await inFlight(tx, thread_id)).filter((row) => run_ids.includes(row.run_id));
-    const cancelled = await cancelRows(tx, rows, how);
+    const cancelled = await cancelRows(tx, thread_id, rows, how);
     return { ...cancelled, promoted: await promote(tx, thread_id) };
   });
 }
@@ -59,6 +59,7 @@ export function cancelRuns(
 /** Part of `cancelRuns` and of the multitask strategies, inside their transaction. */
 export async function cancelRows(
   tx: Transaction,
+  thread_id: string,
   rows: readonly QueueRow[],
   how: Cancellation,
 ): Promise<Omit<Cancelled, 'promoted'>> {
@@ -71,7 +72,9 @@ export async function cancelRows(
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
   for (const run_id of ended) await endLog(tx, run_id, 'interrupted', how.keep_log_ms);
   const all = [...stopping, ...ended];
-  if (all.length > 0) await (how.action === 'rollback' ? remove(tx, all) : interrupt(tx, all, how.error));
+  if (all.length > 0) {
+    await (how.action === 'rollback' ? remove(tx, thread_id, all) : interrupt(tx, all, how.error));
+  }
   return { stopping, ended };
 }
 
@@ -80,7 +83,7 @@ function interrupt(tx: Transaction, run_ids: string[], error: RunError): Promise
     ended_at = ${NOW} where run_id in ${list(run_ids)}`);
 }
 
-async function remove(tx: Transaction, run_ids: string[]): Promise<void> {
-  for (const run_id of run_ids) await removeCheckpointsOfRun(tx, run_id);
+async function remove(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {
+  for (const run_id of run_ids) await removeCheckpointsOfRun(tx, thread_id, run_id);
   await tx.run(sql`delete from runs where run_id in ${list(run_ids)}`);
 }

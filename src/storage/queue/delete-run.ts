@@ -1,7 +1,7 @@
+import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db } from '../db.ts';
 import { sql } from '../sql.ts';
 import { promote } from './promote.ts';
-import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface DeletedRun {
@@ -30,7 +30,7 @@ export function deleteRun(
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     await tx.run(sql`delete from run_events where run_id = ${run_id}`);
     await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
-    if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, run_id);
+    if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, thread_id, run_id);
     return { deleted: true, promoted: await promote(tx, thread_id) };
   });
 }

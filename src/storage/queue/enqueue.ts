@@ -38,7 +38,9 @@ async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
   const cancelled =
-    typeof others === 'string' ? { stopping: [], ended: [] } : await cancelRows(tx, rows, others);
+    typeof others === 'string'
+      ? { stopping: [], ended: [] }
+      : await cancelRows(tx, run.thread_id, rows, others);
   const state = stateOf(rows, cancelled.ended, request.delay_ms);
   await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
     values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);

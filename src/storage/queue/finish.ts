@@ -1,13 +1,13 @@
 import { toJson } from '../../core/json.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
+import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { type Frame, insertFrames } from '../run-events.ts';
 import { sql } from '../sql.ts';
 import { endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
 import { promote } from './promote.ts';
-import { removeCheckpointsOfRun, removeCheckpointsOfThread } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
 /** What the thread looks like after the run. */
@@ -51,7 +51,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
     if (!left) return { outcome: 'lease lost' };
     const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
     await (status === 'rollback'
-      ? removeCheckpointsOfRun(tx, lease.run_id)
+      ? removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id)
       : keep(tx, lease, { ...end, status }));
     if (status !== 'rollback') await insertFrames(tx, lease.run_id, end.frames);
     await endLog(tx, lease.run_id, status, end.keep_log_ms);

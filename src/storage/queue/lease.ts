@@ -1,5 +1,5 @@
 import type { Transaction } from '../db.ts';
-import { type DialectSql, raw, type Sql, sql } from '../sql.ts';
+import { type DialectSql, raw, sql } from '../sql.ts';
 
 /** The right to execute one attempt of a run: every write of the attempt is conditional on it (invariant 2). */
 export interface Lease {
@@ -11,25 +11,17 @@ export interface Lease {
   readonly attempt: number;
 }
 
-/**
- * True inside the attempt's own transaction while it may write. A rolled-back run may not: its checkpoints are already
- * removed, and one that came late would bring its state back.
- */
-export function holdsLease(lease: Lease): Sql {
-  return sql`exists (select 1 from run_queue where run_id = ${lease.run_id} and lease_token = ${lease.token}
-    and (cancel_action is null or cancel_action <> 'rollback'))`;
-}
-
 /** Nobody else changes the row before this transaction ends. SQLite has one writer at a time anyway. */
 const KEPT: DialectSql = { sqlite: raw(''), postgres: raw('for no key update') };
 
 /**
- * `holdsLease` as a statement of its own, for a transaction of several: what it found stays true to the end of the
- * transaction, also on PostgreSQL, where a claim could else come in between.
+ * True when the attempt may write, and until its transaction ends: without the lock, another claim on PostgreSQL could
+ * come between the question and the write. A rolled-back run may not write: its checkpoints are already removed, and
+ * one that came late would bring its state back.
  */
 export async function keepLease(tx: Transaction, lease: Lease): Promise<boolean> {
-  const row =
-    await tx.get(sql`select 1 from run_queue where run_id = ${lease.run_id} and lease_token = ${lease.token}
-    and (cancel_action is null or cancel_action <> 'rollback') ${KEPT}`);
-  return row !== undefined;
+  const kept = await tx.get(sql`
+    select 1 from run_queue where run_id = ${lease.run_id} and lease_token = ${lease.token}
+      and (cancel_action is null or cancel_action <> 'rollback') ${KEPT}`);
+  return kept !== undefined;
 }

@@ -1,12 +1,12 @@
 import { toJson } from '../../core/json.ts';
 import type { RunError } from '../../schemas/threads.ts';
+import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { QueueRow } from './cancel.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
-import { removeCheckpointsOfRun } from './remove-checkpoints.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface ReapRules {
@@ -59,7 +59,9 @@ async function takeBack(tx: Transaction, orphan: Orphan, rules: ReapRules): Prom
 }
 
 async function end(tx: Transaction, orphan: Orphan, rules: ReapRules): Promise<void> {
-  if (orphan.cancel_action === 'rollback') await removeCheckpointsOfRun(tx, orphan.run_id);
+  if (orphan.cancel_action === 'rollback') {
+    await removeCheckpointsOfRun(tx, orphan.thread_id, orphan.run_id);
+  }
   if (orphan.cancel_action === null) await exhaust(tx, orphan, toJson(rules.exhausted));
   const status = orphan.cancel_action === null ? 'error' : 'interrupted';
   await endLog(tx, orphan.run_id, status, rules.keep_log_ms);

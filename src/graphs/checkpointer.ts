@@ -1,0 +1,203 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  DeltaChannelHistory,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import { Conflict, LeaseLost } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import { storable } from '../core/json.ts';
+import type { RunKwargs } from '../schemas/runs.ts';
+import type { Fence } from '../storage/checkpoint-fence.ts';
+import type { StoredCheckpoint } from '../storage/checkpoint-rows.ts';
+import type { CheckpointRepository } from '../storage/checkpoints.ts';
+import type { Durability } from '../storage/db.ts';
+import type { Lease } from '../storage/queue/lease.ts';
+import { changedValues } from './changed-values.ts';
+import { versionSource } from './channel-version.ts';
+import { addressOf, configOf } from './checkpoint-address.ts';
+import { checkpointMetadata } from './checkpoint-metadata.ts';
+import { checkpointTexts, tupleOf, withSends, writeRows } from './checkpoint-tuple.ts';
+import { deltaHistory } from './delta-history.ts';
+import { RecentCheckpoints } from './recent-checkpoints.ts';
+import { dumpText, OWN_SERDE, type Serde } from './serde.ts';
+
+interface RunMemory {
+  readonly checkpoints: CheckpointRepository;
+  readonly lease: Lease;
+  readonly durability: RunKwargs['durability'];
+}
+
+/**
+ * The memory of one attempt of a run: it writes under the attempt's lease, or throws `LeaseLost` and writes nothing.
+ * With durability `sync` each checkpoint is on disk before the next step; else with the end of the run.
+ */
+export function runCheckpointer({ checkpoints, lease, durability }: RunMemory): Checkpointer {
+  return new Checkpointer(checkpoints, {
+    fence: { lease },
+    thread_id: lease.thread_id,
+    run_id: lease.run_id,
+    durability: durability === 'sync' ? 'promised' : 'relaxed',
+    writer: lease.token.slice(-8),
+  });
+}
+
+interface ThreadMemory {
+  readonly checkpoints: CheckpointRepository;
+  readonly thread_id: string;
+  readonly ids: Ids;
+}
+
+/**
+ * The memory of a thread outside of runs, for one request: to read its state and to change it. A change throws
+ * `Conflict` while a run of the thread is pending or running.
+ */
+export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadMemory): Checkpointer {
+  return new Checkpointer(checkpoints, {
+    fence: { idle_thread_id: thread_id },
+    thread_id,
+    run_id: null,
+    durability: 'promised',
+    writer: ids.uuid4().slice(-8),
+  });
+}
+
+interface Writer {
+  readonly fence: Fence;
+  readonly thread_id: string;
+  readonly run_id: string | null;
+  readonly durability: Durability;
+  /** Random: marks the versions that this writer makes. */
+  readonly writer: string;
+}
+
+/**
+ * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library takes it, and the server starts where
+ * none is installed.
+ */
+export class Checkpointer {
+  /** LangGraph's own name for it. Who runs a graph puts the serialiser of the graph's own library here. */
+  serde: Serde = OWN_SERDE;
+  /** Independent of `this`: LangGraph binds it to other objects. */
+  readonly getNextVersion: (current: string | undefined) => string;
+  readonly #checkpoints: CheckpointRepository;
+  readonly #writer: Writer;
+  readonly #recent = new RecentCheckpoints();
+
+  constructor(checkpoints: CheckpointRepository, writer: Writer) {
+    this.#checkpoints = checkpoints;
+    this.#writer = writer;
+    this.getNextVersion = versionSource(writer.writer);
+  }
+
+  /** Configurations that hold it are written to logs and traces. */
+  toJSON(): string {
+    return '[Checkpointer]';
+  }
+
+  async get(config: RunnableConfig): Promise<Checkpoint | undefined> {
+    return (await this.getTuple(config))?.checkpoint;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    if (thread_id === undefined) return undefined;
+    const known = 'lease' in this.#writer.fence && this.#recent.find(thread_id, ns, checkpoint_id);
+    if (known) return this.#tuple(known);
+    const [stored] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
+    if (!stored) return undefined;
+    const isOwn = thread_id === this.#writer.thread_id;
+    return this.#tuple(isOwn ? this.#recent.read(stored, checkpoint_id === undefined) : stored);
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { before, filter, limit } = options;
+    const found = await this.#checkpoints.find({
+      ...addressOf(config),
+      before_id: before && addressOf(before).checkpoint_id,
+      metadata: filter,
+      limit,
+    });
+    // One by one: a state may be large, and together they are stored in little more than the newest.
+    for (const stored of found) yield this.#tuple(stored);
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, ns = '', checkpoint_id: parent_id = null } = addressOf(config);
+    if (thread_id === undefined) throw new Error('A checkpoint needs a thread_id in "configurable".');
+    const isOwn = thread_id === this.#writer.thread_id;
+    const bases = isOwn ? this.#recent.values(thread_id, ns) : new Map();
+    // Values first and without waiting: nodes that already run may change them in place.
+    const [{ rows, values }, text] = await Promise.all([
+      changedValues(checkpoint.channel_values, newVersions, bases, this.serde),
+      dumpText(this.serde, checkpointMetadata(config, metadata)),
+    ]);
+    const at = { thread_id, ns, checkpoint_id: checkpoint.id };
+    const texts = { ...checkpointTexts(checkpoint), metadata: storable(text) };
+    const row = { ...at, ...texts, parent_id, run_id: this.#writer.run_id, blobs: rows };
+    await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
+    if (isOwn) this.#recent.wrote(row, values);
+    return configOf(thread_id, ns, checkpoint.id);
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    if (thread_id === undefined || checkpoint_id === undefined) {
+      throw new Error('Writes need a thread_id and a checkpoint_id in "configurable".');
+    }
+    const at = { thread_id, ns, checkpoint_id };
+    const rows = await writeRows(writes, task_id, this.serde);
+    const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
+    await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
+    if (thread_id === this.#writer.thread_id) this.#recent.wroteWrites(at, rows);
+  }
+
+  async deleteThread(thread_id: string): Promise<void> {
+    await this.#write((fence) => this.#checkpoints.removeThread(fence, thread_id));
+    this.#recent.clear();
+  }
+
+  async getDeltaChannelHistory({
+    config,
+    channels,
+  }: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    const named = thread_id !== undefined && checkpoint_id !== undefined;
+    const ancestors = (limit: number, from = checkpoint_id as string) =>
+      this.#checkpoints.ancestors({
+        thread_id: thread_id as string,
+        ns,
+        checkpoint_id: from,
+        channels,
+        limit,
+      });
+    return deltaHistory(named ? ancestors : async () => [], channels, this.serde);
+  }
+
+  async #tuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const tuple = await tupleOf(stored, this.serde);
+    const { thread_id, ns, parent_id } = stored;
+    if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
+    const [parent] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
+    return withSends(tuple, parent?.writes ?? [], this.serde, this.getNextVersion);
+  }
+
+  async #write(write: (fence: Fence, durability: Durability) => Promise<boolean>): Promise<void> {
+    const { fence, durability } = this.#writer;
+    if (await write(fence, durability)) return;
+    if ('lease' in fence) throw new LeaseLost(fence.lease.run_id);
+    throw new Conflict(`Thread ${fence.idle_thread_id} has runs that are pending or running.`);
+  }
+}

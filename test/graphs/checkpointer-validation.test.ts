@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCheckpointer } from '../../src/graphs/checkpointer.ts';
+import { checkpointRepository } from '../../src/storage/checkpoints.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+
+// The suite that the makers of LangGraph publish for savers takes vitest's functions from the global scope.
+Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });
+const { deltaChannelHistoryTests, validate } = await import('@langchain/langgraph-checkpoint-validation');
+
+describeEachDatabase('the checkpointer as LangGraph wants it', (open) => {
+  let db: Db | undefined;
+
+  afterAll(async () => {
+    await db?.[Symbol.asyncDispose]();
+  });
+
+  const saver = {
+    checkpointerName: 'agent-server',
+    async createCheckpointer() {
+      db ??= await open();
+      for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes', 'run_queue']) {
+        await db.run(sql`delete from ${raw(table)}`);
+      }
+      const lease = { run_id: randomUUID(), thread_id: randomUUID(), token: randomUUID(), attempt: 1 };
+      await db.run(sql`insert into run_queue (run_id, thread_id, state, not_before, lease_token)
+        values (${lease.run_id}, ${lease.thread_id}, 'running', '2026-01-01T00:00:00.000Z', ${lease.token})`);
+      const checkpoints = checkpointRepository(db);
+      return runCheckpointer({ checkpoints, lease, durability: 'async' }) as unknown as BaseCheckpointSaver;
+    },
+  };
+
+  validate(saver);
+  deltaChannelHistoryTests(saver);
+});
