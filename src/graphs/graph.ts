@@ -3,7 +3,7 @@ import type { Command, RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 
-/** One event of a run as it goes on the wire: name (`mode` or `mode|namespace`) and data still to be serialised. */
+/** One event of a run as it goes on the wire: its name (`mode` or `mode|namespace`) and its data, ready for JSON. */
 export interface GraphEvent {
   readonly event: string;
   readonly data: unknown;
@@ -56,12 +56,18 @@ export interface HistoryQuery {
  */
 export interface GraphRuntime {
   readonly graph_id: string;
-  /** Ends normally also when the graph stops at an interrupt. Throws what the graph throws. */
+  /**
+   * Ends normally also when the graph stops at an interrupt. Throws what the graph throws, and on abort the signal's
+   * reason once the graph has stopped, at the latest after half a second. Events are never held back by a slow reader.
+   */
   stream(call: GraphCall): AsyncIterable<GraphEvent>;
   /** The state at `configurable.checkpoint_id`, or the latest. Undefined when there is no such checkpoint. */
   state(config: GraphConfig, memory: GraphMemory, subgraphs: boolean): Promise<ThreadState | undefined>;
   history(query: HistoryQuery): Promise<ThreadState[]>;
-  /** The configurable of the new checkpoint: thread_id, checkpoint_ns, checkpoint_id. */
+  /**
+   * The configurable of the new checkpoint: thread_id, checkpoint_ns, checkpoint_id. `BadRequest` when the graph cannot
+   * take the values or does not know the node.
+   */
   update(update: GraphUpdate): Promise<Record<string, unknown>>;
   /** `xray`: how many levels of subgraphs to open; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { NotFound } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { within } from './deadline.ts';
 import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './graph.ts';
 import { langGraph } from './langgraph.ts';
 import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
@@ -15,11 +16,15 @@ export interface GraphSpec {
   readonly description?: string | null | undefined;
 }
 
-interface LoadOptions {
+export interface LoadOptions {
   /** The folder of the configuration. */
   readonly root: string;
   readonly logger: Logger;
+  /** How long a file may take to load, and a factory to make a graph; one that hangs must not hold up the server. */
+  readonly limit_ms?: number;
 }
+
+const LIMIT_MS = 60_000;
 
 interface Entry {
   readonly spec: GraphSpec;
@@ -30,22 +35,22 @@ interface Entry {
 /** Loads all graphs, one after the other: they may share modules. One that fails answers with its error. */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
-  { root, logger }: LoadOptions,
+  { root, logger, limit_ms = LIMIT_MS }: LoadOptions,
 ): Promise<GraphRegistry> {
   const entries = new Map<string, Entry>();
   for (const spec of specs) {
     const file = resolve(root, spec.path);
-    const loaded = await loadExport(file, spec.export).catch((cause: unknown) => {
+    const loaded = await within(limit_ms, loadExport(file, spec.export)).catch((cause: unknown) => {
       const error = loadError(spec.graph_id, cause, root);
       logger.error(error.message, { graph_id: spec.graph_id, file, cause });
       return { error };
     });
     entries.set(spec.graph_id, { spec, folder: dirname(file), loaded });
   }
-  return registry(entries, root);
+  return registry(entries, root, limit_ms);
 }
 
-function registry(entries: ReadonlyMap<string, Entry>, root: string): GraphRegistry {
+function registry(entries: ReadonlyMap<string, Entry>, root: string, limit_ms: number): GraphRegistry {
   const ids = [...entries.keys()];
   const runtimes = new Map<string, GraphRuntime>();
   for (const [id, { loaded, folder }] of entries) {
@@ -65,7 +70,8 @@ function registry(entries: ReadonlyMap<string, Entry>, root: string): GraphRegis
       if ('error' in loaded) throw loaded.error;
       if (!('factory' in loaded)) throw new TypeError(`graph ${graph_id} has no runtime`);
       try {
-        return langGraph(graph_id, await make(loaded.factory, config, access, context), folder);
+        const graph = await within(limit_ms, make(loaded.factory, config, access, context));
+        return langGraph(graph_id, graph, folder);
       } catch (cause) {
         throw loadError(graph_id, cause, root);
       }

@@ -63,6 +63,14 @@ describe('a graph that does not load', () => {
     expect(message).not.toContain(FIXTURES);
   });
 
+  test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not hold up the others', async (spec) => {
+    const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
+    await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
+      "Graph 'it' failed to load: it took longer than 0.5 s",
+    );
+    expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
+  });
+
   test('an unknown name is not found, and the known ones are told', async () => {
     const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });
     await expect(graphs.get('c', CONFIG, 'assistants.read')).rejects.toMatchObject({

@@ -7,12 +7,12 @@ import { type GraphSpec, loadGraphs } from '../../src/graphs/registry.ts';
 export const FIXTURES = join(import.meta.dirname, '../fixtures/graphs');
 
 /** Loads `{name: 'file:export'}` of the fixtures, or of another folder. */
-export function load(graphs: Record<string, string>, root = FIXTURES) {
+export function load(graphs: Record<string, string>, root = FIXTURES, limit_ms?: number) {
   const specs = Object.entries(graphs).map(([graph_id, spec]): GraphSpec => {
     const [path = '', name = ''] = spec.split(':');
     return { graph_id, path, export: name };
   });
-  return loadGraphs(specs, { root, logger: silentLogger });
+  return loadGraphs(specs, { root, logger: silentLogger, ...(limit_ms && { limit_ms }) });
 }
 
 /** A conversation of a test with one graph: all calls are on one thread and share its memory. */
