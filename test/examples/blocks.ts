@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The Node of the repository, whatever the machine's own is. */
+export const NODE = join(ROOT, 'node_modules/.bin/node');
+
+/** Where the documentation expects the server. Tests replace it, and nothing else. */
+const ADDRESS = 'http://127.0.0.1:8123';
+
+/** A fenced block of code in a Markdown file. */
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+export function blocksOf(page: string): Block[] {
+  const markdown = readFileSync(join(ROOT, page), 'utf8');
+  return [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }));
+}
+
+/** Blocks of shell that call a running server, as opposed to those that start one. */
+export function callsOf(page: string): string[] {
+  return blocksOf(page)
+    .filter(({ language, text }) => language === 'sh' && /\bcurl\b|^URL=/m.test(text))
+    .map(({ text }) => text);
+}
+
+export interface Outcome {
+  readonly output: string;
+  /** HTTP statuses of its calls, in order. */
+  readonly statuses: number[];
+  /** What went to standard error beside them. */
+  readonly complaints: string;
+}
+
+/** Every call also reports its status, where nothing else is printed. */
+const PRELUDE = `curl() { command curl -w '%{stderr}HTTP %{http_code}\\n' "$@"; }\n`;
+const NEXT = '\n-- next block --\n';
+
+/** Runs blocks one after the other in one shell, as a reader would. */
+export async function inShell(blocks: readonly string[], url: string): Promise<Outcome[]> {
+  const next = `printf '${NEXT.replaceAll('\n', '\\n')}'`;
+  const mark = `${next}; ${next} >&2\n`;
+  const { stdout, stderr } = await run('bash', ['-s'], PRELUDE + blocks.join(mark).replaceAll(ADDRESS, url));
+  const errors = stderr.split(NEXT);
+  return stdout.split(NEXT).map((output, i) => {
+    const lines = (errors[i] ?? '').split('\n');
+    const statuses = lines.flatMap((line) => /^HTTP (\d+)$/.exec(line)?.[1] ?? []).map(Number);
+    return { output, statuses, complaints: lines.filter((line) => !/^(HTTP \d+)?$/.test(line)).join('\n') };
+  });
+}
+
+/** Runs a program that is fed by standard input. */
+export async function inProgram(command: string, args: string[], code: string, url: string): Promise<string> {
+  const { stdout, stderr, status } = await run(command, args, code.replaceAll(ADDRESS, url));
+  if (status !== 0) throw new Error(`${command} ended with ${status}:\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+/** The Python client is there where Python is (`.ci/run` installs it). */
+export async function hasPythonClient(): Promise<boolean> {
+  return inProgram('python3', ['-'], 'import langgraph_sdk', '').then(
+    () => true,
+    () => false,
+  );
+}
+
+async function run(command: string, args: string[], input: string) {
+  const child = spawn(command, args, { cwd: ROOT });
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve, reject) =>
+    child.on('close', resolve).on('error', reject),
+  );
+  const [stdout, stderr, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { stdout, stderr, status };
+}

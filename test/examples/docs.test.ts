@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { blocksOf, callsOf, hasPythonClient, inProgram, inShell, NODE } from './blocks.ts';
+import { type Started, started } from './started.ts';
+
+let server: Started;
+
+beforeAll(async () => {
+  server = await started('npm start');
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+test('docs/runs.md', async () => {
+  const [, busy, interrupts, fork] = await inShell(callsOf('docs/runs.md'), server.url);
+
+  expect(busy).toMatchObject({ statuses: [200, 200, 409, 200], complaints: '' });
+  expect(busy?.output).toMatch(/already running[\s\S]*instead of the first/);
+  expect(interrupts).toMatchObject({ statuses: [200, 200, 200, 200], complaints: '' });
+  expect(interrupts?.output).toMatch(/"status":"interrupted"[\s\S]*was not approved/);
+  expect(fork).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
+  expect(fork?.output).toMatch(/was not approved/);
+});
+
+test('docs/streaming.md', async () => {
+  const [progress, resumed] = await inShell(callsOf('docs/streaming.md'), server.url);
+
+  expect(progress).toMatchObject({ statuses: [200], complaints: '' });
+  expect(progress?.output).toMatch(/^event: custom\|investigate:[\w-]+\r$/m);
+  expect(resumed?.statuses).toEqual([200, 200, 200, 200]);
+  expect(resumed?.output).toMatch(/^id: 6\r$/m);
+  expect(resumed?.output).toMatch(/sand box/);
+});
+
+test.each(blocksOf('docs/clients.md').filter(({ language }) => language === 'js'))(
+  'docs/clients.md, JavaScript %#',
+  async ({ text }) => {
+    expect(await inProgram(NODE, ['--input-type=module'], text, server.url)).not.toBe('');
+  },
+);
+
+test
+  .runIf(await hasPythonClient())
+  .each(blocksOf('docs/clients.md').filter(({ language }) => language === 'python'))(
+  'docs/clients.md, Python %#',
+  async ({ text }) => {
+    expect(await inProgram('python3', ['-'], text, server.url)).toMatch(
+      /# Compare insulation and heat pumps\./,
+    );
+  },
+);

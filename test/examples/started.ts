@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from './blocks.ts';
+
+/** A server in a process of its own, with data of its own. */
+export interface Started extends AsyncDisposable {
+  readonly url: string;
+  /** Where the example `assistant` puts its e-mails. */
+  readonly outbox: string;
+}
+
+/** What the machine's own environment may name must not reach the server; empty means not set. */
+const NEUTRAL = { AGENT_SERVER_API_KEYS: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' };
+
+/** Starts a server by a shell command of the documentation, on a free port. */
+export async function started(command: string, env: Record<string, string> = {}): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
+  const port = await freePort();
+  const outbox = join(folder, 'outbox');
+  const child = spawn('bash', ['-c', command], {
+    cwd: ROOT,
+    // A group of its own: npm and the shell do not always pass signals on.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      ...NEUTRAL,
+      PORT: String(port),
+      DATABASE_URI: `sqlite:${folder}/server.db`,
+      OUTBOX: outbox,
+      ...env,
+    },
+  });
+  let log = '';
+  for (const output of [child.stdout, child.stderr]) output.on('data', (data) => (log += data));
+  const closed = once(child, 'close');
+  const url = `http://127.0.0.1:${port}`;
+  const stop = async () => {
+    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+    await closed;
+    await rm(folder, { recursive: true, force: true });
+  };
+  if (await answers(url, () => child.exitCode !== null)) return { url, outbox, [Symbol.asyncDispose]: stop };
+  await stop();
+  throw new Error(`${command} does not serve:\n${log}`);
+}
+
+/** False when it ended, or after 20 s. */
+async function answers(url: string, hasEnded: () => boolean): Promise<boolean> {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline && !hasEnded(); await sleep(50)) {
+    const response = await fetch(`${url}/ok`).catch(() => undefined);
+    if (response?.ok) return true;
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
