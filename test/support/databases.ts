@@ -26,7 +26,7 @@ export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
   describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
   describe(`${name} on PostgreSQL`, () =>
-    tests(migratedFirst(TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess())));
+    tests(migratedFirst(TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess)));
 }
 
 function migratedFirst(open: () => Promise<Db>): OpenDatabase {
@@ -60,16 +60,15 @@ function postgresSchemas(uri: string): () => Promise<Db> {
   };
 }
 
-/** One PGlite for the file: it takes seconds to start, emptying it does not. */
-function postgresInProcess(): () => Promise<Db> {
-  let starting: Promise<PGlite> | undefined;
-  afterAll(async () => (await starting)?.close());
-  return async () => {
-    starting ??= PGlite.create({ parsers: { ...POSTGRES_PARSERS } });
-    const pglite = await starting;
-    await pglite.exec('drop schema public cascade; create schema public');
-    return postgresDb(pgliteDriver(pglite));
-  };
+/** One for the test file: it takes seconds to start, emptying it does not. */
+let pglite: Promise<PGlite> | undefined;
+afterAll(async () => (await pglite)?.close());
+
+async function postgresInProcess(): Promise<Db> {
+  pglite ??= PGlite.create({ parsers: { ...POSTGRES_PARSERS } });
+  const server = await pglite;
+  await server.exec('drop schema public cascade; create schema public');
+  return postgresDb(pgliteDriver(server));
 }
 
 function pgliteDriver(pglite: PGlite): PostgresDriver {

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { runRepository } from '../../src/storage/runs.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { newRun, queueStory, request } from '../support/queued-runs.ts';
+import { at, threadId } from '../support/stored-threads.ts';
+
+describeEachDatabase('runs', (open) => {
+  test('come back as they were queued', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const run = {
+      ...newRun(threadId(1)),
+      metadata: { a: 1 },
+      kwargs: { input: { text: 'ü' }, command: null },
+    };
+    await queueStory(db).queue.enqueue(request(run));
+    expect(await runs.get(threadId(1), run.run_id)).toEqual(run);
+    expect(await runs.get(undefined, run.run_id)).toEqual(run);
+  });
+
+  test('are not found under another thread', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const run_id = await queueStory(db).add(threadId(1));
+    expect(await runs.get(threadId(2), run_id)).toBeUndefined();
+    expect(await runs.get(undefined, threadId(9))).toBeUndefined();
+  });
+
+  test('of a thread are listed newest first, in pages, and by status', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const { queue, claimed, add } = queueStory(db);
+    const made = [3, 1, 2].map((second) => ({ ...newRun(threadId(1)), created_at: at(second) }));
+    for (const run of made) await queue.enqueue(request(run));
+    await add(threadId(2));
+    const [newest, oldest, middle] = made.map((run) => run.run_id);
+    const list = async (query: { limit: number; offset: number; status?: string }) =>
+      (await runs.list(threadId(1), query)).map((run) => run.run_id);
+    expect(await list({ limit: 10, offset: 0 })).toEqual([newest, middle, oldest]);
+    expect(await list({ limit: 2, offset: 1 })).toEqual([middle, oldest]);
+    await claimed();
+    expect(await list({ limit: 10, offset: 0, status: 'running' })).toEqual([newest]);
+    expect(await list({ limit: 10, offset: 0, status: 'pending' })).toEqual([middle, oldest]);
+    expect(await list({ limit: 10, offset: 0, status: 'no such status' })).toEqual([]);
+  });
+
+  test('of an assistant are found on every thread', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const { queue, add } = queueStory(db);
+    const assistant_id = threadId(7);
+    const made = [1, 2, 3].map((n) => ({ ...newRun(threadId(n)), assistant_id }));
+    for (const run of made) await queue.enqueue(request(run));
+    await add(threadId(1));
+    const found = await runs.ofAssistant(assistant_id, 10);
+    expect(found.map((run) => run.run_id).sort()).toEqual(made.map((run) => run.run_id).sort());
+    expect(await runs.ofAssistant(assistant_id, 2)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/storage/db.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+import { threadRepository } from '../../src/storage/threads.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful } from '../support/queued-runs.ts';
+import { at, freshThread, threadId } from '../support/stored-threads.ts';
+
+/** Every table in which a thread leaves rows. */
+const TABLES = [
+  'threads',
+  'thread_values',
+  'runs',
+  'run_queue',
+  'run_events',
+  'run_event_expiry',
+  'checkpoints',
+];
+
+async function rows(db: Db): Promise<Record<string, number>> {
+  const counts = TABLES.map(async (table) => {
+    const row = await db.get<{ count: number }>(sql`select count(*) as count from ${raw(table)}`);
+    return [table, row?.count ?? 0] as const;
+  });
+  return Object.fromEntries((await Promise.all(counts)).filter(([, count]) => count > 0));
+}
+
+/** A thread with an ended run, its log and its values, and a run that waits. */
+async function usedThread(db: Db, n: number): Promise<{ waiting: string }> {
+  const { add, queue } = queueStory(db);
+  await threadRepository(db).insert(freshThread(n, { metadata: { n } }));
+  const ended = await add(threadId(n));
+  const claimed = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10 });
+  const { lease } = claimed.find((each) => each.lease.run_id === ended)!;
+  await queue.finish(lease, successful({ frames: [{ seq: 1, event: 'values', data: '{"n":2}' }] }));
+  return { waiting: await add(threadId(n)) };
+}
+
+describeEachDatabase('deleting a thread', (open) => {
+  test('takes everything of it along, and nothing of another', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await usedThread(db, 1);
+    const before = await rows(db);
+    const { waiting } = await usedThread(db, 2);
+    expect(await threads.delete(threadId(2))).toEqual([waiting]);
+    expect(await rows(db)).toEqual(before);
+    expect(await threads.get(threadId(2))).toBeUndefined();
+  });
+
+  test('tells when there was none', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1));
+    expect(await threads.delete(threadId(2))).toBeUndefined();
+    expect(await threads.delete(threadId(1))).toEqual([]);
+    expect(await threads.delete(threadId(1))).toBeUndefined();
+  });
+});
+
+describeEachDatabase('copying a thread', (open) => {
+  test('takes metadata, values, status and interrupts over', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1, { metadata: { a: [1] } }));
+    const interrupts = { task: [{ id: 'i', value: '?' }] };
+    await threads.setState(threadId(1), { values: { n: 1 }, status: 'interrupted', interrupts }, at(2));
+    const copy = await threads.copy(threadId(1), threadId(5), at(9));
+    expect(copy).toEqual({
+      ...freshThread(5, { metadata: { a: [1] } }),
+      created_at: at(9),
+      updated_at: at(9),
+      state_updated_at: at(9),
+      values: { n: 1 },
+      status: 'interrupted',
+      interrupts,
+      error: null,
+    });
+    expect(await threads.get(threadId(5))).toEqual(copy);
+  });
+
+  test('of a busy thread gives one that is not, without its runs', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await usedThread(db, 1);
+    const before = await rows(db);
+    const copy = await threads.copy(threadId(1), threadId(5), at(9));
+    expect(copy).toMatchObject({ status: 'idle', values: { n: 2 }, metadata: { n: 1 } });
+    expect((await threads.get(threadId(1)))?.status).toBe('busy');
+    expect(await rows(db)).toEqual({ ...before, threads: 2, thread_values: 2 });
+  });
+
+  test('of a thread without a state has none either', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1));
+    const copy = await threads.copy(threadId(1), threadId(5), at(5));
+    expect(copy).toEqual(freshThread(5));
+  });
+
+  test('of nothing is nothing', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    expect(await threads.copy(threadId(1), threadId(5), at(9))).toBeUndefined();
+    expect(await threads.count({})).toBe(0);
+  });
+});

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { ThreadSearch } from '../../src/schemas/threads.ts';
+import { type ThreadRepository, threadRepository } from '../../src/storage/threads.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory } from '../support/queued-runs.ts';
+import { at, foundThreads, freshThread, newState, threadId } from '../support/stored-threads.ts';
+
+async function insertAll(threads: ThreadRepository, metadata: Record<string, unknown>[]): Promise<void> {
+  for (const [n, each] of metadata.entries()) await threads.insert(freshThread(n, { metadata: each }));
+}
+
+describeEachDatabase('searching threads', (open) => {
+  test('finds by metadata', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [
+      { user: 'a', tags: ['x', 'y'] },
+      { user: 'b', deep: { n: 1 } },
+      { user: null },
+    ]);
+    expect(await foundThreads(threads, { metadata: { user: 'a' } })).toEqual([0]);
+    expect(await foundThreads(threads, { metadata: { tags: ['y'] } })).toEqual([0]);
+    expect(await foundThreads(threads, { metadata: { deep: { n: 1.0 } } })).toEqual([1]);
+    expect(await foundThreads(threads, { metadata: { user: null } })).toEqual([2]);
+    expect(await foundThreads(threads, { metadata: {} })).toEqual([2, 1, 0]);
+    expect(await threads.count({ metadata: { user: 'b' } })).toBe(1);
+  });
+
+  test('finds by values, and threads without values when nothing is asked of them', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{}, {}, {}]);
+    await threads.setState(threadId(0), newState({ topic: 'fish', log: [1, 2] }), at(1));
+    await threads.setState(threadId(1), newState(['not an object']), at(2));
+    expect(await foundThreads(threads, { values: { topic: 'fish', log: [2] } })).toEqual([0]);
+    expect(await foundThreads(threads, { values: { topic: 'meat' } })).toEqual([]);
+    expect(await foundThreads(threads, { values: {} })).toEqual([2, 1, 0]);
+    expect(await threads.count({ values: { topic: 'fish' } })).toBe(1);
+    expect(await threads.count({})).toBe(3);
+  });
+
+  test('finds by status, busy ones by their runs', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{}, {}, {}]);
+    await threads.setState(threadId(1), { ...newState({}), status: 'interrupted' }, at(5));
+    await queueStory(db).add(threadId(0));
+    expect(await foundThreads(threads, { status: 'busy' })).toEqual([0]);
+    expect(await foundThreads(threads, { status: 'interrupted' })).toEqual([1]);
+    expect(await foundThreads(threads, { status: 'idle' })).toEqual([2]);
+    expect(await foundThreads(threads, { status: 'error' })).toEqual([]);
+    expect(await threads.count({ status: 'busy' })).toBe(1);
+    expect(await foundThreads(threads, { sort_by: 'status', sort_order: 'asc' })).toEqual([0, 2, 1]);
+  });
+
+  test('finds by ids; an empty list asks for nothing', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{}, {}, {}]);
+    expect(await foundThreads(threads, { ids: [threadId(2), threadId(0), threadId(9)] })).toEqual([2, 0]);
+    expect(await foundThreads(threads, { ids: [] })).toEqual([2, 1, 0]);
+  });
+
+  test('sorts by what is asked, newest first else, and pages without gaps', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{}, {}, {}, {}]);
+    await threads.update(threadId(1), {}, at(50));
+    await threads.setState(threadId(0), newState({}), at(40));
+    expect(await foundThreads(threads, {})).toEqual([1, 0, 3, 2]);
+    expect(await foundThreads(threads, { sort_by: 'created_at', sort_order: 'asc' })).toEqual([0, 1, 2, 3]);
+    expect(await foundThreads(threads, { sort_by: 'state_updated_at' })).toEqual([0, 3, 2, 1]);
+    expect(await foundThreads(threads, { sort_by: 'thread_id', sort_order: 'asc' })).toEqual([0, 1, 2, 3]);
+    expect(await foundThreads(threads, { limit: 2, offset: 1 })).toEqual([0, 3]);
+    expect(await foundThreads(threads, { offset: 50 })).toEqual([]);
+  });
+
+  test('equal times are told apart by the id, in the same direction', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    for (const n of [2, 0, 1]) await threads.insert({ ...freshThread(0), thread_id: threadId(n) });
+    expect(await foundThreads(threads, {})).toEqual([2, 1, 0]);
+    expect(await foundThreads(threads, { sort_order: 'asc', limit: 2 })).toEqual([0, 1]);
+  });
+
+  test('reads values only when they are selected', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1));
+    await threads.setState(threadId(1), newState({ n: 1 }), at(2));
+    const [whole] = await threads.search(ThreadSearch.parse({}));
+    const [bare] = await threads.search(ThreadSearch.parse({ select: ['thread_id', 'metadata'] }));
+    const [picked] = await threads.search(ThreadSearch.parse({ select: ['values'] }));
+    expect(whole?.values).toEqual({ n: 1 });
+    expect(bare).not.toHaveProperty('values');
+    expect(picked?.values).toEqual({ n: 1 });
+  });
+});
