@@ -87,10 +87,18 @@ export const AssistantDeleteQuery = z.looseObject({
   }),
 });
 
+const XRAY = 'Invalid xray value';
+
+/** Not a `QueryFlag`: `1` is a number of levels, and `0` is none. */
+const EveryLevel = z
+  .enum(['true', 'True', 'false', 'False'])
+  .transform((text) => text === 'true' || text === 'True')
+  .meta({ type: 'boolean' });
+
 /** True opens all levels of subgraphs, a number as many. */
 export const AssistantGraphQuery = z.looseObject({
   xray: z
-    .union([QueryInt.refine((levels) => levels > 0), QueryFlag], { error: 'Invalid xray value' })
+    .union([QueryInt.refine((levels) => levels > 0, XRAY), EveryLevel], { error: XRAY })
     .default(false)
     .meta({ description: 'Whether to draw subgraphs too; a number for how many levels of them.' }),
 });

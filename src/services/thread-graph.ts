@@ -49,7 +49,11 @@ export async function openThreadGraph(
     access,
     assistant?.context,
   );
-  return { graph, memory: memory(thread_id), config: (checkpoint) => configOf(thread_id, checkpoint) };
+  return {
+    graph,
+    memory: memory(thread_id),
+    config: (checkpoint) => configOf(thread_id, graph_id, checkpoint),
+  };
 }
 
 async function assistantOf(thread: Thread, assistants: AssistantRepository) {
@@ -58,7 +62,11 @@ async function assistantOf(thread: Thread, assistants: AssistantRepository) {
 }
 
 /** A client's own `thread_id` is ignored: a checkpoint of another thread is none of this one's. */
-function configOf(thread_id: string, { checkpoint_ns, checkpoint_id, checkpoint_map }: CheckpointConfig) {
+function configOf(
+  thread_id: string,
+  graph_id: string,
+  { checkpoint_ns, checkpoint_id, checkpoint_map }: CheckpointConfig,
+): GraphConfig {
   return {
     configurable: {
       thread_id,
@@ -66,5 +74,7 @@ function configOf(thread_id: string, { checkpoint_ns, checkpoint_id, checkpoint_
       ...(checkpoint_id ? { checkpoint_id } : {}),
       ...(checkpoint_map ? { checkpoint_map } : {}),
     },
+    // Goes into the checkpoint of an update (CONTRACT §2.2).
+    metadata: { graph_id },
   };
 }

@@ -65,7 +65,7 @@ test('a state update shows at once in the state and in the thread', async () => 
     checkpoint,
     checkpoint_id,
     parent_checkpoint: null,
-    metadata: { source: 'update', step: 0 },
+    metadata: { source: 'update', step: 0, parents: {}, graph_id: 'interrupting', thread_id },
   });
   expect(await services.threads.get(actor, thread_id)).toMatchObject({
     status: 'interrupted',
