@@ -21,7 +21,8 @@ export type Durability = 'promised' | 'relaxed';
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock; several of one turn
  * of the event loop may share a commit, and one that throws is undone alone.
- * A transaction's body awaits nothing but its own `Transaction`.
+ * A transaction's body awaits nothing but its own `Transaction`, and may run again from its beginning (PostgreSQL,
+ * after a deadlock). Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
  */
 export interface Db extends Reader, AsyncDisposable {
   transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T>;

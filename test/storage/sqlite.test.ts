@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -160,6 +160,16 @@ test('two servers cannot open one file', async () => {
   expect(() => openSqlite(path, { synchronous: 'full' })).toThrow(
     `Another server uses the database ${path} (it holds ${path}.lock). Stop that server, or set another "storage.url"`,
   );
+});
+
+test('a file that is no database is named, and given free again', async () => {
+  const folder = join(root, `folder-${++made}`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'notes.txt'), 'no database at all '.repeat(100));
+  const open = (name: string) => () => openSqlite(join(folder, name), { synchronous: 'full' });
+  expect(open('notes.txt')).toThrow(`${folder}/notes.txt cannot be opened: file is not a database`);
+  expect(open('notes.txt')).toThrow('cannot be opened');
+  expect(open('notes.txt/server.db')).toThrow(`${folder}/notes.txt/server.db cannot be opened`);
 });
 
 test('the lock of a killed server is free, and what it had committed is there', async () => {

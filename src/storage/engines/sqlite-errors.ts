@@ -1,6 +1,6 @@
 import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
 
-/** What the client should hear of an error of SQLite; anything that is not the machine's fault stays as it is. */
+/** What the client should hear of an error of SQLite; what is our own fault stays as it is. */
 export function sqliteError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === 'SQLITE_FULL') {

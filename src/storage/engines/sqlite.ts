@@ -12,17 +12,23 @@ export interface SqliteOptions {
 
 /**
  * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
- * Throws `Unavailable` when another server has it.
+ * Throws `Unavailable` when another server has it, or when it cannot be opened.
  */
 export function openSqlite(path: string, { synchronous }: SqliteOptions): Db {
+  try {
+    return openLocked(path, synchronous);
+  } catch (error) {
+    if (error instanceof Unavailable) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Unavailable(`The database ${path} cannot be opened: ${reason}.`, { cause: error });
+  }
+}
+
+function openLocked(path: string, synchronous: 'full' | 'normal'): Db {
   const lock = lockDatabase(path);
   try {
-    return new SqliteDb(
-      lock,
-      connect(path, { readonly: false }),
-      connect(path, { readonly: true }),
-      synchronous,
-    );
+    const writer = connect(path, { readonly: false });
+    return new SqliteDb(lock, writer, connect(path, { readonly: true }), synchronous);
   } catch (error) {
     lock.close();
     throw error;

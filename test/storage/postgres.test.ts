@@ -1,0 +1,146 @@
+import { createServer } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/errors.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { openPostgres } from '../../src/storage/engines/postgres.ts';
+import { type PostgresDriver, postgresDb } from '../../src/storage/engines/postgres-db.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+import { TEST_POSTGRES_URI } from '../support/databases.ts';
+
+/** A client library whose statements fail with these codes one after the other, and then work. */
+function failingWith(...codes: string[]): Db {
+  const driver: PostgresDriver = {
+    async query() {
+      const code = codes.shift();
+      if (code !== undefined) throw Object.assign(new Error(`error ${code}`), { code });
+      return { rows: [{ n: 1 }], changes: 1 };
+    },
+    transaction: (_durability, body) => body(driver),
+    close: async () => {},
+  };
+  return postgresDb(driver);
+}
+
+test('a transaction that met a deadlock runs again from its beginning', async () => {
+  await using db = failingWith('40P01', '40001');
+  let begun = 0;
+  const result = await db.transaction('promised', async (tx) => {
+    begun++;
+    return tx.get(sql`select 1 as n`);
+  });
+  expect(result).toEqual({ n: 1 });
+  expect(begun).toBe(3);
+});
+
+test('a deadlock that does not end is an error in the end', async () => {
+  await using db = failingWith(...Array(10).fill('40P01'));
+  await expect(db.run(sql`delete from notes`)).rejects.toThrow('40P01');
+});
+
+test("what is the machine's or the client's fault is told apart from what is ours", async () => {
+  const thrownFor = (code: string) =>
+    failingWith(code)
+      .all(sql`select 1`)
+      .catch((error: unknown) => error);
+  for (const code of ['57P01', '08006', '53300', '55P03', '57014', 'ECONNREFUSED', 'ETIMEDOUT']) {
+    expect(await thrownFor(code), code).toBeInstanceOf(Unavailable);
+  }
+  expect(await thrownFor('22003')).toBeInstanceOf(InvalidInput);
+  expect(await thrownFor('53100')).toBeInstanceOf(InsufficientStorage);
+  expect(await thrownFor('42P01')).toMatchObject({ code: '42P01' });
+});
+
+test('a database that is away is 503, at once', async () => {
+  // A port that was free a moment ago.
+  const listener = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => listener.once('listening', resolve));
+  const { port } = listener.address() as { port: number };
+  await new Promise((resolve) => listener.close(resolve));
+
+  await using db = openPostgres(`postgres://nobody@127.0.0.1:${port}/none`);
+  await expect(db.all(sql`select 1`)).rejects.toThrow(Unavailable);
+  await expect(db.transaction('promised', (tx) => tx.run(sql`select 1`))).rejects.toThrow(Unavailable);
+});
+
+test('a closed database is 503', async () => {
+  const db = openPostgres('postgres://nobody@127.0.0.1:1/none');
+  await db[Symbol.asyncDispose]();
+  await expect(db.all(sql`select 1`)).rejects.toThrow(Unavailable);
+});
+
+/** Ends a connection of the pool as a restart of the database does. */
+async function terminate(db: Db, pid: number | undefined): Promise<void> {
+  await db.get(sql`select pg_terminate_backend(${pid ?? 0})`);
+}
+
+async function backend(reader: Pick<Db, 'get'>): Promise<number | undefined> {
+  return (await reader.get<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid;
+}
+
+/** What only a real server can show; the tests of both engines run there too when one is given. */
+function serverTests(uri: string): void {
+  test('a connection that breaks in use fails its transaction with 503, and the next one works', async () => {
+    await using db = openPostgres(uri);
+    await using other = openPostgres(uri);
+    const broken = db.transaction('promised', async (tx) => {
+      await terminate(other, await backend(tx));
+      await tx.get(sql`select 1`);
+    });
+    await expect(broken).rejects.toThrow(Unavailable);
+    expect(await db.get(sql`select 1 as n`)).toEqual({ n: 1 });
+  });
+
+  test('a connection that breaks while nobody uses it harms nobody', async () => {
+    await using db = openPostgres(uri, { max_connections: 1 });
+    await using other = openPostgres(uri);
+    const first = await backend(db);
+    await terminate(other, first);
+    await expect.poll(() => backend(db).catch(() => first)).not.toBe(first);
+  });
+
+  test('a transaction whose failed statement was ignored does not claim to be kept', async () => {
+    await using db = openPostgres(uri);
+    const ignored = db.transaction('promised', async (tx) => {
+      await tx.get(sql`select 1 / 0`).catch(() => {});
+    });
+    await expect(ignored).rejects.toThrow('nothing of it is kept');
+  });
+
+  test('two transactions that lock each other out both come through', async () => {
+    await using db = openPostgres(uri);
+    await db.run(
+      raw('drop table if exists lock_test; create table lock_test (id integer primary key, n integer)'),
+    );
+    await db.run(sql`insert into lock_test values (1, 0), (2, 0)`);
+    const arrived = Promise.withResolvers<void>();
+    let waiting = 0;
+    const add = (first: number, second: number) =>
+      db.transaction('promised', async (tx) => {
+        await tx.run(sql`update lock_test set n = n + 1 where id = ${first}`);
+        if (++waiting === 2) arrived.resolve();
+        await arrived.promise;
+        await tx.run(sql`update lock_test set n = n + 1 where id = ${second}`);
+      });
+    await Promise.all([add(1, 2), add(2, 1)]);
+    expect(await db.all(sql`select n from lock_test`)).toEqual([{ n: 2 }, { n: 2 }]);
+    await db.run(raw('drop table lock_test'));
+  });
+
+  test('relaxed transactions do not wait for the disk, promised ones do', async () => {
+    await using db = openPostgres(uri);
+    const setting = (durability: 'promised' | 'relaxed') =>
+      db.transaction(durability, (tx) => tx.get(sql`select current_setting('synchronous_commit') as waits`));
+    expect(await setting('relaxed')).toEqual({ waits: 'off' });
+    expect(await setting('promised')).toEqual({ waits: 'on' });
+  });
+
+  test('times are the same in every time zone', async () => {
+    const there = new URL(uri);
+    there.searchParams.set('options', '-c TimeZone=Asia/Kolkata');
+    await using db = openPostgres(there.href);
+    const row = await db.get(sql`select '2026-01-02T03:04:05.678Z'::timestamptz as at`);
+    expect(row).toEqual({ at: '2026-01-02T03:04:05.678Z' });
+  });
+}
+
+if (TEST_POSTGRES_URI) describe('a real server', () => serverTests(TEST_POSTGRES_URI as string));
