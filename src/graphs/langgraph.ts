@@ -3,9 +3,10 @@ import { answeredTasks } from './answered.ts';
 import type { CommandLibrary } from './command.ts';
 import { drawing } from './draw.ts';
 import { execute } from './execution.ts';
-import type { GraphRuntime, GraphUpdate } from './graph.ts';
+import type { GraphMemory, GraphRuntime, GraphUpdate } from './graph.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
 import { graphSchemas, type SchemaLibrary } from './schemas.ts';
+import { projectSerde, useSerde } from './serde.ts';
 import { threadState } from './thread-state.ts';
 import { userModule } from './user-module.ts';
 
@@ -13,13 +14,22 @@ import { userModule } from './user-module.ts';
 export function langGraph(graph_id: string, graph: RunnableGraph, folder: string): GraphRuntime {
   const commands = () => userModule<CommandLibrary>(folder, '@langchain/langgraph');
   const schemaLibrary = () => userModule<SchemaLibrary>(folder, '@langchain/langgraph/zod/schema');
+  const serde = projectSerde(folder);
+
+  function remembering(memory: GraphMemory): RunnableGraph {
+    useSerde(memory.checkpointer, serde);
+    return withMemory(graph, memory);
+  }
 
   return {
     graph_id,
-    stream: (call) => execute(graph, call, commands),
+    stream(call) {
+      useSerde(call.memory.checkpointer, serde);
+      return execute(graph, call, commands);
+    },
 
     async state(config, memory, subgraphs) {
-      const snapshot = await withMemory(graph, memory).getState(config, { subgraphs });
+      const snapshot = await remembering(memory).getState(config, { subgraphs });
       const asked = config.configurable.checkpoint_id;
       return asked && snapshot.createdAt === undefined
         ? undefined
@@ -27,7 +37,7 @@ export function langGraph(graph_id: string, graph: RunnableGraph, folder: string
     },
 
     async history({ config, limit, before, metadata, memory }) {
-      const graphWithMemory = withMemory(graph, memory);
+      const graphWithMemory = remembering(memory);
       const states = [];
       const options = { limit, ...(before && { before }), ...(metadata && { filter: metadata }) };
       for await (const snapshot of graphWithMemory.getStateHistory?.(config, options) ?? []) {
@@ -36,7 +46,7 @@ export function langGraph(graph_id: string, graph: RunnableGraph, folder: string
       return states;
     },
 
-    update: (update) => updateState(graph, update),
+    update: (update) => updateState(remembering(update.memory), update),
     draw: (xray) => drawing(graph, xray),
     schemas: async () => ({ graph_id, ...graphSchemas(graph, await schemaLibrary()) }),
 
@@ -51,11 +61,10 @@ export function langGraph(graph_id: string, graph: RunnableGraph, folder: string
   };
 }
 
-async function updateState(graph: RunnableGraph, { config, values, as_node, memory }: GraphUpdate) {
-  const graphWithMemory = withMemory(graph, memory);
-  if (!graphWithMemory.updateState) throw new BadRequest('The state of this graph cannot be updated.');
+async function updateState(graph: RunnableGraph, { config, values, as_node }: GraphUpdate) {
+  if (!graph.updateState) throw new BadRequest('The state of this graph cannot be updated.');
   try {
-    const { configurable } = await graphWithMemory.updateState(config, values, as_node);
+    const { configurable } = await graph.updateState(config, values, as_node);
     return configurable ?? {};
   } catch (error) {
     throw refusedUpdate(error);

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts';
 import { userModule } from './user-module.ts';
 
 /**
@@ -14,32 +15,37 @@ interface SaverLibrary {
   readonly MemorySaver: new () => { readonly serde: Serde };
 }
 
-const serdes = new Map<string, Promise<Serde>>();
+const serdes = new Map<string, Serde>();
 
 /** The serialiser of the LangGraph that a graph in `folder` imports, else of the server's own installation. */
-export function projectSerde(folder: string): Promise<Serde> {
-  const found =
-    serdes.get(folder) ?? loadSerde(() => userModule<SaverLibrary>(folder, '@langchain/langgraph'));
+export function projectSerde(folder: string): Serde {
+  const found = serdes.get(folder) ?? serdeOf(() => userModule<SaverLibrary>(folder, '@langchain/langgraph'));
   serdes.set(folder, found);
   return found;
 }
 
-let own: Promise<Serde> | undefined;
-
 /** The serialiser of the server's own installation, which an image without LangGraph does not have. */
-export const OWN_SERDE: Serde = {
-  dumpsTyped: async (value) => (await ownSerde()).dumpsTyped(value),
-  loadsTyped: async (type, bytes) => (await ownSerde()).loadsTyped(type, bytes),
-};
+export const OWN_SERDE: Serde = serdeOf(() => import('@langchain/langgraph-checkpoint'));
 
-function ownSerde(): Promise<Serde> {
-  own ??= loadSerde(() => import('@langchain/langgraph-checkpoint'));
-  return own;
+/** Gives a graph's checkpointer the serialiser of the graph's own library. */
+export function useSerde(checkpointer: unknown, serde: Serde): void {
+  if (isObject(checkpointer) && 'serde' in checkpointer) checkpointer.serde = serde;
 }
 
-async function loadSerde(load: () => Promise<SaverLibrary>): Promise<Serde> {
-  const { MemorySaver } = await load();
-  return new MemorySaver().serde;
+/** Loads the library when something is first to be serialised, and has no need to wait from then on. */
+function serdeOf(load: () => Promise<SaverLibrary>): Serde {
+  let loading: Promise<Serde> | undefined;
+  let loaded: Serde | undefined;
+  const ready = async () => {
+    loading ??= load().then(({ MemorySaver }) => new MemorySaver().serde);
+    loaded = await loading;
+    return loaded;
+  };
+  return {
+    dumpsTyped: (value) => loaded?.dumpsTyped(value) ?? ready().then((serde) => serde.dumpsTyped(value)),
+    loadsTyped: (type, bytes) =>
+      loaded?.loadsTyped(type, bytes) ?? ready().then((serde) => serde.loadsTyped(type, bytes)),
+  };
 }
 
 /** Every record that is more than JSON has this key; LangGraph's reviver copies all else as it is, 10 times slower. */
