@@ -35,7 +35,10 @@ export async function findThread(
 
 export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
 
-/** Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2). */
+/**
+ * Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2).
+ * A first run may end without ever coming to a state: then there is an error alone.
+ */
 export function threadOf(row: ThreadRow): Thread {
   const { interrupts, error, ...thread } = decode(row, [
     'metadata',
@@ -44,5 +47,5 @@ export function threadOf(row: ThreadRow): Thread {
     'error',
     'interrupts',
   ]);
-  return interrupts ? { ...thread, error, interrupts } : thread;
+  return interrupts || error ? { ...thread, error, interrupts: interrupts ?? {} } : thread;
 }

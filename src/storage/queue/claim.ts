@@ -23,6 +23,8 @@ export interface ClaimedRun {
 }
 
 type Taken = { run_id: string; thread_id: string; attempt: number };
+/** Here `attempt` counts every start, also those that the queue did not charge. */
+type Started = Run & { attempt: number };
 
 /** Rows that another worker is taking right now are passed over; SQLite has one writer and no such words. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
@@ -41,22 +43,24 @@ export function claim(db: Db, { worker_id, token, limit }: Claim): Promise<Claim
       ) returning run_id, thread_id, attempt`);
     if (taken.length === 0) return [];
     const runs = new Map((await start(tx, taken)).map((run) => [run.run_id, run]));
-    return Promise.all(taken.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Run)));
+    return Promise.all(taken.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Started)));
   });
 }
 
-async function start(tx: Transaction, taken: Taken[]): Promise<Run[]> {
-  const rows = await tx.all<Run>(sql`
+async function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
+  const rows = await tx.all<Started>(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
       attempt = attempt + 1
     where run_id in ${list(taken.map((row) => row.run_id))}
-    returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at`);
+    returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
+      attempt`);
   return rows.map((row) => decode(row, ['metadata', 'kwargs']));
 }
 
-async function claimed(tx: Transaction, row: Taken, token: string, run: Run): Promise<ClaimedRun> {
+async function claimed(tx: Transaction, row: Taken, token: string, started: Started): Promise<ClaimedRun> {
+  const { attempt: starts, ...run } = started;
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt };
-  if (row.attempt === 1) return { lease, run, last_seq: 0, has_checkpoint: false };
+  if (starts === 1) return { lease, run, last_seq: 0, has_checkpoint: false };
   const log = await tx.get<{ last: number | null }>(
     sql`select max(seq) as last from run_events where run_id = ${row.run_id}`,
   );
