@@ -171,6 +171,21 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
+  test('reads a resumable stream again from any event on', async () => {
+    const { thread_id } = await client.threads.create();
+    const stream = client.runs.stream(thread_id, 'echo', {
+      input: says('again'),
+      streamMode: ['values', 'updates'],
+      streamResumable: true,
+    });
+    const { events, data } = await collect(stream);
+    const [{ run_id }] = data('metadata') as [{ run_id: string }];
+    const readAfter = (lastEventId: string) =>
+      collect(client.runs.joinStream(thread_id, run_id, { lastEventId })).then((joined) => joined.events);
+    expect(await readAfter('-1')).toEqual(events);
+    expect(await readAfter(events[1]?.id ?? '')).toEqual(events.slice(2));
+  });
+
   test('cancels a run that executes, and the thread can be used again', async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'sleeper', { input: { ms: 60_000, label: 'long' } });

@@ -65,7 +65,7 @@ test('a remote graph streams what happens in its subgraphs', async () => {
 test('a remote graph stops at an interrupt and is resumed', async () => {
   const config = await newThread();
   const graph = remote('interrupting');
-  await graph.invoke({ x: 1 }, config).catch(() => undefined);
+  await expect(graph.invoke({ x: 1 }, config)).rejects.toMatchObject({ name: 'GraphInterrupt' });
   const waiting = await graph.getState(config);
   expect(waiting.next).toEqual(['ask']);
   expect(waiting.tasks[0]?.interrupts).toMatchObject([{ value: { question: 'ok?' } }]);
