@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import type { Run } from '../../src/schemas/runs.ts';
+import type { HttpClient } from '../support/http-client.ts';
+import { createThread, joinRun, listRuns } from '../support/remote-runs.ts';
+import { startChaosServer } from './server.ts';
+
+const CREATES = 50;
+
+test('enqueue: 50 runs created at once execute one after another, all of them', async () => {
+  await using server = await startChaosServer();
+  const { http } = server;
+  const story = await create50(http, { strategy: 'enqueue', ms: 20 });
+
+  expect(story.statuses).toEqual(Array(CREATES).fill(200));
+  expect(story.mostRunning).toBe(1);
+  expect(story.runs.map(({ status }) => status)).toEqual(Array(CREATES).fill('success'));
+  const { most, finished } = await lastWords(http, story.thread_id);
+  expect(most).toBe(1);
+  // Each label once.
+  expect((finished as string[]).toSorted()).toEqual([...labels(), 'last'].toSorted());
+}, 40_000);
+
+test('reject: of 50 runs created at once one is taken, and 49 are refused', async () => {
+  await using server = await startChaosServer();
+  const { http } = server;
+  const story = await create50(http, { strategy: 'reject', ms: 3000 });
+
+  expect(story.statuses.toSorted()).toEqual([200, ...Array(CREATES - 1).fill(409)]);
+  expect(story.mostRunning).toBe(1);
+  expect(story.runs.map(({ status }) => status)).toEqual(['success']);
+  expect((await lastWords(http, story.thread_id)).most).toBe(1);
+}, 40_000);
+
+test('interrupt: of 50 runs created at once the last one ends by itself, after the others have let go', async () => {
+  await using server = await startChaosServer();
+  const { http } = server;
+  const story = await create50(http, { strategy: 'interrupt', ms: 100 });
+
+  expect(story.statuses).toEqual(Array(CREATES).fill(200));
+  expect(story.mostRunning).toBe(1);
+  const ends = story.runs.map(({ status }) => status);
+  expect(ends).toEqual(['success', ...Array(CREATES - 1).fill('interrupted')]);
+  expect((await lastWords(http, story.thread_id)).most).toBe(1);
+}, 40_000);
+
+test('rollback: of 50 runs created at once only the last one is left', async () => {
+  await using server = await startChaosServer();
+  const { http } = server;
+  const story = await create50(http, { strategy: 'rollback', ms: 100 });
+
+  expect(story.statuses).toEqual(Array(CREATES).fill(200));
+  expect(story.mostRunning).toBe(1);
+  expect(story.runs.map(({ status }) => status)).toEqual(['success']);
+  const { most, finished } = await lastWords(http, story.thread_id);
+  expect(most).toBe(1);
+  expect(finished).toHaveLength(2);
+}, 40_000);
+
+interface Story {
+  readonly thread_id: string;
+  /** HTTP status of each create. */
+  readonly statuses: number[];
+  /** Runs of status `running` that were ever listed together. */
+  readonly mostRunning: number;
+  /** Newest first, when all have ended. */
+  readonly runs: Run[];
+}
+
+async function create50(
+  http: HttpClient,
+  { strategy, ms }: { strategy: string; ms: number },
+): Promise<Story> {
+  const thread_id = await createThread(http);
+  const path = `/threads/${thread_id}/runs`;
+  const creating = labels().map((label) =>
+    http.send('POST', path, {
+      body: { assistant_id: 'overlap', input: { ms, label }, multitask_strategy: strategy },
+    }),
+  );
+  let created = false;
+  const answers = Promise.all(creating).finally(() => {
+    created = true;
+  });
+  let mostRunning = 0;
+  for (;;) {
+    const complete = created;
+    const runs = await listRuns(http, thread_id);
+    mostRunning = Math.max(mostRunning, runs.filter(({ status }) => status === 'running').length);
+    const open = runs.some(({ status }) => status === 'running' || status === 'pending');
+    if (complete && !open) {
+      const statuses = (await answers).map(({ status }) => status);
+      return { thread_id, statuses, mostRunning, runs };
+    }
+  }
+}
+
+/** One run more, which tells what the graph has seen of all of them. */
+async function lastWords(http: HttpClient, thread_id: string): Promise<Record<string, unknown>> {
+  const body = { assistant_id: 'overlap', input: { ms: 0, label: 'last' } };
+  const { run_id } = await http.call<Run>('POST', `/threads/${thread_id}/runs`, body);
+  return joinRun(http, { thread_id, run_id });
+}
+
+function labels(): string[] {
+  return Array.from({ length: CREATES }, (_, index) => `run ${index}`);
+}

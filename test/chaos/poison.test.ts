@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { getRun, getThread, joinRun, startRun } from '../support/remote-runs.ts';
+import { startChaosServer } from './server.ts';
+
+const MAX_ATTEMPTS = 3;
+
+test('a run that takes the server with it each time ends as an error, and the others go on', async () => {
+  await using server = await startChaosServer({ BG_JOB_MAX_RETRIES: String(MAX_ATTEMPTS) });
+  const { http } = server;
+  const poison = await startRun(http, { assistant_id: 'poison', input: { x: 1 } });
+
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    expect(await server.process.exited()).toBe(137);
+    await server.process.restart();
+  }
+
+  expect(await joinRun(http, poison)).toMatchObject({ __error__: { error: 'WorkerLostError' } });
+  expect(await getRun(http, poison)).toMatchObject({ status: 'error' });
+  expect(await getThread(http, poison.thread_id)).toMatchObject({
+    status: 'error',
+    error: { error: 'WorkerLostError' },
+  });
+  const onItsThread = await startRun(http, { assistant_id: 'echo', input: { x: 2 } }, poison.thread_id);
+  expect(await joinRun(http, onItsThread)).toMatchObject({ x: 2, log: ['a:2', 'b'] });
+  expect(await getThread(http, poison.thread_id)).toMatchObject({ status: 'idle' });
+}, 60_000);

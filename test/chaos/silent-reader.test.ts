@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import type { HttpClient } from '../support/http-client.ts';
+import { peakResidentBytes } from '../support/process-figures.ts';
+import { getRun, type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { startChaosServer } from './server.ts';
+
+const MEGABYTE = 1024 ** 2;
+const EVENTS = 1000;
+const EVENT_BYTES = 20 * 1024;
+const SILENT = 10;
+
+test('clients that never read cost little memory, and neither the run nor other clients wait for them', async () => {
+  await using server = await startChaosServer();
+  const { http } = server;
+  const { pid, url } = server.process;
+  // What a run of this size costs by itself.
+  expect(await countEvents(http, await flood(http))).toBe(EVENTS);
+  const before = peakResidentBytes(pid);
+
+  const run = await flood(http);
+  using silent = new DisposableStack();
+  for (let i = 0; i < SILENT; i++)
+    silent.adopt(await openAndNeverRead(url, run), (socket) => socket.destroy());
+  expect(await countEvents(http, run)).toBe(EVENTS);
+
+  expect(await getRun(http, run)).toMatchObject({ status: 'success' });
+  const grown = (peakResidentBytes(pid) - before) / MEGABYTE;
+  // All of them unread would be ten times 20 MB.
+  expect(grown).toBeLessThan(80);
+});
+
+async function flood(http: HttpClient): Promise<RemoteRun> {
+  return startRun(http, {
+    assistant_id: 'flood',
+    input: { count: EVENTS, bytes: EVENT_BYTES },
+    stream_mode: ['custom'],
+    stream_resumable: true,
+  });
+}
+
+async function countEvents(http: HttpClient, { thread_id, run_id }: RemoteRun): Promise<number> {
+  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+  const { events } = await http.stream('GET', path, { headers: { 'last-event-id': '-1' } });
+  let count = 0;
+  for await (const { event } of events) if (event === 'custom') count++;
+  return count;
+}
+
+async function openAndNeverRead(url: string, { thread_id, run_id }: RemoteRun): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.pause();
+  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nLast-Event-ID: -1\r\n\r\n`);
+  return socket;
+}
