@@ -1,3 +1,4 @@
+import { Unavailable } from '../core/errors.ts';
 import type { Db, Transaction } from './db.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
@@ -47,7 +48,7 @@ const LOCK: DialectSql = {
   postgres: raw('select pg_advisory_xact_lock(4919131752989213764)'),
 };
 
-/** Brings the schema up to date. Throws when a newer program has been here: migrations only go forward. */
+/** Brings the schema up to date. Throws `Unavailable` when a newer program has been here: there is no way back. */
 export async function migrate(db: Db, known: readonly Migration[] = migrations): Promise<void> {
   while (await db.transaction('promised', (tx) => applyNext(tx, known))) {
     // Each migration has a transaction of its own.
@@ -64,9 +65,8 @@ async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<
   const current = row?.version ?? 0;
   const newest = known.at(-1)?.version ?? 0;
   if (current > newest) {
-    throw new Error(
-      `The database is at schema version ${current}, but this program knows only up to ${newest}. Run a newer version of it.`,
-    );
+    const detail = `The database is at schema version ${current}, but this program knows only up to ${newest}.`;
+    throw new Unavailable(`${detail} Run a newer version of it.`);
   }
   const next = known.find((migration) => migration.version > current);
   if (!next) return false;

@@ -58,12 +58,21 @@ export class CommitQueue {
       this.#connection.exec('commit');
       for (const settle of settlements) settle();
     } catch (error) {
-      if (this.#connection.inTransaction) this.#connection.exec('rollback');
       for (const job of batch) job.reject(sqliteError(error));
+      try {
+        this.#rollback();
+      } catch {
+        // A disk that fails can fail this too: the next batch begins with it.
+      }
     }
   }
 
+  #rollback(): void {
+    if (this.#connection.inTransaction) this.#connection.exec('rollback');
+  }
+
   #begin(synchronous: string): void {
+    this.#rollback();
     if (synchronous !== this.#synchronous) {
       this.#connection.pragma(`synchronous = ${synchronous}`);
       this.#synchronous = synchronous;
