@@ -147,8 +147,9 @@ function wire(ground: Ground) {
       log,
       live,
       logger,
-      memory: (lease, durability) => ({
-        checkpointer: runCheckpointer({ checkpoints, lease, durability }),
+      writes: storage.attemptWrites,
+      memory: (writes, lease, durability) => ({
+        checkpointer: runCheckpointer({ checkpoints, writes, lease, durability }),
         store,
       }),
       rules: {

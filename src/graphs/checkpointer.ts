@@ -8,10 +8,11 @@ import type {
   DeltaChannelHistory,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { Conflict, LeaseLost } from '../core/errors.ts';
+import { Conflict } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { storable } from '../core/json.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
+import type { AttemptWrites } from '../storage/attempt-writes.ts';
 import type { Fence } from '../storage/checkpoint-fence.ts';
 import type { StoredCheckpoint } from '../storage/checkpoint-rows.ts';
 import type { CheckpointRepository } from '../storage/checkpoints.ts';
@@ -28,17 +29,19 @@ import { dumpText, OWN_SERDE, type Serde } from './serde.ts';
 
 interface RunMemory {
   readonly checkpoints: CheckpointRepository;
+  readonly writes: AttemptWrites;
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
 }
 
 /**
  * The memory of one attempt of a run: it writes under the attempt's lease, or throws `LeaseLost` and writes nothing.
- * With durability `sync` each checkpoint is on disk before the next step; else with the end of the run.
+ * With durability `sync` each checkpoint is on disk before the next step; else it is committed a moment later, with
+ * what comes after it, and on disk with the end of the run.
  */
-export function runCheckpointer({ checkpoints, lease, durability }: RunMemory): Checkpointer {
+export function runCheckpointer({ checkpoints, writes, lease, durability }: RunMemory): Checkpointer {
   return new Checkpointer(checkpoints, {
-    fence: { lease },
+    fence: { attempt: writes },
     thread_id: lease.thread_id,
     run_id: lease.run_id,
     durability: durability === 'sync' ? 'promised' : 'relaxed',
@@ -106,8 +109,9 @@ export class Checkpointer {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     if (thread_id === undefined) return undefined;
-    const known = 'lease' in this.#writer.fence && this.#recent.find(thread_id, ns, checkpoint_id);
+    const known = 'attempt' in this.#writer.fence && this.#recent.find(thread_id, ns, checkpoint_id);
     if (known) return this.#tuple(known);
+    await this.#committed();
     const [stored] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
     if (!stored) return undefined;
     const isOwn = thread_id === this.#writer.thread_id;
@@ -116,6 +120,7 @@ export class Checkpointer {
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { before, filter, limit } = options;
+    await this.#committed();
     const found = await this.#checkpoints.find({
       ...addressOf(config),
       before_id: before && addressOf(before).checkpoint_id,
@@ -173,6 +178,7 @@ export class Checkpointer {
     config: RunnableConfig;
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
+    await this.#committed();
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     const named = thread_id !== undefined && checkpoint_id !== undefined;
     const ancestors = (limit: number, from = checkpoint_id as string) =>
@@ -194,10 +200,15 @@ export class Checkpointer {
     return withSends(tuple, parent?.writes ?? [], this.serde, this.getNextVersion);
   }
 
+  /** What is read from the database must hold what this attempt wrote before. */
+  async #committed(): Promise<void> {
+    const { fence } = this.#writer;
+    if ('attempt' in fence) await fence.attempt.commit();
+  }
+
   async #write(write: (fence: Fence, durability: Durability) => Promise<boolean>): Promise<void> {
-    const { fence, durability } = this.#writer;
+    const { fence, durability, thread_id } = this.#writer;
     if (await write(fence, durability)) return;
-    if ('lease' in fence) throw new LeaseLost(fence.lease.run_id);
-    throw new Conflict(`Thread ${fence.idle_thread_id} has runs that are pending or running.`);
+    throw new Conflict(`Thread ${thread_id} has runs that are pending or running.`);
   }
 }

@@ -1,20 +1,40 @@
-import type { Transaction } from './db.ts';
-import { keepLease, type Lease } from './queue/lease.ts';
+import type { AttemptWrites, Write } from './attempt-writes.ts';
+import type { Db, Durability, Transaction } from './db.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 
 /**
- * What must be true for a checkpoint to be written, in the same transaction: an attempt still has its lease
- * (invariant 2), or, for a change from outside of runs, no run of the thread is pending or running.
+ * What allows checkpoints to be written: the lease of an attempt (invariant 2), or, for a change from outside of runs,
+ * that no run of the thread is pending or running.
  */
-export type Fence = { readonly lease: Lease } | { readonly idle_thread_id: string };
+export type Fence = { readonly attempt: AttemptWrites } | { readonly idle_thread_id: string };
+
+/**
+ * Writes under the fence. False when a thread that must be idle is not, or `also` says no, and nothing is written.
+ * An attempt's writes are checked with their commit, which may come later; throws what an earlier one threw.
+ */
+export async function writeUnder(
+  db: Db,
+  fence: Fence,
+  durability: Durability,
+  write: Write,
+  also: (tx: Transaction) => Promise<boolean> = async () => true,
+): Promise<boolean> {
+  if ('attempt' in fence) {
+    await fence.attempt.add(write, durability);
+    return true;
+  }
+  return db.transaction(durability, async (tx) => {
+    if (!(await isIdle(tx, fence.idle_thread_id)) || !(await also(tx))) return false;
+    await write(tx);
+    return true;
+  });
+}
 
 /** Stays true to the end of the transaction. */
-export async function holds(tx: Transaction, fence: Fence): Promise<boolean> {
-  if ('lease' in fence) return keepLease(tx, fence.lease);
-  const { idle_thread_id } = fence;
-  await lockThread(tx, idle_thread_id);
-  const idle = await tx.get(sql`select 1 from threads where thread_id = ${idle_thread_id}
-    and not exists (select 1 from run_queue where thread_id = ${idle_thread_id})`);
+async function isIdle(tx: Transaction, thread_id: string): Promise<boolean> {
+  await lockThread(tx, thread_id);
+  const idle = await tx.get(sql`select 1 from threads where thread_id = ${thread_id}
+    and not exists (select 1 from run_queue where thread_id = ${thread_id})`);
   return idle !== undefined;
 }

@@ -1,4 +1,4 @@
-import { type Fence, holds } from './checkpoint-fence.ts';
+import { type Fence, writeUnder } from './checkpoint-fence.ts';
 import type { Db, Durability, Transaction } from './db.ts';
 import type { BlobRow } from './growing-list.ts';
 import { insertRows } from './insert-rows.ts';
@@ -34,13 +34,11 @@ export function putCheckpoint(
   checkpoint: NewCheckpoint,
   durability: Durability,
 ): Promise<boolean> {
-  return db.transaction(durability, async (tx) => {
-    if (!(await holds(tx, fence))) return false;
-    if ('idle_thread_id' in fence && !(await parentExists(tx, checkpoint))) return false;
+  const write = async (tx: Transaction) => {
     await insertBlobs(tx, checkpoint);
     await insertCheckpoint(tx, checkpoint);
-    return true;
-  });
+  };
+  return writeUnder(db, fence, durability, write, (tx) => parentExists(tx, checkpoint));
 }
 
 /** Outside of a run the run that made the parent may have been deleted since it was read, with all it wrote. */

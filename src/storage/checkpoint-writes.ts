@@ -1,4 +1,4 @@
-import { type Fence, holds } from './checkpoint-fence.ts';
+import { type Fence, writeUnder } from './checkpoint-fence.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
 import type { Db, Durability, Transaction } from './db.ts';
 import { insertRows } from './insert-rows.ts';
@@ -28,11 +28,9 @@ export function putWrites(
   request: NewWrites,
   durability: Durability,
 ): Promise<boolean> {
-  return db.transaction(durability, async (tx) => {
-    if (!(await holds(tx, fence))) return false;
+  return writeUnder(db, fence, durability, async (tx) => {
     await supersede(tx, request);
     await insertWrites(tx, request);
-    return true;
   });
 }
 

@@ -1,5 +1,5 @@
 import { type AncestorQuery, ancestors } from './checkpoint-ancestors.ts';
-import { type Fence, holds } from './checkpoint-fence.ts';
+import { type Fence, writeUnder } from './checkpoint-fence.ts';
 import { type CheckpointQuery, findCheckpoints } from './checkpoint-find.ts';
 import { type NewCheckpoint, putCheckpoint } from './checkpoint-put.ts';
 import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
@@ -10,7 +10,7 @@ export type CheckpointRepository = ReturnType<typeof checkpointRepository>;
 
 /**
  * What graphs remember of each step: checkpoints, the values of their channels, and the writes of tasks that wait to
- * be applied. Writers say what allows them to write; false means that it no longer does, and nothing is written.
+ * be applied. Writers say what allows them to write; false means that it does not, and nothing is written.
  */
 export function checkpointRepository(db: Db) {
   return {
@@ -20,11 +20,7 @@ export function checkpointRepository(db: Db) {
       putWrites(db, fence, writes, durability),
     find: (query: CheckpointQuery) => findCheckpoints(db, query),
     ancestors: (query: AncestorQuery) => ancestors(db, query),
-    removeThread: (fence: Fence, thread_id: string): Promise<boolean> =>
-      db.transaction('promised', async (tx) => {
-        if (!(await holds(tx, fence))) return false;
-        await removeCheckpointsOfThread(tx, thread_id);
-        return true;
-      }),
+    removeThread: (fence: Fence, thread_id: string) =>
+      writeUnder(db, fence, 'promised', (tx) => removeCheckpointsOfThread(tx, thread_id)),
   };
 }

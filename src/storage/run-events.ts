@@ -1,7 +1,6 @@
-import { LeaseLost } from '../core/errors.ts';
-import type { Db, Durability, Transaction } from './db.ts';
-import { keepLease, type Lease } from './queue/lease.ts';
-import { join, list, sql } from './sql.ts';
+import type { Db, Transaction } from './db.ts';
+import { insertRows } from './insert-rows.ts';
+import { list, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
 /**
@@ -15,22 +14,11 @@ export interface Frame {
   readonly data: string;
 }
 
-/** One text of the statement for each size: bounded, so that prepared statements are used again. */
-const ROWS_AT_ONCE = 50;
-
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
-/** The event logs of all runs: appended by the holder of the lease, read by anybody from any position. */
+/** The event logs of all runs: appended by the holder of the lease (`AttemptWrites`), read by anybody from any position. */
 export function runEventRepository(db: Db) {
   return {
-    /** Throws `LeaseLost`, and writes nothing, when the attempt no longer owns its run. */
-    append(lease: Lease, frames: readonly Frame[], durability: Durability = 'relaxed'): Promise<void> {
-      return db.transaction(durability, async (tx) => {
-        if (!(await keepLease(tx, lease))) throw new LeaseLost(lease.run_id);
-        await insertFrames(tx, lease.run_id, frames);
-      });
-    },
-
     readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
       return db.all<Frame>(sql`select seq, event, data from run_events
         where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}`);
@@ -59,12 +47,12 @@ export function runEventRepository(db: Db) {
   };
 }
 
-/** Part of a transaction that has checked the lease. */
-export async function insertFrames(tx: Transaction, run_id: string, frames: readonly Frame[]): Promise<void> {
-  for (let start = 0; start < frames.length; start += ROWS_AT_ONCE) {
-    const rows = frames
-      .slice(start, start + ROWS_AT_ONCE)
-      .map((frame) => sql`(${run_id}, ${frame.seq}, ${frame.event}, ${frame.data})`);
-    await tx.run(sql`insert into run_events (run_id, seq, event, data) values ${join(rows, ', ')}`);
-  }
+/** Part of a transaction that has checked the lease. Again changes nothing: the answer to a commit may get lost. */
+export function insertFrames(tx: Transaction, run_id: string, frames: readonly Frame[]): Promise<void> {
+  return insertRows(
+    tx,
+    sql`run_events (run_id, seq, event, data)`,
+    frames.map((frame) => sql`(${run_id}, ${frame.seq}, ${frame.event}, ${frame.data})`),
+    sql`on conflict (run_id, seq) do nothing`,
+  );
 }

@@ -1,9 +1,11 @@
 import { assistantRepository } from './assistants.ts';
+import { AttemptWrites, type AttemptWritesOptions } from './attempt-writes.ts';
 import { checkpointRepository } from './checkpoints.ts';
 import type { Db } from './db.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './migrate.ts';
+import type { Lease } from './queue/lease.ts';
 import { runQueue } from './queue/queue.ts';
 import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
@@ -47,6 +49,7 @@ function storageOf(db: Db) {
     runs: runRepository(db),
     queue: runQueue(db),
     events: runEventRepository(db),
+    attemptWrites: (lease: Lease, options: AttemptWritesOptions) => new AttemptWrites(db, lease, options),
     checkpoints: checkpointRepository(db),
     storeItems: storeItemRepository(db),
   };

@@ -4,6 +4,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RunEventRepository } from '../storage/run-events.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
@@ -23,6 +24,7 @@ export interface EngineOptions {
 
 export interface EngineDeps extends AttemptDeps {
   readonly queue: RunQueue;
+  readonly log: RunEventRepository;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;

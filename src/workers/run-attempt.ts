@@ -2,25 +2,26 @@ import type { Clock } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { LiveRuns } from '../events/live-runs.ts';
+import type { LiveRun, LiveRuns } from '../events/live-runs.ts';
 import { EventWriter } from '../events/writer.ts';
 import type { GraphConfig, GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
+import type { AttemptWrites, AttemptWritesOptions } from '../storage/attempt-writes.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { Lease } from '../storage/queue/lease.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { RunEventRepository } from '../storage/run-events.ts';
 import { conclude } from './run-conclusion.ts';
 import { StopReason } from './stop-reason.ts';
 
 export interface AttemptDeps {
   readonly queue: RunQueue;
-  readonly log: RunEventRepository;
+  /** What an attempt writes, under its lease. */
+  readonly writes: (lease: Lease, options: AttemptWritesOptions) => AttemptWrites;
   readonly live: LiveRuns;
   readonly bus: EventBus;
   readonly graphs: GraphRegistry;
-  /** What the graph remembers with, fenced by the lease. */
-  readonly memory: (lease: Lease, durability: RunKwargs['durability']) => GraphMemory;
+  /** What the graph remembers with. */
+  readonly memory: (writes: AttemptWrites, lease: Lease, durability: RunKwargs['durability']) => GraphMemory;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly rules: AttemptRules;
@@ -40,6 +41,7 @@ export interface AttemptRules {
 export interface Attempt {
   readonly claimed: ClaimedRun;
   readonly kwargs: RunKwargs;
+  readonly writes: AttemptWrites;
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
   /** Undefined when the graph could not be had. */
@@ -57,27 +59,30 @@ export async function runAttempt(
   claimed: ClaimedRun,
   stop: AbortController,
 ): Promise<void> {
-  const { lease } = claimed;
-  const kwargs = claimed.run.kwargs as RunKwargs;
-  using live = deps.live.open(lease.run_id, claimed.last_seq);
-  const writer = new EventWriter({
-    ...deps,
-    lease,
-    live,
-    resumable: kwargs.resumable,
-    onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
-  });
+  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq);
+  const attempt = begin(deps, claimed, live, stop);
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
-  const memory = deps.memory(lease, kwargs.durability);
-  const attempt: Attempt = { claimed, kwargs, writer, memory, graph: undefined, failure: undefined };
   try {
-    writer.write('metadata', { run_id: lease.run_id, attempt: lease.attempt });
+    attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
     await execute(deps, attempt, stop.signal);
   } catch (error) {
     attempt.failure = error;
   }
   clearTimeout(timer);
   await conclude(deps, attempt, stop.signal);
+}
+
+function begin(deps: AttemptDeps, claimed: ClaimedRun, live: LiveRun, stop: AbortController): Attempt {
+  const { lease } = claimed;
+  const kwargs = claimed.run.kwargs as RunKwargs;
+  const writes = deps.writes(lease, {
+    onCommitted: (frames) => writer.committed(frames),
+    onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
+  });
+  const { bus } = deps;
+  const writer = new EventWriter({ run_id: lease.run_id, live, bus, writes, resumable: kwargs.resumable });
+  const memory = deps.memory(writes, lease, kwargs.durability);
+  return { claimed, kwargs, writes, writer, memory, graph: undefined, failure: undefined };
 }
 
 async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {
@@ -100,10 +105,8 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
     memory,
     signal,
   });
-  for await (const { event, data } of events) {
-    if (signal.aborted) break;
-    writer.write(event, data);
-  }
+  // Also after an abort, until the graph has stopped: its last checkpoint may still be on its way.
+  for await (const { event, data } of events) writer.write(event, data);
   signal.throwIfAborted();
 }
 

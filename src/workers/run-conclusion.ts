@@ -5,6 +5,7 @@ import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { RunError } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/transitions.ts';
+import type { Batch } from '../storage/attempt-writes.ts';
 import { END_EVENT } from '../storage/queue/end-log.ts';
 import type { Finished, RunEnd } from '../storage/queue/finish.ts';
 import type { Attempt, AttemptDeps } from './run-attempt.ts';
@@ -61,14 +62,12 @@ function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome:
   else log.info('run ended', { status: outcome.status });
 }
 
-/** The log keeps what was produced, so that followers see the next attempt go on after it. */
-async function released(deps: AttemptDeps, attempt: Attempt, charge: boolean): Promise<boolean> {
-  const { lease } = attempt.claimed;
-  const rest = await attempt.writer.close();
-  return patiently(deps, async () => {
-    await deps.log.append(lease, rest.splice(0)).catch(ignoreLeaseLost);
-    return deps.queue.release(lease, charge, charge ? deps.rules.retry_ms : 0);
-  });
+/** What was produced is kept, so that the next attempt and the followers go on after it. */
+async function released(deps: AttemptDeps, { claimed, writes }: Attempt, charge: boolean): Promise<boolean> {
+  const batch = await writes.take();
+  return patiently(deps, () =>
+    deps.queue.release(claimed.lease, { charge, delay_ms: charge ? deps.rules.retry_ms : 0, batch }),
+  );
 }
 
 async function finish(
@@ -80,10 +79,27 @@ async function finish(
   const { lease } = attempt.claimed;
   const state = await stateAfter(deps, attempt);
   if (error) attempt.writer.write('error', error);
-  const rest = await attempt.writer.close();
-  const end = runEnd(deps, attempt, { status, error, state, rest });
-  const finished = await patiently(deps, () => deps.queue.finish(lease, end));
-  if (finished.outcome === 'finished') announce(deps, attempt, rest, finished);
+  const batch = await attempt.writes.take();
+  const end = runEnd(deps, attempt, { status, error, state, batch });
+  const finished = await patiently(deps, () => deps.queue.finish(lease, end)).catch((refused: unknown) =>
+    finishRefused(deps, attempt, end, refused),
+  );
+  if (finished.outcome === 'finished') announce(deps, attempt, batch, finished);
+}
+
+/** Storage cannot take what the run produced, such as a value that is too large: the run must still end. */
+function finishRefused(
+  deps: AttemptDeps,
+  { claimed }: Attempt,
+  end: RunEnd,
+  refused: unknown,
+): Promise<Finished> {
+  const { run_id } = claimed.lease;
+  deps.logger.error('what a run produced cannot be stored', { run_id, error: refused });
+  const thread = { ...end.thread, status: 'error', values: null } as const;
+  const batch = { frames: [], writes: [] };
+  const failed: RunEnd = { ...end, status: 'error', error: runErrorOf(refused), thread, batch };
+  return patiently(deps, () => deps.queue.finish(claimed.lease, failed));
 }
 
 function runEnd(
@@ -93,11 +109,8 @@ function runEnd(
     status,
     error,
     state,
-    rest,
-  }: Pick<RunEnd, 'status' | 'error'> & {
-    state: ThreadState | undefined;
-    rest: RunEnd['frames'];
-  },
+    batch,
+  }: Pick<RunEnd, 'status' | 'error' | 'batch'> & { state: ThreadState | undefined },
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
   return {
@@ -109,7 +122,7 @@ function runEnd(
       interrupts: interruptsOf(state),
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
-    frames: rest,
+    batch,
     at: timestamp(clock.now()),
     keep_log_ms: kwargs.resumable ? rules.keep_log_ms : Math.min(rules.keep_log_ms, UNRESUMABLE_LOG_MS),
     remove_thread: kwargs.temporary && kwargs['on_completion'] !== 'keep',
@@ -131,11 +144,12 @@ async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<Th
 function announce(
   { bus }: AttemptDeps,
   { writer }: Attempt,
-  rest: RunEnd['frames'],
+  batch: Batch,
   finished: Extract<Finished, { outcome: 'finished' }>,
 ): void {
   const data = JSON.stringify({ status: finished.status });
-  writer.showEnd(rest, { seq: writer.nextSeq, event: END_EVENT, data });
+  writer.committed(batch.frames);
+  writer.showEnd(END_EVENT, data);
   if (finished.promoted) bus.wake();
 }
 
@@ -150,8 +164,4 @@ async function patiently<T>({ logger, rules }: AttemptDeps, verb: () => Promise<
       await new Promise((resolve) => setTimeout(resolve, rules.retry_ms));
     }
   }
-}
-
-function ignoreLeaseLost(error: unknown): void {
-  if (!(error instanceof LeaseLost)) throw error;
 }

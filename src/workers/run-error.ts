@@ -1,4 +1,5 @@
 import { ServerError } from '../core/errors.ts';
+import { runError } from '../graphs/wire.ts';
 import type { RunError } from '../schemas/threads.ts';
 
 /** `user:password@` of a URL in a message, such as a database driver's. */
@@ -8,20 +9,13 @@ const ABSOLUTE_PATH = /(?<![\w:/.])(?:file:\/\/)?\/(?:[\w@.+-]+\/){2,}([\w@.+-]+
 
 /** What a client may know of a failure: its class and its text, without credentials and places (DESIGN §4, 8). */
 export function runErrorOf(failure: unknown): RunError {
-  if (!(failure instanceof Error) && !isErrorLike(failure)) {
-    return { error: 'Error', message: redact(String(failure)) };
-  }
-  const name = failure.name !== 'Error' ? failure.name : failure.constructor.name;
-  return { error: name || 'Error', message: redact(failure.message) };
+  const { error, message } = runError(failure);
+  return { error, message: redact(message) };
 }
 
 /** A failure of storage, not of the graph: the same attempt may succeed later. */
 export function isInfrastructure(failure: unknown): boolean {
   return failure instanceof ServerError && (failure.status === 503 || failure.status === 507);
-}
-
-function isErrorLike(value: unknown): value is Error {
-  return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }
 
 function redact(message: string): string {

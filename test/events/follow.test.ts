@@ -4,6 +4,7 @@ import { follow, type Sources } from '../../src/events/follow.ts';
 import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import type { Db } from '../../src/storage/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
@@ -25,15 +26,20 @@ async function executing(db: Db, resumable: boolean) {
   };
   const live = sources.live.open(run_id, 0);
   const errors: unknown[] = [];
-  const writer = new EventWriter({ ...sources, lease, live, resumable, onError: (e) => errors.push(e) });
-  return { queue, run_id, lease, sources, live, writer, errors };
+  const writes = new AttemptWrites(db, lease, {
+    onCommitted: (frames) => writer.committed(frames),
+    onError: (error) => errors.push(error),
+  });
+  const writer = new EventWriter({ ...sources, run_id, live, writes, resumable });
+  return { queue, run_id, lease, sources, live, writes, writer, errors };
 }
 
 /** Ends the run as an attempt does. */
-async function end({ queue, lease, writer, live }: Awaited<ReturnType<typeof executing>>) {
-  const rest = await writer.close();
-  await queue.finish(lease, successful({ frames: rest }));
-  writer.showEnd(rest, { seq: writer.nextSeq, event: '__end__', data: '{}' });
+async function end({ queue, lease, writes, writer, live }: Awaited<ReturnType<typeof executing>>) {
+  const batch = await writes.take();
+  await queue.finish(lease, successful({ batch }));
+  writer.committed(batch.frames);
+  writer.showEnd('__end__', '{}');
   live[Symbol.dispose]();
 }
 

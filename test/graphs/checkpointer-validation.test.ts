@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCheckpointer } from '../../src/graphs/checkpointer.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { raw, sql } from '../../src/storage/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { attemptWrites } from '../support/queued-runs.ts';
 
 // The suite that the makers of LangGraph publish for savers takes vitest's functions from the global scope.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });
@@ -29,7 +31,13 @@ describeEachDatabase('the checkpointer as LangGraph wants it', (open) => {
       await db.run(sql`insert into run_queue (run_id, thread_id, state, not_before, lease_token)
         values (${lease.run_id}, ${lease.thread_id}, 'running', '2026-01-01T00:00:00.000Z', ${lease.token})`);
       const checkpoints = checkpointRepository(db);
-      return runCheckpointer({ checkpoints, lease, durability: 'async' }) as unknown as BaseCheckpointSaver;
+      const writes = attemptWrites(db, lease);
+      return runCheckpointer({
+        checkpoints,
+        writes,
+        lease,
+        durability: 'async',
+      }) as unknown as BaseCheckpointSaver;
     },
   };
 

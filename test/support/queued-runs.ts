@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Run } from '../../src/schemas/runs.ts';
 import type { Thread } from '../../src/schemas/threads.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import type { Db } from '../../src/storage/db.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
+import type { Lease } from '../../src/storage/queue/lease.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import { sql } from '../../src/storage/sql.ts';
 
@@ -57,6 +59,11 @@ export function queueStory(db: Db): QueueStory {
   };
 }
 
+/** What an attempt writes with, for tests in which nobody waits for its news. */
+export function attemptWrites(db: Db, lease: Lease): AttemptWrites {
+  return new AttemptWrites(db, lease, { onCommitted: () => {}, onError: () => {} });
+}
+
 export function request(run: Run): NewRun {
   return { run, delay_ms: 0, thread: newThread(run.thread_id), thread_metadata: {}, others: 'enqueue' };
 }
@@ -94,7 +101,7 @@ export function successful(end: Partial<RunEnd> = {}): RunEnd {
     status: 'success',
     error: null,
     thread: { status: 'idle', values: '{"n":2}', interrupts: {}, config: {} },
-    frames: [],
+    batch: { frames: [], writes: [] },
     at: AT,
     keep_log_ms: 60_000,
     remove_thread: false,

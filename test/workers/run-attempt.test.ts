@@ -9,6 +9,7 @@ import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { GraphCall, GraphEvent, GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { runEventRepository } from '../../src/storage/run-events.ts';
 import { sql } from '../../src/storage/sql.ts';
@@ -34,7 +35,7 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rule
   const log = runEventRepository(db);
   const deps: AttemptDeps = {
     queue: story.queue,
-    log,
+    writes: (lease, options) => new AttemptWrites(db, lease, options),
     live: new LiveRuns(),
     bus: memoryBus(),
     graphs,

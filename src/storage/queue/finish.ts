@@ -1,9 +1,9 @@
 import { toJson } from '../../core/json.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
+import { type Batch, writeBatch } from '../attempt-writes.ts';
 import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
-import { type Frame, insertFrames } from '../run-events.ts';
 import { sql } from '../sql.ts';
 import { endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
@@ -24,8 +24,8 @@ export interface RunEnd {
   readonly status: RunStatus;
   readonly error: RunError | null;
   readonly thread: ThreadAfterRun;
-  /** What the log does not hold yet, numbered on from it. */
-  readonly frames: readonly Frame[];
+  /** What the attempt produced and storage does not hold yet. */
+  readonly batch: Batch;
   /** ISO-8601. */
   readonly at: string;
   /** How long the log is kept from now, ms. */
@@ -53,7 +53,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
     await (status === 'rollback'
       ? removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id)
       : keep(tx, lease, { ...end, status }));
-    if (status !== 'rollback') await insertFrames(tx, lease.run_id, end.frames);
+    if (status !== 'rollback') await writeBatch(tx, lease.run_id, end.batch);
     await endLog(tx, lease.run_id, status, end.keep_log_ms);
     if (end.remove_thread) await removeThread(tx, lease.thread_id);
     return { outcome: 'finished', status, promoted: await promote(tx, lease.thread_id) };

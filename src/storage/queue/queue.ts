@@ -8,7 +8,7 @@ import { queueFigures } from './figures.ts';
 import { finish, type RunEnd } from './finish.ts';
 import type { Lease } from './lease.ts';
 import { type ReapRules, reap } from './reap.ts';
-import { release } from './release.ts';
+import { type Release, release } from './release.ts';
 import { forgetWorkers, heartbeat, isInFlight, leave, standings, type Worker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
@@ -19,7 +19,7 @@ export function runQueue(db: Db) {
     enqueue: (request: NewRun) => enqueue(db, request),
     claim: (request: Claim) => claim(db, request),
     finish: (lease: Lease, end: RunEnd) => finish(db, lease, end),
-    release: (lease: Lease, charge: boolean, delay_ms: number) => release(db, lease, charge, delay_ms),
+    release: (lease: Lease, how: Release) => release(db, lease, how),
     cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
       cancelRuns(db, thread_id, run_ids, how),
     deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints) =>

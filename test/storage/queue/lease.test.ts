@@ -4,7 +4,7 @@ import { LeaseLost } from '../../../src/core/errors.ts';
 import { runEventRepository } from '../../../src/storage/run-events.ts';
 import { sql } from '../../../src/storage/sql.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
-import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
+import { attemptWrites, queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
 const RULES = {
   worker_id: randomUUID(),
@@ -13,24 +13,27 @@ const RULES = {
   keep_log_ms: 1000,
   exhausted: { error: 'WorkerLost', message: 'gone' },
 };
+const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
 const FRAME = { seq: 1, event: 'values', data: '{}' };
 
 describeEachDatabase('leases', (open) => {
   test('a run whose worker is gone is given to another, and the first can write nothing more', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
-    const events = runEventRepository(db);
     const run_id = await add(randomUUID());
     const [zombie] = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
-    await events.append(zombie!.lease, [FRAME]);
+    const writes = attemptWrites(db, zombie!.lease);
+    writes.addFrame(FRAME, false);
+    await writes.commit();
 
     expect(await queue.reap(RULES)).toBe(1);
     const [second] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
 
     expect(second).toMatchObject({ lease: { run_id, attempt: 2 }, last_seq: 1, has_checkpoint: false });
-    await expect(events.append(zombie!.lease, [{ ...FRAME, seq: 2 }])).rejects.toBeInstanceOf(LeaseLost);
+    writes.addFrame({ ...FRAME, seq: 2 }, false);
+    await expect(writes.commit()).rejects.toBeInstanceOf(LeaseLost);
     expect(await queue.finish(zombie!.lease, successful())).toEqual({ outcome: 'lease lost' });
-    expect(await events.lastSeq(run_id)).toBe(1);
+    expect(await runEventRepository(db).lastSeq(run_id)).toBe(1);
     expect(await statusOf(run_id)).toBe('running');
   });
 
@@ -75,12 +78,12 @@ describeEachDatabase('leases', (open) => {
     const run_id = await add(thread_id);
     await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    expect(await queue.release(first!.lease, false, 0)).toBe(true);
+    expect(await queue.release(first!.lease, UNCHARGED)).toBe(true);
     expect(await statusOf(run_id)).toBe('pending');
 
     const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(again?.lease).toMatchObject({ run_id, attempt: 1 });
-    expect(await queue.release(first!.lease, false, 0)).toBe(false);
+    expect(await queue.release(first!.lease, UNCHARGED)).toBe(false);
   });
 
   test('what a worker holds tells it which of its runs were cancelled', async () => {

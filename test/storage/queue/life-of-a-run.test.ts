@@ -14,9 +14,12 @@ describeEachDatabase('the life of a run', (open) => {
     const run_id = await add(thread_id);
     const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(await statusOf(run_id)).toBe('running');
-    await events.append(run!.lease, [{ seq: 1, event: 'metadata', data: '{}' }]);
+    const frames = [
+      { seq: 1, event: 'metadata', data: '{}' },
+      { seq: 2, event: 'values', data: '{"n":2}' },
+    ];
 
-    await queue.finish(run!.lease, successful({ frames: [{ seq: 2, event: 'values', data: '{"n":2}' }] }));
+    await queue.finish(run!.lease, successful({ batch: { frames, writes: [] } }));
 
     expect(await statusOf(run_id)).toBe('success');
     expect(await states(thread_id)).toEqual({});

@@ -1,0 +1,127 @@
+import { LeaseLost } from '../core/errors.ts';
+import type { Db, Durability, Transaction } from './db.ts';
+import { keepLease, type Lease } from './queue/lease.ts';
+import { type Frame, insertFrames } from './run-events.ts';
+
+/** Statements that belong together; run again from the start when the transaction is. */
+export type Write = (tx: Transaction) => Promise<void>;
+
+/** What an attempt has produced and storage does not hold yet, in the order in which it came. */
+export interface Batch {
+  readonly frames: Frame[];
+  /** Checkpoints, and what tasks wrote at them. */
+  readonly writes: Write[];
+}
+
+export interface AttemptWritesOptions {
+  /** Frames that are committed now. */
+  readonly onCommitted: (frames: readonly Frame[]) => void;
+  /** A batch was refused: nothing more will be written, and the attempt must stop. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long what is not promised yet may wait for its commit, ms. A crash repeats at most this much. */
+const WAIT_MS = 10;
+/** Frames are written at once when this much of their text waits. */
+const FULL_BYTES = 64 * 1024;
+
+/**
+ * Everything one attempt writes, under its lease (invariant 2). Short runs end before the first commit is due: their
+ * events and checkpoints become part of the transaction that ends the run, which was most of what a run cost.
+ */
+export class AttemptWrites {
+  readonly #db: Db;
+  readonly #lease: Lease;
+  readonly #options: AttemptWritesOptions;
+  #waiting: Batch = { frames: [], writes: [] };
+  #waitingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Immediate | undefined;
+  #committing: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(db: Db, lease: Lease, options: AttemptWritesOptions) {
+    this.#db = db;
+    this.#lease = lease;
+    this.#options = options;
+  }
+
+  /** `soon`: somebody waits for the commit; else it may be shared with what comes next. */
+  addFrame(frame: Frame, soon: boolean): void {
+    this.#waiting.frames.push(frame);
+    this.#waitingBytes += frame.data.length;
+    this.#schedule(soon || this.#waitingBytes > FULL_BYTES);
+  }
+
+  /** Resolves at once, or with durability `promised` when it is on disk. Throws what an earlier commit threw. */
+  async add(write: Write, durability: Durability): Promise<void> {
+    this.#throwFailure();
+    this.#waiting.writes.push(write);
+    if (durability === 'promised') await this.commit('promised');
+    else this.#schedule(false);
+  }
+
+  /** Commits what waits; what the attempt wrote can be read from the database then. */
+  async commit(durability: Durability = 'relaxed'): Promise<void> {
+    this.#cancelTimer();
+    this.#committing = this.#committing.then(() => this.#commitBatch(durability));
+    await this.#committing;
+    this.#throwFailure();
+  }
+
+  /** Hands over what waits, to become part of the transaction that ends the run. Nothing may be added any more. */
+  async take(): Promise<Batch> {
+    this.#cancelTimer();
+    await this.#committing;
+    const batch = this.#waiting;
+    this.#waiting = { frames: [], writes: [] };
+    return batch;
+  }
+
+  #schedule(soon: boolean): void {
+    if (this.#failure || this.#soon) return;
+    const commit = () => {
+      this.#cancelTimer();
+      // Failures are told by `onError`.
+      this.#committing = this.#committing.then(() => this.#commitBatch('relaxed'));
+    };
+    if (soon) this.#soon = setImmediate(commit);
+    else this.#timer ??= setTimeout(commit, WAIT_MS);
+  }
+
+  async #commitBatch(durability: Durability): Promise<void> {
+    const batch = this.#waiting;
+    if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
+    this.#waiting = { frames: [], writes: [] };
+    this.#waitingBytes = 0;
+    try {
+      await this.#db.transaction(durability, async (tx) => {
+        if (!(await keepLease(tx, this.#lease))) throw new LeaseLost(this.#lease.run_id);
+        await writeBatch(tx, this.#lease.run_id, batch);
+      });
+      this.#options.onCommitted(batch.frames);
+    } catch (error) {
+      this.#failure = { error };
+      const { frames, writes } = this.#waiting;
+      this.#waiting = { frames: [...batch.frames, ...frames], writes: [...batch.writes, ...writes] };
+      this.#options.onError(error);
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  #cancelTimer(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#soon);
+    this.#timer = undefined;
+    this.#soon = undefined;
+  }
+}
+
+/** Part of a transaction that has checked the lease. */
+export async function writeBatch(tx: Transaction, run_id: string, batch: Batch): Promise<void> {
+  for (const write of batch.writes) await write(tx);
+  await insertFrames(tx, run_id, batch.frames);
+}
