@@ -64,14 +64,6 @@ export async function inProgram(command: string, args: string[], code: string, u
   return stdout;
 }
 
-/** The Python client is there where Python is (`.ci/run` installs it). */
-export async function hasPythonClient(): Promise<boolean> {
-  return inProgram('python3', ['-'], 'import langgraph_sdk', '').then(
-    () => true,
-    () => false,
-  );
-}
-
 async function run(command: string, args: string[], input: string) {
   const child = spawn(command, args, { cwd: ROOT });
   child.stdin.end(input);

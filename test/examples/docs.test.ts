@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, callsOf, hasPythonClient, inProgram, inShell, NODE } from './blocks.ts';
+import { python } from '../support/python.ts';
+import { blocksOf, callsOf, inProgram, inShell, NODE } from './blocks.ts';
 import { type Started, started } from './started.ts';
 
 let server: Started;
@@ -38,12 +39,10 @@ test.each(blocksOf('docs/clients.md').filter(({ language }) => language === 'js'
   },
 );
 
-test
-  .runIf(await hasPythonClient())
-  .each(blocksOf('docs/clients.md').filter(({ language }) => language === 'python'))(
+test.runIf(python).each(blocksOf('docs/clients.md').filter(({ language }) => language === 'python'))(
   'docs/clients.md, Python %#',
   async ({ text }) => {
-    expect(await inProgram('python3', ['-'], text, server.url)).toMatch(
+    expect(await inProgram(python ?? '', ['-'], text, server.url)).toMatch(
       /# Compare insulation and heat pumps\./,
     );
   },

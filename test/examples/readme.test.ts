@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, callsOf, hasPythonClient, inProgram, inShell, NODE, type Outcome } from './blocks.ts';
+import { python } from '../support/python.ts';
+import { blocksOf, callsOf, inProgram, inShell, NODE, type Outcome } from './blocks.ts';
 import { folderWith } from './inside-repository.ts';
 import { type Started, started } from './started.ts';
 
@@ -73,8 +74,8 @@ test('RemoteGraph', async () => {
   expect(output).toMatch(/^# ventilation\n\n## ventilation\n/);
 });
 
-test.runIf(await hasPythonClient())('the Python client', async () => {
-  const output = await inProgram('python3', ['-'], only('python', /get_client/), server.url);
+test.runIf(python)('the Python client', async () => {
+  const output = await inProgram(python ?? '', ['-'], only('python', /get_client/), server.url);
 
   expect(output).toMatch(/'tool': 'send_email'/);
   expect(output).toMatch(/^updates .*in the outbox/m);
