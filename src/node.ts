@@ -68,6 +68,7 @@ export function endRequest(stop?: AbortSignal): Disposable & { readonly requeste
   const onStop = () => resolve();
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   stop?.addEventListener('abort', onStop);
+  if (stop?.aborted) resolve();
   return {
     requested: promise,
     [Symbol.dispose]() {

@@ -21,11 +21,10 @@ async function devServer(flags: FlagValues): Promise<number> {
   process.on('disconnect', () => stop.abort());
 
   awaitLangChainCallbacks();
-  const { config, logger } = await configured(flags, { json: false });
-  // Most of the start-up time, spent while the process before this one is still stopping.
   await import('../app.ts');
   const url = await Promise.race([turn.promise, aborted(stop.signal)]);
   if (url === undefined) return 0;
+  const { config, logger } = await configured(flags, { json: false });
   return await serve(config, {
     logger,
     stop: stop.signal,

@@ -16,7 +16,7 @@ import { FileWatcher } from './watch.ts';
  */
 export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
   using end = endRequest();
-  await using door = new FrontDoor();
+  using door = new FrontDoor();
   await using servers = new ServerSuccession(flags, door, logger);
   using watcher = new FileWatcher();
   await door.openAt(first.config.server);
@@ -31,12 +31,16 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   }
 }
 
-/** One server process after the other behind a door that stays open. */
+/**
+ * One server process after the other behind a door that stays open. The next one is started long before it is needed
+ * and has loaded everything but the project, which is most of the time that a start takes.
+ */
 class ServerSuccession implements AsyncDisposable {
   readonly #flags: FlagValues;
   readonly #door: FrontDoor;
   readonly #logger: Logger;
   #current: ServerProcess | undefined;
+  #spare: ServerProcess;
   /** Never rejects. */
   #supervision: Promise<void> = Promise.resolve();
 
@@ -44,12 +48,13 @@ class ServerSuccession implements AsyncDisposable {
     this.#flags = flags;
     this.#door = door;
     this.#logger = logger;
+    this.#spare = new ServerProcess(flags);
   }
 
   /** Resolves when the process before has stopped; connections wait until the new one takes them. */
   async next(): Promise<void> {
     const before = this.#current;
-    const server = new ServerProcess(this.#flags);
+    const server = this.#spare.alive ? this.#spare : new ServerProcess(this.#flags);
     this.#current = server;
     this.#door.leadTo('starting');
     await before?.stop();
@@ -59,14 +64,17 @@ class ServerSuccession implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const last = this.#current;
     this.#current = undefined;
-    await last?.stop();
+    await Promise.all([last?.stop(), this.#spare.stop()]);
     await this.#supervision;
   }
 
   /** A server that ends by itself is not started again: it most likely would end again. The next change does. */
   async #supervise(server: ServerProcess): Promise<void> {
     const reachable = await server.serve(this.#door.url);
-    if (this.#current === server && reachable) this.#door.leadTo(server.child);
+    if (this.#current === server) {
+      if (reachable) this.#door.leadTo(server.child);
+      this.#spare = new ServerProcess(this.#flags);
+    }
     const code = await server.ended;
     if (this.#current !== server) return;
     this.#door.leadTo('broken');

@@ -15,7 +15,7 @@ type Behind = ChildProcess | 'starting' | 'broken';
  * Holds the port in `dev` while server processes come and go behind it. It reads nothing from a connection: it hands
  * it to the process that serves. So no client is refused during a restart.
  */
-export class FrontDoor implements AsyncDisposable {
+export class FrontDoor implements Disposable {
   #listener: Server | undefined;
   #address: Address | undefined;
   #url = '';
@@ -49,11 +49,10 @@ export class FrontDoor implements AsyncDisposable {
     for (const socket of this.#waiting.splice(0)) this.#admit(socket);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Does not wait until connections that it handed over have ended. */
+  [Symbol.dispose](): void {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
-    if (this.#listener === undefined) return;
-    this.#listener.close();
-    await once(this.#listener, 'close');
+    this.#listener?.close();
   }
 
   #admit(socket: Socket): void {

@@ -5,7 +5,9 @@ const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn:
 
 /** One JSON object a line, for machines. */
 export function jsonLine({ level, message, fields }: LogLine, now: number): string {
-  return JSON.stringify({ time: timestamp(now), level, message, ...fields }, plain());
+  const head = { time: timestamp(now), level, message };
+  // Twice: first in the line, and no field can take its place.
+  return JSON.stringify({ ...head, ...fields, ...head }, plain());
 }
 
 /** Time of day, level, message, `name=value` pairs; the stack of an error goes on lines of its own. */
@@ -59,14 +61,15 @@ function indent(text: string): string {
 }
 
 /** A replacer with which `JSON.stringify` throws on nothing: errors, big integers and circles become text. */
-function plain(): (key: string, value: unknown) => unknown {
-  const seen = new Set<unknown>();
-  return (_, value) => {
+function plain() {
+  const around: unknown[] = [];
+  return function replace(this: unknown, _key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
     if (value instanceof Error) return stackWithCauses(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (seen.has(value)) return '[seen above]';
-    seen.add(value);
+    while (around.length > 0 && around.at(-1) !== this) around.pop();
+    if (around.includes(value)) return '[circle]';
+    around.push(value);
     return value;
   };
 }

@@ -22,12 +22,16 @@ export class ServerProcess {
   /** The exit code, or null when it was killed. */
   readonly ended: Promise<number | null>;
 
-  /** Starts the process, which gets ready but touches no data before `serve`: the one before may still be stopping. */
+  /** The process gets ready, but reads no project and touches no data before `serve`. */
   constructor(flags: FlagValues) {
     this.child = fork(PROGRAM, [JSON.stringify(flags)], { stdio: 'inherit' });
     this.ended = once(this.child, 'exit').then(([code]) => code);
     // A message to a process that has just ended; `ended` tells.
     this.child.on('error', () => {});
+  }
+
+  get alive(): boolean {
+    return this.child.connected;
   }
 
   /** Resolves to true when it takes connections, to false when it ended before. */
@@ -45,6 +49,6 @@ export class ServerProcess {
   }
 
   #tell(message: ToServer): void {
-    if (this.child.connected) this.child.send(message);
+    if (this.alive) this.child.send(message);
   }
 }

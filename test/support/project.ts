@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export interface Project extends AsyncDisposable {
   readonly root: string;
@@ -8,7 +8,9 @@ export interface Project extends AsyncDisposable {
   write(files: Readonly<Record<string, string>>): Promise<void>;
 }
 
-/** A folder of its own with these files; gone when the test ends. */
+const PACKAGES = resolve(import.meta.dirname, '../../node_modules');
+
+/** A folder of its own with these files and the packages of this repository; gone when the test ends. */
 export async function project(files: Readonly<Record<string, string>>): Promise<Project> {
   const root = await mkdtemp(join(tmpdir(), 'agent-server-test-'));
   const path = (name: string) => join(root, name);
@@ -18,6 +20,7 @@ export async function project(files: Readonly<Record<string, string>>): Promise<
       await writeFile(path(name), content);
     }
   };
+  await symlink(PACKAGES, path('node_modules'));
   await write(files);
   return { root, path, write, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }

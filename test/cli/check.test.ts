@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+
+const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
+
+test('check reports every graph by its name and succeeds when all load', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph", other: "./one.mjs:graph" }',
+    'one.mjs': GRAPH,
+  });
+
+  const { code, stdout, stderr } = await agentServer(['check'], { cwd: folder.root });
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe('  ok      one    ./one.mjs:graph\n  ok      other  ./one.mjs:graph\n');
+});
+
+test('check says why a graph does not load, and fails', async () => {
+  await using folder = await project({
+    'agent.config.yaml':
+      'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph" }',
+    'one.mjs': GRAPH,
+    'throws.ts': "throw new Error('no model is configured');",
+  });
+
+  const { code, stdout } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(1);
+  expect(stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
+    'ok good ./one.mjs:graph',
+    "failed gone Graph 'gone' failed to load: there is no file ./gone.ts",
+    "failed throws Graph 'throws' failed to load: no model is configured",
+    '',
+  ]);
+});
+
+test('graphs see the variables of the env key, and what is set already wins', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nenv: .env',
+    '.env': 'FROM_FILE=file\nFROM_BOTH=file\n',
+    'one.mjs':
+      'const { FROM_FILE, FROM_BOTH, LANGCHAIN_CALLBACKS_BACKGROUND } = process.env;' +
+      "throw new Error([FROM_FILE, FROM_BOTH, LANGCHAIN_CALLBACKS_BACKGROUND].join(' '));",
+  });
+
+  const { stdout } = await agentServer(['check'], { cwd: folder.root, env: { FROM_BOTH: 'environment' } });
+
+  expect(stdout).toContain('failed to load: file environment false');
+});
+
+test.each(['check', 'start', 'dev'])(
+  '%s tells every problem of a configuration in a line, exit code 2',
+  async (command) => {
+    await using folder = await project({
+      'langgraph.json': '{"graphs": {"a": "./a.ts"}, "runs": {"concurency": 1}}',
+    });
+
+    const ended = await agentServer([command], { cwd: folder.root, env: { PORT: 'x' } });
+
+    expect({ ...ended, stderr: ended.stderr.split('\n').sort() }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: [
+        '',
+        'agent-server: PORT: server.port: must be a whole number',
+        'agent-server: langgraph.json: graphs.a: must be path:export, such as ./agent.ts:graph',
+        'agent-server: langgraph.json: runs.concurency: unknown key; did you mean runs.concurrency?',
+      ],
+    });
+  },
+);
+
+test('what has no effect yet is said once', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nwebhooks: {}',
+    'one.mjs': GRAPH,
+  });
+
+  const { code, stderr } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(0);
+  expect(stderr).toBe('agent-server: webhooks: this server does not have this yet; the key has no effect\n');
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { stripVTControlCharacters } from 'node:util';
+import { Client } from '@langchain/langgraph-sdk';
+import { expect, test } from 'vitest';
+import { program } from '../support/program.ts';
+import { type Project, project } from '../support/project.ts';
+import { until } from '../support/until.ts';
+
+/** Says `word` once more in each run of a thread. */
+const graph = (word: string) => `
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+${word}
+const State = Annotation.Root({
+  said: Annotation<string[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
+});
+export const graph = new StateGraph(State)
+  .addNode('say', () => ({ said: [word] }))
+  .addEdge(START, 'say').addEdge('say', END).compile();
+`;
+const CONFIG = 'graphs: { talker: "./src/talker.ts:graph" }\nserver: { port: 0 }\n';
+const imported = { 'agent.config.yaml': CONFIG, 'src/talker.ts': graph("import { word } from './word.js';") };
+
+/** `agent-server dev` in a project, and what it wrote. */
+async function develop(folder: Project) {
+  const lines: string[] = [];
+  const child = program(['dev'], { cwd: folder.root });
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => lines.push(stripVTControlCharacters(line)));
+  }
+  const readyLines = () => lines.filter((line) => line.includes(' ready '));
+  await until('the server is ready', () => readyLines().length > 0);
+  const url = /url=(\S+)/.exec(readyLines()[0] as string)?.[1] as string;
+  return {
+    child,
+    lines,
+    url,
+    client: new Client({ apiUrl: url }),
+    restarts: () => readyLines().length - 1,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+const said = (values: unknown) => (values as { said: string[] }).said;
+
+test('a change to a file that a graph imports is served, and threads keep their state', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+  await using server = await develop(folder);
+  const { thread_id } = await server.client.threads.create();
+  await server.client.runs.wait(thread_id, 'talker', { input: {} });
+
+  const changed = performance.now();
+  await folder.write({ 'src/word.ts': "export const word = 'new';" });
+  await until('the server has restarted', () => server.restarts() === 1);
+  const took_ms = performance.now() - changed;
+
+  expect(said(await server.client.runs.wait(thread_id, 'talker', { input: {} }))).toEqual(['old', 'new']);
+  // A second on a machine that does nothing else; tests of other files run beside this one.
+  expect(took_ms).toBeLessThan(3000);
+});
+
+test('a graph that does not compile says so, and is served again when it is mended', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
+  await using server = await develop(folder);
+  const wait = () => server.client.runs.wait(null, 'talker', { input: {} });
+
+  await folder.write({ 'src/word.ts': 'export const word = (;' });
+  await until('the server has restarted', () => server.restarts() === 1);
+  await expect(wait()).rejects.toThrow(/Graph 'talker' failed to load/);
+  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
+  await until('the server has restarted', () => server.restarts() === 2);
+
+  expect(said(await wait())).toEqual(['mended']);
+});
+
+test('a wrong configuration is told and the server goes on; the right one is served', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
+  await using server = await develop(folder);
+  const names = async () => (await server.client.assistants.search()).map(({ name }) => name).sort();
+
+  await folder.write({ 'agent.config.yaml': `${CONFIG}servr: 1\n` });
+  await until('the problem is told', () =>
+    server.lines.some((line) => line.includes('did you mean server?')),
+  );
+  expect(await names()).toEqual(['talker']);
+  await folder.write({
+    'agent.config.yaml': CONFIG.replace('{ talker', '{ other: "./src/talker.ts:graph", talker'),
+  });
+  await until('the server has restarted', () => server.restarts() === 1);
+
+  expect(await names()).toEqual(['other', 'talker']);
+});
+
+test('the .env file is watched, and a new value is seen by the graphs', async () => {
+  await using folder = await project({
+    'agent.config.yaml': `${CONFIG}env: .env`,
+    '.env': 'WORD=before',
+    'src/talker.ts': graph('const word = process.env.WORD as string;'),
+  });
+  await using server = await develop(folder);
+
+  await folder.write({ '.env': 'WORD=after' });
+  await until('the server has restarted', () => server.restarts() === 1);
+
+  expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['after']);
+});
+
+test('no request is refused while the server restarts', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+  await using server = await develop(folder);
+  const refused: unknown[] = [];
+  let asking = true;
+  const asked = (async () => {
+    while (asking) {
+      await fetch(`${server.url}/info`, { headers: { connection: 'close' } }).catch(({ cause }) => {
+        if (cause.code === 'ECONNREFUSED') refused.push(cause);
+      });
+    }
+  })();
+
+  await folder.write({ 'src/word.ts': "export const word = 'new';" });
+  await until('the server has restarted', () => server.restarts() === 1);
+  asking = false;
+  await asked;
+
+  expect(refused).toEqual([]);
+});
+
+test('files that no graph imports do not restart the server', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+  await using server = await develop(folder);
+
+  await folder.write({ 'src/notes.ts': '// not part of it', 'src/word.txt': 'x', 'README.md': 'x' });
+  await folder.write({ 'src/word.ts': "export const word = 'new';" });
+  await until('the server has restarted', () => server.restarts() === 1);
+
+  expect(server.lines.filter((line) => line.includes('changed'))).toEqual([
+    expect.stringMatching(/changed, starting anew file=src\/word\.ts$/),
+  ]);
+});
+
+test('an interrupt from the keyboard ends it with exit code 0, also while the configuration is wrong', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+  await using server = await develop(folder);
+  await folder.write({ 'agent.config.yaml': 'graphs: [' });
+  await until('the problem is told', () =>
+    server.lines.some((line) => line.includes('agent.config.yaml:1:')),
+  );
+
+  server.child.kill('SIGINT');
+  const [code] = await once(server.child, 'exit');
+
+  expect(code).toBe(0);
+  await expect(fetch(`${server.url}/ok`)).rejects.toThrow();
+});

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+import { startServer } from '../support/server.ts';
+
+const UNRULY = `
+export const graph = {
+  async *stream(input) {
+    setTimeout(() => { throw new Error('thrown from a timer'); });
+    Promise.reject(new Error('rejected and left alone'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    yield ['values', input];
+  },
+  async getState(config) { return { values: {}, next: [], tasks: [], config, metadata: {} }; },
+};`;
+
+test('one line says that the server is ready, where, with what, and who is let in', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { good: "./good.mjs:graph", broken: "./broken.mjs:graph" }',
+    'good.mjs': UNRULY,
+    'broken.mjs': 'export const nothing = 1;',
+  });
+  await using server = await startServer({
+    config: folder.path('agent.config.yaml'),
+    api_keys: ['sk-1', 'sk-2'],
+  });
+
+  const ready = server.log.filter(({ message }) => message === 'ready');
+
+  expect(ready).toEqual([
+    {
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      level: 'info',
+      message: 'ready',
+      url: server.url,
+      docs: `${server.url}/docs`,
+      graphs: 'good',
+      failed_graphs: 'broken',
+      storage: expect.stringMatching(/^sqlite:\/.*server\.db$/),
+      auth: 'X-Api-Key, 2 keys',
+    },
+  ]);
+  expect(JSON.stringify(server.log) + server.errors).not.toContain('sk-1');
+});
+
+test('what user code throws outside of a run is logged, and the server goes on', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
+    'a.mjs': UNRULY,
+  });
+  await using server = await startServer({ config: folder.path('agent.config.yaml') });
+  const thrown = server.untilLog('uncaught exception outside of any run');
+  const rejected = server.untilLog('unhandled rejection outside of any run');
+
+  await server.client.runs.wait(null, 'a', { input: {} });
+
+  expect((await thrown)['error']).toMatch(/^Error: thrown from a timer/);
+  expect((await rejected)['error']).toMatch(/^Error: rejected and left alone/);
+  expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the server with exit code 0', async (signal) => {
+  await using server = await startServer();
+  const stopped = server.untilLog('stopped');
+
+  expect(await server.kill(signal)).toBe(0);
+  await stopped;
+});
+
+test('a second signal ends it at once', async () => {
+  await using server = await startServer();
+  const thread = await server.client.threads.create();
+  await server.client.runs.create(thread.thread_id, 'sleeper', { input: { ms: 60_000 } });
+  const stopping = server.untilLog('stopping');
+
+  const ended = server.kill('SIGTERM');
+  await stopping;
+
+  expect(await server.kill('SIGINT')).toBe(1);
+  await ended;
+});
+
+test('a port in use is one line, exit code 1', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
+    'a.mjs': UNRULY,
+  });
+  await using other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+
+  for (const command of ['start', 'dev']) {
+    const { code, stderr } = await agentServer([command, '--port', String(port)], { cwd: folder.root });
+
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `agent-server: port ${port} of 127.0.0.1 is in use: stop the other program or choose a port with --port\n`,
+    });
+  }
+});
+
+test('without keys the server does not listen beyond this machine, exit code 2', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
+    'a.mjs': UNRULY,
+  });
+
+  const { code, stderr } = await agentServer(['start', '--host', '0.0.0.0'], { cwd: folder.root });
+
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^agent-server: --host: server\.host: .* Set AGENT_SERVER_API_KEYS .*\n$/);
+});

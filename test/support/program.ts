@@ -1,0 +1,38 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-server.mjs');
+
+export interface ProgramOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command line in a process of its own, with an environment that holds nothing but `env`. */
+export function program(
+  args: readonly string[],
+  { cwd, env }: ProgramOptions = {},
+): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], ...env },
+    ...(cwd !== undefined && { cwd }),
+  });
+}
+
+/** Runs the command line to its end. */
+export async function agentServer(args: readonly string[], options?: ProgramOptions): Promise<Ended> {
+  const child = program(args, options);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code: child.exitCode, stdout, stderr };
+}
