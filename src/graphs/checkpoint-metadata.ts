@@ -1,8 +1,8 @@
 import type { RunnableConfig } from '@langchain/core/runnables';
 import type { CheckpointMetadata } from '@langchain/langgraph-checkpoint';
 
-/** What LangGraph puts into a configuration's metadata about the step and not about the run. */
-const OF_THE_STEP: ReadonlySet<string> = new Set([
+/** What LangGraph and LangChain put into a configuration's metadata about the step or for traces, not about the run. */
+const NOT_OF_THE_RUN: ReadonlySet<string> = new Set([
   'checkpoint_id',
   'checkpoint_ns',
   'checkpoint_map',
@@ -11,12 +11,13 @@ const OF_THE_STEP: ReadonlySet<string> = new Set([
   'langgraph_triggers',
   'langgraph_path',
   'langgraph_checkpoint_ns',
+  'ls_integration',
 ]);
 
 /** A checkpoint's metadata names the run, its graph and all the run was given as metadata (CONTRACT §2.2). */
 export function checkpointMetadata(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
   const ofTheRun = Object.entries(config.metadata ?? {}).filter(
-    ([key]) => !OF_THE_STEP.has(key) && !key.startsWith('__'),
+    ([key]) => !NOT_OF_THE_RUN.has(key) && !key.startsWith('__'),
   );
   return { ...Object.fromEntries(ofTheRun), ...metadata };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCheckpointer } from '../../src/graphs/checkpointer.ts';
-import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { raw, sql } from '../../src/storage/sql.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { runCheckpointer, threadCheckpointer } from '../../src/graphs/checkpointer.ts';
 import type { RunKwargs } from '../../src/schemas/runs.ts';
-import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
+import type { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import { type CheckpointRepository, checkpointRepository } from '../../src/storage/checkpoints.ts';
 import type { Db } from '../../src/storage/db.ts';
 import type { Lease } from '../../src/storage/queue/lease.ts';
@@ -51,7 +51,7 @@ export async function memoryOf(db: Db, thread_id: string = randomUUID()): Promis
         values (${lease.run_id}, ${thread_id}, 'running', ${AT}, ${lease.token})`);
       return lease;
     },
-    writes: (lease) => new AttemptWrites(db, lease, { onCommitted: () => {}, onError: () => {} }),
+    writes: (lease) => attemptWrites(db, lease),
     async end() {
       await last?.commit();
       last = undefined;
