@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { python } from '../support/python.ts';
-import { blocksOf, callsOf, inProgram, inShell, NODE, type Outcome } from './blocks.ts';
+import { blocksOf, callsOf, inProgram, inShell, NODE, type Outcome, ROOT } from './blocks.ts';
 import { folderWith } from './inside-repository.ts';
 import { type Started, started } from './started.ts';
 
@@ -95,6 +95,17 @@ test.each([/^npm start -- --config/, /^npm run dev/])(
     expect(await greet(server.url)).toMatchObject({ greeting: 'Hello Ana!' });
   },
 );
+
+test('the commands of the command line that end by themselves', async () => {
+  const page = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const commands = [...page.matchAll(/^\| `(npx agent-server \w+)` \|/gm)].map((match) => match[1] as string);
+  expect(commands).toHaveLength(3);
+
+  for (const command of commands) {
+    expect(await inProgram('bash', ['-s'], command, '')).not.toBe('');
+    expect(await inProgram('bash', ['-s'], `${command} --help`, '')).toMatch(/^Usage: agent-server/);
+  }
+});
 
 test('with keys, only who sends one is served', async () => {
   const command = only('sh', /^AGENT_SERVER_API_KEYS=/);
