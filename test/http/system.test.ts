@@ -47,7 +47,7 @@ test('metrics for Prometheus', async () => {
   expect(lines).toEqual(
     expect.arrayContaining([
       'lg_api_http_requests_total{method="GET",path="/ok",status="200"} 1',
-      'lg_api_http_requests_total{method="GET",path="/threads/:thread_id",status="422"} 1',
+      'lg_api_http_requests_total{method="GET",path="/threads/{thread_id}",status="422"} 1',
       'lg_api_http_requests_total{method="GET",path="unknown",status="404"} 1',
       'lg_api_http_requests_latency_bucket{le="+Inf",method="GET",path="/ok",status="200"} 1',
       'lg_api_workers_max 10',
@@ -107,7 +107,9 @@ test('every route moves under the prefix; health also stays at the root', async 
   expect(await statusOf('/info')).toBe(404);
   const document = (await http.inject('/agents/v1/openapi.json')).json();
   expect(document.servers).toEqual([{ url: '/agents/v1' }]);
-  expect(Object.keys(document.paths)).toContain('/threads/{thread_id}');
+  const paths = Object.keys(document.paths);
+  expect(paths).toContain('/threads/{thread_id}');
+  expect(paths.filter((path) => !path.startsWith('/') || path.includes('agents'))).toEqual([]);
   expect((await http.inject('/agents/v1/docs')).body).toContain(
     'src="/agents/v1/docs/static/swagger-ui-bundle.js"',
   );

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../core/json.ts';
 import { EXAMPLES } from '../../schemas/path-params.ts';
+import { pathTemplate } from '../plugins/route-table.ts';
 import { REQUESTS, RESPONSES } from './components.ts';
 import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
@@ -30,8 +31,9 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
   await server.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Agent Server', version } },
     transform: ({ schema, url, route }) => {
-      if (schema?.operationId) {
-        const path = url.slice(mount_prefix.length).replace(/:(\w+)/g, '{$1}');
+      // Outside the prefix there is only a second `/ok`.
+      if (schema?.operationId && url.startsWith(`${mount_prefix}/`)) {
+        const path = pathTemplate(url.slice(mount_prefix.length));
         const method = String(route.method).toLowerCase();
         const described = operation(
           { schema, open: route.config?.open === true },

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { pathTemplate } from './route-table.ts';
 
 /** Printable and of a length that a log line and a database column can take. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
@@ -28,7 +29,7 @@ export function useRequestLog(
     'onResponse',
     async ({ id, method, url, routeOptions }, { statusCode: status, elapsedTime: ms }) => {
       const path = url.split('?', 1)[0] as string;
-      metrics.observe({ method, path: routeOptions.url ?? 'unknown', status, ms });
+      metrics.observe({ method, path: pathTemplate(routeOptions.url ?? 'unknown'), status, ms });
       const write = QUIET.has(path) ? logger.debug : logger.info;
       write(`${method} ${path} ${status}`, { request_id: id, ms: Math.round(ms * 10) / 10 });
     },

@@ -21,6 +21,11 @@ export function useRouteTable(server: FastifyInstance): RouteTable {
   };
 }
 
+/** `/threads/:thread_id` as everybody else writes it: `/threads/{thread_id}`. */
+export function pathTemplate(url: string): string {
+  return url.replace(/:(\w+)/g, '{$1}');
+}
+
 function patternOf(url: string): RegExp {
   const source = url
     .replace(/[.+?^${}()|[\]\\]/g, '\\$&')

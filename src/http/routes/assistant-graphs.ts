@@ -31,7 +31,7 @@ export function assistantGraphRoutes(
         params: AssistantPath,
         querystring: AssistantGraphQuery,
         response: { 200: GraphDrawing },
-        failures: { ...failures, 422: 'Invalid xray value' },
+        failures: { ...failures, 422: 'xray: Invalid xray value' },
       },
     },
     ({ actor, params, query }) => assistants.draw(actor, params.assistant_id, query.xray),

@@ -1,0 +1,111 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const http = await openApp({ graphs: ['echo', 'fails', 'sleeper', 'nested'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+/** The events of a whole stream; heartbeats left out. */
+function eventsOf(text: string): { event: string; data: unknown; id: string | undefined }[] {
+  const blocks = text.split('\r\n\r\n').filter((block) => block !== '' && !block.startsWith(':'));
+  return blocks.map((block) => {
+    const field = (name: string) =>
+      block
+        .split('\r\n')
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2);
+    return { event: field('event') ?? '', data: JSON.parse(field('data') ?? ''), id: field('id') };
+  });
+}
+
+const namesOf = (text: string) => eventsOf(text).map(({ event }) => event);
+
+test('a run is streamed from its start to its end', async () => {
+  const thread_id = await http.thread();
+  const stream_mode = ['updates', 'values'];
+  const { status, headers, text } = await http.post(`/threads/${thread_id}/runs/stream`, {
+    assistant_id: 'echo',
+    input: { x: 1 },
+    stream_mode,
+  });
+  const run_id = String(headers['content-location']).split('/').at(-1);
+  expect([status, headers['location']]).toEqual([200, `/threads/${thread_id}/runs/${run_id}/stream`]);
+  expect(text.startsWith(': heartbeat\r\n\r\nevent: metadata\r\ndata: ')).toBe(true);
+  expect(eventsOf(text)).toEqual([
+    { event: 'metadata', data: { run_id, attempt: 1 } },
+    { event: 'values', data: { x: 1, log: [] } },
+    { event: 'updates', data: { a: { log: ['a:1'] } } },
+    { event: 'values', data: { x: 1, log: ['a:1'] } },
+    { event: 'updates', data: { b: { log: ['b'] } } },
+    { event: 'values', data: { x: 1, log: ['a:1', 'b'] } },
+  ]);
+});
+
+test('events of subgraphs carry where they come from', async () => {
+  const { text } = await http.post('/runs/stream', {
+    assistant_id: 'nested',
+    input: {},
+    stream_mode: 'updates',
+    stream_subgraphs: true,
+  });
+  expect(namesOf(text)).toContainEqual(expect.stringMatching(/^updates\|child:[0-9a-f-]{36}$/));
+});
+
+test('a failure is the last event', async () => {
+  const { status, text } = await http.post('/runs/stream', { assistant_id: 'fails', input: { x: 3 } });
+  expect(status).toBe(200);
+  expect(eventsOf(text).at(-1)).toMatchObject({
+    event: 'error',
+    data: { error: 'BoomError', message: 'boom 3' },
+  });
+});
+
+test('a mode that does not exist is refused before anything is made', async () => {
+  const thread_id = await http.thread();
+  const answer = await http.post(`/threads/${thread_id}/runs/stream`, {
+    assistant_id: 'echo',
+    stream_mode: ['x'],
+  });
+  expect([answer.status, answer.body.detail]).toEqual([422, expect.stringMatching(/^stream_mode\[0\]: /)]);
+  expect((await http.get(`/threads/${thread_id}/runs`)).body).toEqual([]);
+});
+
+test('a resumable run is read again from any event, by thread or without it', async () => {
+  const thread_id = await http.thread();
+  const first = await http.post(`/threads/${thread_id}/runs/stream`, {
+    assistant_id: 'echo',
+    input: { x: 1 },
+    stream_mode: ['updates', 'values'],
+    stream_resumable: true,
+  });
+  const events = eventsOf(first.text);
+  expect(events.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5', '6']);
+  const run = String(first.headers['content-location']);
+  const again = async (last_event_id: string, path = run, query = '') =>
+    eventsOf((await http.get(`${path}/stream${query}`, { 'last-event-id': last_event_id })).text);
+  expect(await again('-1')).toEqual(events);
+  expect(await again('4')).toEqual(events.slice(4));
+  expect(await again('2', run.slice(run.indexOf('/runs/')))).toEqual(events.slice(2));
+  expect(await again('99')).toEqual([]);
+  const only = await again('-1', run, '?stream_mode=updates');
+  expect(only.map(({ event }) => event)).toEqual(['updates', 'updates']);
+});
+
+test('a run that is not resumable has nothing to tell later', async () => {
+  const thread_id = await http.thread();
+  const first = await http.post(`/threads/${thread_id}/runs/stream`, {
+    assistant_id: 'echo',
+    input: { x: 1 },
+  });
+  const joined = await http.get(`${first.headers['content-location']}/stream`, { 'last-event-id': '-1' });
+  expect([joined.status, eventsOf(joined.text)]).toEqual([200, []]);
+});
+
+test('joining a run in flight brings what is still to come', async () => {
+  const thread_id = await http.thread();
+  const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
+    assistant_id: 'sleeper',
+    input: { ms: 300, label: 'late' },
+  });
+  const joined = await http.get(`/threads/${thread_id}/runs/${run.run_id}/stream`);
+  expect(eventsOf(joined.text).at(-1)).toMatchObject({ event: 'values', data: { slept: ['late'] } });
+});

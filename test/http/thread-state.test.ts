@@ -1,0 +1,105 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const http = await openApp({ graphs: ['echo', 'interrupting', 'sleeper', 'nested'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+async function threadAfter(assistant_id: string, input: object): Promise<string> {
+  const thread_id = await http.thread();
+  await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id, input });
+  return thread_id;
+}
+
+const idOf = (state: { checkpoint: { checkpoint_id: string } }) => state.checkpoint.checkpoint_id;
+
+test('the state of a thread that never ran is empty', async () => {
+  const { status, body } = await http.get(`/threads/${await http.thread()}/state`);
+  expect([status, body]).toEqual([
+    200,
+    expect.objectContaining({ values: {}, next: [], tasks: [], checkpoint: null }),
+  ]);
+});
+
+test('the newest state, and what waits in it', async () => {
+  const thread_id = await threadAfter('interrupting', { x: 1 });
+  const { body } = await http.get(`/threads/${thread_id}/state?subgraphs=true`);
+  expect(body).toMatchObject({
+    values: { x: 1, log: ['a:1'] },
+    next: ['ask'],
+    checkpoint: { thread_id, checkpoint_ns: '', checkpoint_id: expect.any(String) },
+    tasks: [{ name: 'ask', interrupts: [{ value: { question: 'ok?' } }] }],
+    interrupts: [{ value: { question: 'ok?' } }],
+  });
+});
+
+test('an earlier state is found by its checkpoint, in the path or the body', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const { body: history } = await http.get(`/threads/${thread_id}/history`);
+  const checkpoint_id = idOf(history[1]);
+  const inPath = await http.get(`/threads/${thread_id}/state/${checkpoint_id}`);
+  expect(inPath.body).toMatchObject({ values: history[1].values, next: history[1].next });
+  const inBody = await http.post(`/threads/${thread_id}/state/checkpoint`, { checkpoint: { checkpoint_id } });
+  expect(inBody.body).toEqual(inPath.body);
+  const latest = await http.post(`/threads/${thread_id}/state/checkpoint`, { checkpoint: {} });
+  expect(idOf(latest.body)).toBe(idOf(history[0]));
+  expect((await http.get(`/threads/${thread_id}/state/${crypto.randomUUID()}`)).status).toBe(404);
+});
+
+test('history has ten states with GET and one with POST, unless told otherwise', async () => {
+  const thread_id = await http.thread();
+  for (const x of [1, 2, 3]) {
+    await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: { x } });
+  }
+  const length = async (answer: ReturnType<typeof http.get>) => (await answer).body.length;
+  expect(await length(http.get(`/threads/${thread_id}/history`))).toBe(10);
+  expect(await length(http.post(`/threads/${thread_id}/history`, {}))).toBe(1);
+  expect(await length(http.get(`/threads/${thread_id}/history?limit=3`))).toBe(3);
+  const wrong = await http.get(`/threads/${thread_id}/history?limit=x`);
+  expect([wrong.status, wrong.body.detail]).toEqual([422, 'limit: must be a whole number']);
+});
+
+test('history before a checkpoint, in every form that clients send', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const { body: history } = await http.get(`/threads/${thread_id}/history`);
+  const checkpoint_id = idOf(history[0]);
+  const older = history.slice(1).map(idOf);
+  const inQuery = await http.get(`/threads/${thread_id}/history?before=${checkpoint_id}`);
+  expect(inQuery.body.map(idOf)).toEqual(older);
+  for (const before of [checkpoint_id, { checkpoint_id }, { configurable: { checkpoint_id } }]) {
+    const { body } = await http.post(`/threads/${thread_id}/history`, { limit: 10, before });
+    expect(body.map(idOf)).toEqual(older);
+  }
+  const byMetadata = await http.post(`/threads/${thread_id}/history`, { limit: 10, metadata: { step: 0 } });
+  expect(byMetadata.body).toHaveLength(1);
+});
+
+test('a state can be changed from outside', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const changed = await http.post(`/threads/${thread_id}/state`, { values: { x: 5 }, as_node: 'b' });
+  const checkpoint = { thread_id, checkpoint_ns: '', checkpoint_id: expect.any(String) };
+  expect([changed.status, changed.body]).toEqual([
+    200,
+    { checkpoint, configurable: checkpoint, checkpoint_id: expect.any(String) },
+  ]);
+  expect((await http.get(`/threads/${thread_id}/state`)).body.values).toMatchObject({ x: 5 });
+  expect((await http.get(`/threads/${thread_id}`)).body.values).toMatchObject({ x: 5 });
+});
+
+test('a state cannot be changed by an unknown node, or without a graph', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const wrong = await http.post(`/threads/${thread_id}/state`, { values: { x: 5 }, as_node: 'nobody' });
+  expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('nobody')]);
+  const fresh = await http.post(`/threads/${await http.thread()}/state`, { values: { x: 5 } });
+  expect(fresh.status).toBe(400);
+});
+
+test('a state cannot be changed while a run is in flight', async () => {
+  const thread_id = await http.thread();
+  const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
+    assistant_id: 'sleeper',
+    input: { ms: 60_000 },
+  });
+  const refused = await http.post(`/threads/${thread_id}/state`, { values: { label: 'x' } });
+  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining(thread_id)]);
+  await http.post(`/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { type LogLine, logger } from '../../src/core/logger.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
+
+/**
+ * The whole server in the test's own process, on an empty SQLite file, with some graphs of the fixtures. It executes
+ * runs; requests go in without a socket.
+ */
+export async function openApp({ graphs, environment = {} }: { graphs: string[]; environment?: object }) {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
+  const { config } = await loadConfig({
+    cwd: FIXTURES,
+    environment: { DATABASE_URI: `sqlite:${join(folder, 'server.db')}`, ...environment },
+  });
+  const log: LogLine[] = [];
+  const app = await createApp(
+    { ...config, graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)) },
+    { logger: logger('info', (line) => log.push(line)) },
+  );
+  await app.ready();
+
+  async function send(method: Method, url: string, payload?: unknown, headers: Record<string, string> = {}) {
+    const answer = await app.server.inject({
+      method,
+      url,
+      headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(payload === undefined
+        ? {}
+        : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
+    });
+    const isJson = answer.body !== '' && String(answer.headers['content-type']).includes('json');
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      body: isJson ? answer.json() : undefined,
+    };
+  }
+
+  return {
+    app,
+    log,
+    send,
+    get: (url: string, headers?: Record<string, string>) => send('GET', url, undefined, headers),
+    post: (url: string, payload?: unknown, headers?: Record<string, string>) =>
+      send('POST', url, payload, headers),
+    patch: (url: string, payload: unknown, headers?: Record<string, string>) =>
+      send('PATCH', url, payload, headers),
+    delete: (url: string) => send('DELETE', url),
+    /** A new thread's id. */
+    async thread(payload: object = {}): Promise<string> {
+      return (await send('POST', '/threads', payload)).body.thread_id;
+    },
+    async [Symbol.asyncDispose]() {
+      await app.stop(0);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'HEAD' | 'OPTIONS';
