@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import type { Db } from '../../src/storage/db.ts';
+import { CommitQueue } from '../../src/storage/engines/commit-queue.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
+import { connect } from '../../src/storage/engines/sqlite-connection.ts';
+import { WalSync } from '../../src/storage/engines/wal-sync.ts';
 import { raw, sql } from '../../src/storage/sql.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'agent-server-sqlite-'));
@@ -14,7 +17,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 let made = 0;
 function newFile(): string {
-  return join(root, `folder-${++made}`, 'server.db');
+  const folder = join(root, `folder-${++made}`);
+  return join(folder, 'server.db');
 }
 
 async function openWithNotes(path: string, synchronous: 'full' | 'normal' = 'full'): Promise<Db> {
@@ -30,12 +34,6 @@ function commits(path: string): number {
   let count = 0;
   for (let at = 32; at < log.length; at += frame_bytes) count += log.readUInt32BE(at + 4) > 0 ? 1 : 0;
   return count;
-}
-
-function synchronousOf(db: Db, durability: 'promised' | 'relaxed'): Promise<unknown> {
-  return db.transaction(durability, async (tx) => {
-    return (await tx.get<{ synchronous: number }>(raw('pragma synchronous')))?.synchronous;
-  });
 }
 
 /** A process that has written a note and goes on holding the database. */
@@ -86,16 +84,43 @@ test('nobody sees a transaction before its commit', async () => {
   expect(await count()).toEqual({ count: 1 });
 });
 
-test('a commit waits for the disk when one of its transactions is promised', async () => {
-  await using db = await openWithNotes(newFile());
-  expect(await synchronousOf(db, 'promised')).toBe(2);
-  expect(await synchronousOf(db, 'relaxed')).toBe(1);
-  expect(await Promise.all([synchronousOf(db, 'relaxed'), synchronousOf(db, 'promised')])).toEqual([2, 2]);
+test('a promised transaction waits for the disk, and holds nobody else up', async () => {
+  const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
+  const disk = Promise.withResolvers<void>();
+  const queue = new CommitQueue(connection, () => disk.promise);
+  const settled: string[] = [];
+  const add = (durability: 'promised' | 'relaxed') =>
+    queue.add(durability, async () => {}).then(() => settled.push(durability));
+  const promised = add('promised');
+  await add('relaxed');
+  await add('relaxed');
+  expect(settled).toEqual(['relaxed', 'relaxed']);
+  disk.resolve();
+  await promised;
+  expect(settled).toEqual(['relaxed', 'relaxed', 'promised']);
+  connection.close();
 });
 
-test('"synchronous: normal" waits for no disk', async () => {
-  await using db = await openWithNotes(newFile(), 'normal');
-  expect(await synchronousOf(db, 'promised')).toBe(1);
+test('a promise that the disk cannot keep is not made', async () => {
+  const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
+  const queue = new CommitQueue(connection, () => Promise.reject(new Error('EIO')));
+  await expect(queue.add('promised', async () => {})).rejects.toThrow('EIO');
+  await queue.add('relaxed', async () => {});
+  await queue.drained();
+  connection.close();
+});
+
+test('one flush serves all who come while another runs, and never one that came after it began', async () => {
+  const path = newFile();
+  await using db = await openWithNotes(path);
+  using walSync = new WalSync(path);
+  const first = walSync.sync();
+  expect(walSync.sync()).toBe(first);
+  await first;
+  const second = walSync.sync();
+  expect(second).not.toBe(first);
+  await second;
+  await db.run(sql`insert into notes values (1, 'x')`);
 });
 
 test('a body that waits for anything else fails alone, and cannot write later', async () => {

@@ -2,6 +2,7 @@ import type { Durability, Transaction } from '../db.ts';
 import type { Sql } from '../sql.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import type { Sync } from './wal-sync.ts';
 
 interface Job {
   readonly durability: Durability;
@@ -10,22 +11,31 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
+/** What a job has come to, to be told when it is true. */
+interface Settlement {
+  readonly job: Job;
+  /** Not before the disk has it. */
+  readonly waits: boolean;
+  readonly settle: () => void;
+}
+
 /**
  * The only user of the write connection. Transactions that arrive in one turn of the event loop share one commit,
- * which is most of their cost; each has a savepoint of its own. Nobody hears of a success before the commit.
+ * which is most of their cost; each has a savepoint of its own. Nobody hears of a success before the commit, nor of a
+ * promised one before it is on the disk; what comes after need not wait for that.
  */
 export class CommitQueue {
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #promised: 'full' | 'normal';
-  #synchronous: string | undefined;
+  readonly #sync: Sync;
+  readonly #syncing = new Set<Promise<void>>();
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
 
-  constructor(connection: Connection, promised: 'full' | 'normal') {
+  constructor(connection: Connection, sync: Sync) {
     this.#connection = connection;
     this.#statements = new Statements(connection);
-    this.#promised = promised;
+    this.#sync = sync;
   }
 
   add<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -38,6 +48,7 @@ export class CommitQueue {
   /** Resolves when everything that was added is settled. */
   async drained(): Promise<void> {
     await this.#working;
+    await Promise.all(this.#syncing);
   }
 
   async #work(): Promise<void> {
@@ -52,11 +63,12 @@ export class CommitQueue {
 
   async #commit(batch: readonly Job[]): Promise<void> {
     try {
-      this.#begin(batch.some((job) => job.durability === 'promised') ? this.#promised : 'normal');
-      const settlements: (() => void)[] = [];
+      this.#rollback();
+      this.#connection.exec('begin immediate');
+      const settlements: Settlement[] = [];
       for (const job of batch) settlements.push(await this.#execute(job));
       this.#connection.exec('commit');
-      for (const settle of settlements) settle();
+      this.#settle(settlements);
     } catch (error) {
       for (const job of batch) job.reject(sqliteError(error));
       try {
@@ -71,28 +83,36 @@ export class CommitQueue {
     if (this.#connection.inTransaction) this.#connection.exec('rollback');
   }
 
-  #begin(synchronous: string): void {
-    this.#rollback();
-    if (synchronous !== this.#synchronous) {
-      this.#connection.pragma(`synchronous = ${synchronous}`);
-      this.#synchronous = synchronous;
+  #settle(settlements: readonly Settlement[]): void {
+    for (const { waits, settle } of settlements) if (!waits) settle();
+    const promised = settlements.filter(({ waits }) => waits);
+    if (promised.length === 0) return;
+    const syncing = this.#keepPromises(promised).finally(() => this.#syncing.delete(syncing));
+    this.#syncing.add(syncing);
+  }
+
+  async #keepPromises(promised: readonly Settlement[]): Promise<void> {
+    try {
+      await this.#sync();
+      for (const { settle } of promised) settle();
+    } catch (error) {
+      for (const { job } of promised) job.reject(sqliteError(error));
     }
-    this.#connection.exec('begin immediate');
   }
 
   /** Undoes a failing body alone. Throws when the whole batch is lost. */
-  async #execute({ body, resolve, reject }: Job): Promise<() => void> {
+  async #execute(job: Job): Promise<Settlement> {
     this.#connection.exec('savepoint job');
     using tx = new SqliteTransaction(this.#connection, this.#statements);
     try {
-      const value = await withinTurn(body(tx));
+      const value = await withinTurn(job.body(tx));
       this.#connection.exec('release job');
-      return () => resolve(value);
+      return { job, waits: job.durability === 'promised', settle: () => job.resolve(value) };
     } catch (error) {
       // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
       if (!this.#connection.inTransaction) throw error;
       this.#connection.exec('rollback to job; release job');
-      return () => reject(sqliteError(error));
+      return { job, waits: false, settle: () => job.reject(sqliteError(error)) };
     }
   }
 }

@@ -19,6 +19,8 @@ export function connect(path: string, options: { readonly: boolean }): Connectio
   const connection = new Database(path, { ...options, timeout: BUSY_TIMEOUT_MS });
   if (!options.readonly) {
     connection.pragma('journal_mode = WAL');
+    // What is promised is flushed by `WalSync`.
+    connection.pragma('synchronous = NORMAL');
     connection.pragma('foreign_keys = ON');
     // Else one long read leaves a log of its size on the disk for good.
     connection.pragma('journal_size_limit = 67108864');

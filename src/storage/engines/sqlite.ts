@@ -4,6 +4,7 @@ import type { Sql } from '../sql.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { WalSync } from './wal-sync.ts';
 
 export interface SqliteOptions {
   /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
@@ -28,7 +29,12 @@ function openLocked(path: string, synchronous: 'full' | 'normal'): Db {
   const lock = lockDatabase(path);
   try {
     const writer = connect(path, { readonly: false });
-    return new SqliteDb(lock, writer, connect(path, { readonly: true }), synchronous);
+    return new SqliteDb(
+      lock,
+      writer,
+      connect(path, { readonly: true }),
+      synchronous === 'full' ? new WalSync(path) : undefined,
+    );
   } catch (error) {
     lock.close();
     throw error;
@@ -39,15 +45,17 @@ function openLocked(path: string, synchronous: 'full' | 'normal'): Db {
 class SqliteDb implements Db {
   readonly dialect = 'sqlite';
   readonly #connections: readonly Connection[];
+  readonly #walSync: WalSync | undefined;
   readonly #reads: Statements;
   readonly #queue: CommitQueue;
   #closed = false;
 
-  constructor(lock: Connection, writer: Connection, reader: Connection, synchronous: 'full' | 'normal') {
+  constructor(lock: Connection, writer: Connection, reader: Connection, walSync: WalSync | undefined) {
     // The lock goes last.
     this.#connections = [reader, writer, lock];
     this.#reads = new Statements(reader);
-    this.#queue = new CommitQueue(writer, synchronous);
+    this.#walSync = walSync;
+    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}));
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
@@ -71,6 +79,7 @@ class SqliteDb implements Db {
     if (this.#closed) return;
     this.#closed = true;
     await this.#queue.drained();
+    this.#walSync?.[Symbol.dispose]();
     for (const connection of this.#connections) connection.close();
   }
 
