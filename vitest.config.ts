@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
+/** `.ci/run` counts the tests in this file. */
+const results = process.env['TEST_RESULTS'];
+
 export default defineConfig({
   test: {
+    reporters: results ? ['default', ['json', { outputFile: results }]] : ['default'],
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

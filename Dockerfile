@@ -1,0 +1,34 @@
+# The server alone. A project, with its own node_modules and LangGraph, is mounted at /app or copied there by an image
+# that begins with `FROM agent-server`. Data is in /data.
+
+FROM node:24-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# No package here needs its install script: `node` only repeats this image's, better-sqlite3 brings its binaries.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build
+
+FROM node:24-slim AS packages
+WORKDIR /build
+COPY package.json package-lock.json ./
+# Without peers: LangGraph is the project's, and two copies in one run could not exchange commands or interrupts.
+RUN npm ci --ignore-scripts --omit=dev --omit=peer
+
+FROM node:24-slim
+COPY --from=packages /build/node_modules /opt/agent-server/node_modules
+COPY --from=build /build/dist /opt/agent-server/dist
+COPY package.json LICENSE /opt/agent-server/
+COPY bin /opt/agent-server/bin
+RUN ln -s /opt/agent-server/bin/agent-server.mjs /usr/local/bin/agent-server \
+ && mkdir -p /app /data && chown node:node /app /data
+USER node
+WORKDIR /app
+VOLUME /data
+# Other machines reach a container, so the server starts only with AGENT_SERVER_API_KEYS.
+ENV NODE_ENV=production LANGGRAPH_SERVER_HOST=0.0.0.0 PORT=8123 AGENT_SERVER_DATA_DIR=/data
+EXPOSE 8123
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node -e "fetch('http://127.0.0.1:' + \
+  (process.env.LANGGRAPH_SERVER_PORT || process.env.PORT) + '/ok').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"
+CMD ["agent-server", "start"]
