@@ -5,7 +5,8 @@ export const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 /**
  * True when the member `field` of the object in `column` equals `wanted`, deeply. Null equals a missing one too.
- * On SQLite objects and lists are equal when their texts are, so the column must hold `canonicalJson`.
+ * On SQLite objects and lists are equal when their texts are, so the column must hold `canonicalJson`; and it must be
+ * named with its table, for the rows of a JSON object have a column `value` too.
  */
 export function fieldEquals(column: string, field: string, wanted: unknown): DialectSql {
   if (wanted === null) {

@@ -84,11 +84,11 @@ function itemOf(row: ItemRow): StoreItem {
 function condition({ field, is, value }: StoreCondition): Sql | DialectSql {
   switch (is) {
     case 'eq':
-      return fieldEquals('value', field, value);
+      return fieldEquals('store_items.value', field, value);
     case 'ne':
-      return sql`not ${fieldEquals('value', field, value)}`;
+      return sql`not ${fieldEquals('store_items.value', field, value)}`;
     default:
-      return fieldCompares('value', field, is, value);
+      return fieldCompares('store_items.value', field, is, value);
   }
 }
 
