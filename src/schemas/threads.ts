@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Limit, Offset, SortOrder, Timestamp, Uuid } from './fields.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
@@ -46,13 +46,6 @@ export const ThreadCreate = z.looseObject({
   ttl: ThreadTtl.optional(),
 });
 export type ThreadCreate = z.infer<typeof ThreadCreate>;
-
-/** `include=ttl` adds the thread's expiry; other names are ignored. */
-export const ThreadQuery = z.looseObject({
-  include: queryList(z.string())
-    .optional()
-    .meta({ description: 'Fields that are not always sent, as a comma list: `ttl`.' }),
-});
 
 export const ThreadPatch = z.looseObject({
   metadata: JsonObject.optional(),

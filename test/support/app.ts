@@ -7,15 +7,23 @@ import { type LogLine, logger } from '../../src/core/logger.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
 
+interface AppParts {
+  /** Which of the configuration's graphs. */
+  readonly graphs: readonly string[];
+  /** Of the configuration; the one of the fixtures without it. */
+  readonly folder?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /**
  * The whole server in the test's own process, on an empty SQLite file, with some graphs of the fixtures. It executes
  * runs; requests go in without a socket.
  */
-export async function openApp({ graphs, environment = {} }: { graphs: string[]; environment?: object }) {
+export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {} }: AppParts) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
   const { config } = await loadConfig({
-    cwd: FIXTURES,
-    environment: { DATABASE_URI: `sqlite:${join(folder, 'server.db')}`, ...environment },
+    cwd,
+    environment: { DATABASE_URI: `sqlite:${join(folder, 'server.db')}`, PORT: '0', ...environment },
   });
   const log: LogLine[] = [];
   const app = await createApp(

@@ -7,7 +7,6 @@ import {
   ThreadFilter,
   ThreadPatch,
   ThreadPatchHeaders,
-  ThreadQuery,
   ThreadSearch,
 } from '../../schemas/threads.ts';
 import type { ThreadService } from '../../services/threads.ts';
@@ -81,7 +80,6 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         description: 'The thread with its status and the values its last run left.',
         tags,
         params: ThreadPath,
-        querystring: ThreadQuery,
         response: { 200: Thread },
         failures: { 404: MISSING },
       },

@@ -1,0 +1,92 @@
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { EXAMPLES } from '../../src/schemas/path-params.ts';
+import { openApp } from '../support/app.ts';
+import type { OpenApiDocument, Operation } from './openapi-differences.ts';
+
+const http = await openApp({ graphs: ['echo', 'nested', 'interrupting', 'sleeper'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const { paths, components } = (await http.get('/openapi.json')).body as OpenApiDocument;
+
+/** A schema of the document as one that stands alone. */
+function standalone(schema: object): z.ZodType {
+  const text = JSON.stringify({ ...schema, $defs: components.schemas });
+  return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
+}
+
+const described = new Map<string, Operation & { method: string; path: string }>();
+for (const [path, methods] of Object.entries(paths)) {
+  for (const [method, operation] of Object.entries(methods)) {
+    described.set(String(operation['operationId']), { ...operation, method: method.toUpperCase(), path });
+  }
+}
+const visited = new Set<string>();
+
+/** Calls an operation as the document has it, checks the answer against it, and returns the answer. */
+async function call(operationId: string, values: Record<string, string> = {}, payload?: unknown) {
+  const { method, path, responses, requestBody } = described.get(operationId) as never;
+  const url = (path as string).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no ${name}`);
+  const example = (requestBody as Operation['requestBody'])?.content['application/json']?.example;
+  const answer = await http.send(method, url, payload ?? example);
+  const response = (responses as Operation['responses'])[String(answer.status)];
+  expect([operationId, answer.status, response]).toEqual([operationId, answer.status, expect.any(Object)]);
+  expect([operationId, answer.status < 300, answer.text]).toEqual([operationId, true, answer.text]);
+  const [type, media] = Object.entries(response?.content ?? {})[0] ?? [];
+  if (type) expect(answer.headers['content-type']).toContain(type);
+  else expect(answer.text).toBe('');
+  if (media && type === 'application/json') {
+    expect([operationId, standalone(media.schema).safeParse(answer.body).error]).toEqual([
+      operationId,
+      undefined,
+    ]);
+  }
+  visited.add(operationId);
+  return answer;
+}
+
+const thread = { thread_id: EXAMPLES.thread_id };
+const own = { assistant_id: EXAMPLES.assistant_id };
+const RUN = { assistant_id: 'interrupting', input: { x: 1 } };
+const SLEEP = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+
+test('every answer is what the document says, and the examples work in its order', async () => {
+  for (const system of ['get_health', 'get_root', 'get_info', 'get_metrics']) await call(system);
+
+  await call('create_assistant');
+  for (const find of ['search_assistants', 'count_assistants']) await call(find);
+  for (const change of ['get_assistant', 'patch_assistant']) await call(change, own);
+  for (const version of ['search_assistant_versions', 'set_latest_assistant_version'])
+    await call(version, own);
+  const nested = { assistant_id: 'nested', namespace: 'child' };
+  for (const noun of ['graph', 'schemas', 'subgraphs', 'subgraph'])
+    await call(`get_assistant_${noun}`, nested);
+
+  await call('create_thread');
+  await call('wait_run', thread, RUN);
+  for (const read of ['get_thread', 'get_thread_state', 'get_thread_history', 'list_runs'])
+    await call(read, thread);
+  for (const read of ['search_thread_history', 'get_thread_state_at_checkpoint_post'])
+    await call(read, thread);
+  for (const find of ['search_threads', 'count_threads']) await call(find);
+  const { body: state } = await call('get_thread_state', thread);
+  await call('get_thread_state_at_checkpoint', { ...thread, ...state.checkpoint });
+  await call('update_thread_state', thread, { values: { x: 2 }, as_node: 'before' });
+  await call('patch_thread', thread);
+
+  const { body: run } = await call('create_run', thread, SLEEP);
+  await call('get_run', run);
+  await call('cancel_run', run);
+  await call('join_run', run);
+  for (const watch of ['join_run_stream', 'join_stateless_run_stream']) await call(watch, run);
+  await call('delete_run', run);
+  await call('stream_run', thread, RUN);
+
+  for (const stateless of ['create_stateless_run', 'wait_stateless_run', 'stream_stateless_run']) {
+    await call(stateless, {}, { assistant_id: 'echo', input: { x: 1 } });
+  }
+  await call('copy_thread', thread);
+  await call('delete_thread', thread);
+  await call('delete_assistant', own);
+  expect([...visited].sort()).toEqual([...described.keys()].sort());
+});
