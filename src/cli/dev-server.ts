@@ -1,15 +1,15 @@
 import { Socket } from 'node:net';
 import type { App } from '../app.ts';
 import { awaitLangChainCallbacks } from '../config/env.ts';
+import { userModule } from '../graphs/user-module.ts';
 import { serve } from '../node.ts';
-import type { FlagValues } from './command.ts';
 import { configured } from './configured.ts';
 import { explain } from './explain.ts';
 import { withOutput } from './output.ts';
-import type { FromServer, ToServer } from './server-process.ts';
+import type { DevServerArguments, FromServer, ToServer } from './server-process.ts';
 
 /** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
-async function devServer(flags: FlagValues): Promise<number> {
+async function devServer({ flags, root }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const turn = Promise.withResolvers<string>();
   process.on('message', (message: ToServer | string) => {
@@ -21,7 +21,7 @@ async function devServer(flags: FlagValues): Promise<number> {
   process.on('disconnect', () => stop.abort());
 
   awaitLangChainCallbacks();
-  await import('../app.ts');
+  await warmUp(root);
   const url = await Promise.race([turn.promise, aborted(stop.signal)]);
   if (url === undefined) return 0;
   const { config, logger } = await configured(flags, { json: false });
@@ -31,6 +31,13 @@ async function devServer(flags: FlagValues): Promise<number> {
     grace_ms: 0,
     reach: (app) => takeConnections(app, url),
   });
+}
+
+/** Loads what does not change: the program, and the LangGraph of the project. That is most of what a start takes. */
+async function warmUp(root: string): Promise<void> {
+  await import('../app.ts');
+  // Without it, the graphs say so when they load.
+  await userModule(root, '@langchain/langgraph').catch(() => {});
 }
 
 /** Serves the connections that the parent accepts, in place of listening. */
@@ -50,5 +57,5 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-const flags = JSON.parse(process.argv[2] as string);
-process.exit(await withOutput(() => devServer(flags).catch(explain)));
+const given: DevServerArguments = JSON.parse(process.argv[2] as string);
+process.exit(await withOutput(() => devServer(given).catch(explain)));

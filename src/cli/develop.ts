@@ -7,7 +7,7 @@ import type { FlagValues } from './command.ts';
 import { loadFor } from './configured.ts';
 import { FrontDoor } from './front-door.ts';
 import { importedFiles } from './imports.ts';
-import { ServerProcess } from './server-process.ts';
+import { type DevServerArguments, ServerProcess } from './server-process.ts';
 import { FileWatcher } from './watch.ts';
 
 /**
@@ -17,7 +17,7 @@ import { FileWatcher } from './watch.ts';
 export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
   using end = endRequest();
   using door = new FrontDoor();
-  await using servers = new ServerSuccession(flags, door, logger);
+  await using servers = new ServerSuccession({ flags, root: first.config.root }, door, logger);
   using watcher = new FileWatcher();
   await door.openAt(first.config.server);
   for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, door, logger)) {
@@ -32,11 +32,11 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
 }
 
 /**
- * One server process after the other behind a door that stays open. The next one is started long before it is needed
- * and has loaded everything but the project, which is most of the time that a start takes.
+ * One server process after the other behind a door that stays open. The next one is started long before it is needed,
+ * so that a change costs only the time to load the project.
  */
 class ServerSuccession implements AsyncDisposable {
-  readonly #flags: FlagValues;
+  readonly #given: DevServerArguments;
   readonly #door: FrontDoor;
   readonly #logger: Logger;
   #current: ServerProcess | undefined;
@@ -44,17 +44,17 @@ class ServerSuccession implements AsyncDisposable {
   /** Never rejects. */
   #supervision: Promise<void> = Promise.resolve();
 
-  constructor(flags: FlagValues, door: FrontDoor, logger: Logger) {
-    this.#flags = flags;
+  constructor(given: DevServerArguments, door: FrontDoor, logger: Logger) {
+    this.#given = given;
     this.#door = door;
     this.#logger = logger;
-    this.#spare = new ServerProcess(flags);
+    this.#spare = new ServerProcess(given);
   }
 
   /** Resolves when the process before has stopped; connections wait until the new one takes them. */
   async next(): Promise<void> {
     const before = this.#current;
-    const server = this.#spare.alive ? this.#spare : new ServerProcess(this.#flags);
+    const server = this.#spare.alive ? this.#spare : new ServerProcess(this.#given);
     this.#current = server;
     this.#door.leadTo('starting');
     await before?.stop();
@@ -73,7 +73,7 @@ class ServerSuccession implements AsyncDisposable {
     const reachable = await server.serve(this.#door.url);
     if (this.#current === server) {
       if (reachable) this.#door.leadTo(server.child);
-      this.#spare = new ServerProcess(this.#flags);
+      this.#spare = new ServerProcess(this.#given);
     }
     const code = await server.ended;
     if (this.#current !== server) return;

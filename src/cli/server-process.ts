@@ -4,6 +4,12 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FlagValues } from './command.ts';
 
+export interface DevServerArguments {
+  readonly flags: FlagValues;
+  /** The folder of the project. */
+  readonly root: string;
+}
+
 /** What `dev` tells the process that serves. Connections come beside these, from the front door. */
 export type ToServer = { readonly type: 'serve'; readonly url: string } | { readonly type: 'stop' };
 
@@ -23,8 +29,8 @@ export class ServerProcess {
   readonly ended: Promise<number | null>;
 
   /** The process gets ready, but reads no project and touches no data before `serve`. */
-  constructor(flags: FlagValues) {
-    this.child = fork(PROGRAM, [JSON.stringify(flags)], { stdio: 'inherit' });
+  constructor(given: DevServerArguments) {
+    this.child = fork(PROGRAM, [JSON.stringify(given)], { stdio: 'inherit' });
     this.ended = once(this.child, 'exit').then(([code]) => code);
     // A message to a process that has just ended; `ended` tells.
     this.child.on('error', () => {});
