@@ -72,6 +72,8 @@ async function touchThread(tx: Transaction, { run, thread, thread_metadata }: Ne
   await tx.run(sql`insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)
     values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)}, ${thread.created_at},
     ${thread.updated_at}, ${thread.created_at}) on conflict (thread_id) do nothing`);
+  // There was nothing to lock before, and somebody else may have made it at the same time.
+  await lockThread(tx, run.thread_id);
   return true;
 }
 
