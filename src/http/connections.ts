@@ -25,6 +25,8 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
       const controller = new AbortController();
       const { signal } = controller;
       const leave = () => {
+        // The server broke the connection off itself.
+        if (signal.aborted) return;
         controller.abort(CLIENT_GONE);
         onGone?.().catch((error) =>
           logger.error('cleaning up after a client failed', { request_id: request.id, error }),

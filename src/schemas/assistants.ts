@@ -3,9 +3,9 @@ import { JsonObject, Limit, Offset, QueryFlag, QueryInt, SortOrder, Timestamp, U
 
 /** LangGraph's run configuration as clients send it. */
 export const Config = z.looseObject({
-  tags: z.array(z.string()).optional(),
-  recursion_limit: z.int().min(1).optional(),
-  configurable: JsonObject.optional(),
+  tags: z.array(z.string()).optional().describe('Kept with everything that the run does.'),
+  recursion_limit: z.int().min(1).optional().describe('How many steps a run may take.'),
+  configurable: JsonObject.optional().describe('What the graph lets one configure.'),
 });
 export type Config = z.infer<typeof Config>;
 
@@ -24,51 +24,58 @@ export const Assistant = z.object({
 export type Assistant = z.infer<typeof Assistant>;
 
 export const AssistantCreate = z.looseObject({
-  graph_id: z.string(),
-  assistant_id: Uuid.optional(),
-  config: Config.optional(),
-  context: JsonObject.optional(),
-  metadata: JsonObject.optional(),
-  if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
-  name: z.string().optional(),
-  description: z.string().nullish(),
+  graph_id: z.string().describe('The name of the graph.'),
+  assistant_id: Uuid.optional().describe('An id of your own; a new one without it.'),
+  config: Config.optional().describe('The configuration that runs of the assistant begin with.'),
+  context: JsonObject.optional().describe(
+    'The context that runs begin with. Not together with `configurable`.',
+  ),
+  metadata: JsonObject.optional().describe('Anything to find the assistant by.'),
+  if_exists: z
+    .enum(['raise', 'do_nothing'])
+    .default('raise')
+    .describe('What happens when the id is taken: 409, or the assistant that has it is returned.'),
+  name: z.string().optional().describe('`Untitled` without it.'),
+  description: z.string().nullish().describe('What the assistant is for.'),
 });
 export type AssistantCreate = z.infer<typeof AssistantCreate>;
 
 /** `config` and `context` are replaced, `metadata` is merged shallow (CONTRACT §2.1). */
 export const AssistantPatch = z.looseObject({
-  graph_id: z.string().optional(),
-  config: Config.optional(),
-  context: JsonObject.optional(),
-  metadata: JsonObject.optional(),
-  name: z.string().optional(),
-  description: z.string().optional(),
+  graph_id: z.string().optional().describe('The name of another graph.'),
+  config: Config.optional().describe('Replaces the configuration.'),
+  context: JsonObject.optional().describe('Replaces the context.'),
+  metadata: JsonObject.optional().describe('Merged into what is there, key by key.'),
+  name: z.string().optional().describe('Another name.'),
+  description: z.string().optional().describe('Another description.'),
 });
 export type AssistantPatch = z.infer<typeof AssistantPatch>;
 
 export const AssistantFilter = z.looseObject({
-  metadata: JsonObject.optional(),
-  graph_id: z.string().optional(),
-  /** Part of the name; case does not matter, `%` and `_` are literal. */
-  name: z.string().optional(),
+  metadata: JsonObject.optional().describe('Only assistants whose metadata contains this.'),
+  graph_id: z.string().optional().describe('Only assistants of this graph.'),
+  name: z.string().optional().describe('Only assistants with this in their name, in capitals or not.'),
 });
 export type AssistantFilter = z.infer<typeof AssistantFilter>;
 
 export const AssistantField = z.enum(Assistant.keyof().options);
 
 export const AssistantSearch = AssistantFilter.extend({
-  limit: Limit.default(10),
-  offset: Offset.default(0),
-  sort_by: z.enum(['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id']).default('created_at'),
-  sort_order: SortOrder.default('desc'),
-  select: z.array(AssistantField).optional(),
+  limit: Limit.default(10).describe('How many assistants to return.'),
+  offset: Offset.default(0).describe('How many assistants to skip.'),
+  sort_by: z
+    .enum(['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id'])
+    .default('created_at')
+    .describe('The field that orders the assistants.'),
+  sort_order: SortOrder.default('desc').describe('Up or down.'),
+  select: z.array(AssistantField).optional().describe('The fields to return; all without it.'),
 });
 export type AssistantSearch = z.infer<typeof AssistantSearch>;
 
 export const AssistantVersionsSearch = z.looseObject({
-  metadata: JsonObject.optional(),
-  limit: Limit.default(10),
-  offset: Offset.default(0),
+  metadata: JsonObject.optional().describe('Only versions whose metadata contains this.'),
+  limit: Limit.default(10).describe('How many versions to return.'),
+  offset: Offset.default(0).describe('How many versions to skip.'),
 });
 export type AssistantVersionsSearch = z.infer<typeof AssistantVersionsSearch>;
 
@@ -77,9 +84,13 @@ export const AssistantVersion = Assistant.omit({ updated_at: true });
 export type AssistantVersion = z.infer<typeof AssistantVersion>;
 
 /** The version is wanted in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
-export const AssistantLatest = z.looseObject({ version: z.int().optional() });
+export const AssistantLatest = z.looseObject({
+  version: z.int().optional().describe('The version to go back to.'),
+});
 export type AssistantLatest = z.infer<typeof AssistantLatest>;
-export const AssistantLatestQuery = z.looseObject({ version: QueryInt.optional() });
+export const AssistantLatestQuery = z.looseObject({
+  version: QueryInt.optional().describe('The version to go back to, if the body does not name it.'),
+});
 
 export const AssistantDeleteQuery = z.looseObject({
   delete_threads: QueryFlag.default(false).meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import { Config } from './assistants.ts';
 import { JsonObject, Offset, QueryFlag, QueryInt, queryList, Timestamp, Uuid } from './fields.ts';
 import { StreamMode } from './stream-mode.ts';
@@ -10,12 +11,24 @@ export type RunStatus = z.infer<typeof RunStatus>;
 export const MultitaskStrategy = z.enum(['reject', 'rollback', 'interrupt', 'enqueue']);
 export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
-export const Send = z.looseObject({ node: z.string(), input: z.unknown() });
+export const Send = z.looseObject({
+  node: z.string().describe('The node to run.'),
+  input: z.unknown().describe('What the node receives instead of the state.'),
+});
 
 export const Command = z.looseObject({
-  update: z.union([JsonObject, z.array(z.unknown())]).nullish(),
-  resume: z.unknown().optional(),
-  goto: z.union([z.string(), Send, z.array(z.union([z.string(), Send]))]).nullish(),
+  update: z
+    .union([JsonObject, z.array(z.unknown())])
+    .nullish()
+    .describe('A change of the state: an object, or a list of [key, value].'),
+  resume: z
+    .unknown()
+    .optional()
+    .describe('The answer to what waits; by the id of the interrupt when several wait.'),
+  goto: z
+    .union([z.string(), Send, z.array(z.union([z.string(), Send]))])
+    .nullish()
+    .describe('The nodes to run next, by name or with an input of their own.'),
 });
 export type Command = z.infer<typeof Command>;
 
@@ -23,35 +36,79 @@ const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 
 /** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
-  /** An assistant's id or a graph's name. */
-  assistant_id: z.string(),
-  input: z.unknown().optional(),
-  command: Command.nullish(),
-  checkpoint: CheckpointConfig.nullish(),
-  checkpoint_id: z.string().nullish(),
-  metadata: JsonObject.nullish(),
-  config: Config.nullish(),
-  context: JsonObject.nullish(),
-  webhook: z.string().min(1).max(65536).meta({ format: 'uri-reference' }).nullish(),
-  interrupt_before: NodeList.nullish(),
-  interrupt_after: NodeList.nullish(),
-  stream_mode: z.union([z.array(StreamMode), StreamMode]).optional(),
-  stream_subgraphs: z.boolean().nullish(),
-  stream_resumable: z.boolean().nullish(),
-  feedback_keys: z.array(z.string()).nullish(),
-  multitask_strategy: MultitaskStrategy.nullish(),
-  if_not_exists: z.enum(['create', 'reject']).nullish(),
-  on_completion: z.enum(['delete', 'keep']).nullish(),
-  on_disconnect: z.enum(['cancel', 'continue']).nullish(),
-  /** Seconds until the run is due; negative means now. */
-  after_seconds: z.number().nullish(),
-  /** Legacy form of `durability`: false means `exit`. */
-  checkpoint_during: z.boolean().nullish(),
-  durability: z.enum(['sync', 'async', 'exit']).nullish(),
+  assistant_id: z.string().describe('The id of an assistant, or the name of a graph.'),
+  input: z
+    .unknown()
+    .optional()
+    .describe('The input of the graph. Without input and command it goes on from its last checkpoint.'),
+  command: Command.nullish().describe('What to do instead of taking an input; it wins over `input`.'),
+  checkpoint: CheckpointConfig.nullish().describe('Where to go on from, instead of the newest state.'),
+  checkpoint_id: z.string().nullish().describe('The same by the id alone.'),
+  metadata: JsonObject.nullish().describe('Kept with the run and its checkpoints.'),
+  config: Config.nullish().describe("Merged over the assistant's configuration."),
+  context: JsonObject.nullish().describe('What the nodes see as context. Not together with `configurable`.'),
+  webhook: z
+    .string()
+    .min(1)
+    .max(65536)
+    .meta({ format: 'uri-reference' })
+    .nullish()
+    .describe('The address to tell when the run has ended.'),
+  interrupt_before: NodeList.nullish().describe('Nodes to stop before; `*` for all.'),
+  interrupt_after: NodeList.nullish().describe('Nodes to stop after; `*` for all.'),
+  stream_mode: z
+    .union([z.array(StreamMode), StreamMode])
+    .optional()
+    .describe('Which events the run emits; `values` without it.'),
+  stream_subgraphs: z.boolean().nullish().describe('Whether the events of subgraphs are emitted too.'),
+  stream_resumable: z.boolean().nullish().describe('Whether events have ids and can be read again later.'),
+  feedback_keys: z.array(z.string()).nullish().describe('Keys of feedback that may be given to the run.'),
+  multitask_strategy: MultitaskStrategy.nullish().describe(
+    'What happens when a run of the thread is in flight; `enqueue` without it.',
+  ),
+  if_not_exists: z
+    .enum(['create', 'reject'])
+    .nullish()
+    .describe('What happens when the thread does not exist; `reject` without it.'),
+  on_completion: z
+    .enum(['delete', 'keep'])
+    .nullish()
+    .describe('Stateless runs: whether the thread goes when the run has ended; `delete` without it.'),
+  on_disconnect: z
+    .enum(['cancel', 'continue'])
+    .nullish()
+    .describe('What happens when the client that waits goes away; `continue` without it.'),
+  after_seconds: z.number().nullish().describe('Seconds until the run is due; negative means now.'),
+  checkpoint_during: z.boolean().nullish().describe('Older form of `durability`: false means `exit`.'),
+  durability: z
+    .enum(['sync', 'async', 'exit'])
+    .nullish()
+    .describe(
+      'When checkpoints are written: before the next step, beside it, or at the end; `async` without it.',
+    ),
 };
 
 export const RunCreate = z.looseObject(runFields);
 export type RunCreate = z.infer<typeof RunCreate>;
+
+const FIELDS = Object.keys(runFields);
+
+/**
+ * Runs without threads of their own making (CONTRACT §2.4). The JavaScript SDK sends the fields of its own type, such
+ * as `multitaskStrategy`, untranslated.
+ */
+export const RunBatchCreate = z.array(z.preprocess(inSnakeCase, RunCreate)).min(1);
+export type RunBatchCreate = z.infer<typeof RunBatchCreate>;
+
+function inSnakeCase(item: unknown): unknown {
+  if (!isObject(item)) return item;
+  const aliases = FIELDS.map((field) => [field, item[camelCase(field)]]);
+  return { ...Object.fromEntries(aliases.filter(([, value]) => value !== undefined)), ...item };
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** A run's instructions, complete and merged, as they are stored and shown (CONTRACT §2.3). */
 export const RunKwargs = z.looseObject({
@@ -89,21 +146,49 @@ export const Run = z.object({
   created_at: Timestamp,
   updated_at: Timestamp,
   langsmith_session_name: z.string().nullable(),
+  /** Only when it is selected: why the run was cancelled, null when it was not. */
+  cancel_reason: z.string().nullish(),
 });
 export type Run = z.infer<typeof Run>;
 
 export const RunField = z.enum(Run.keyof().options);
+export type RunField = z.infer<typeof RunField>;
 
 export const CancelAction = z.enum(['interrupt', 'rollback']);
 export type CancelAction = z.infer<typeof CancelAction>;
 
+/** Anything but `rollback` means interrupt (CONTRACT §2.3). */
+const action = CancelAction.catch('interrupt')
+  .default('interrupt')
+  .meta({ description: '`rollback` also deletes the run and its checkpoints.' });
+
 export const RunCancelQuery = z.looseObject({
   wait: QueryFlag.default(false).meta({ description: 'Whether to answer only once the run has stopped.' }),
-  /** Anything but `rollback` means interrupt (CONTRACT §2.3). */
-  action: CancelAction.catch('interrupt')
-    .default('interrupt')
-    .meta({ description: '`rollback` also deletes the run and its checkpoints.' }),
+  action,
+  /** A reason that is not known is none (CONTRACT §2.3). */
+  reason: z
+    .literal('taken')
+    .optional()
+    .catch(undefined)
+    .meta({ description: '`taken`: another process goes on with the work. Shown in `cancel_reason`.' }),
 });
+
+export const RunsCancelQuery = z.looseObject({ action });
+
+/** Which runs to cancel: all of a status, or some of a thread; not both (CONTRACT §2.3). */
+export const RunsCancel = z.union([
+  z.looseObject({
+    status: z.enum(['pending', 'running', 'all']),
+    thread_id: z.undefined().optional(),
+    run_ids: z.undefined().optional(),
+  }),
+  z.looseObject({
+    thread_id: Uuid,
+    run_ids: z.array(Uuid),
+    status: z.undefined().optional(),
+  }),
+]);
+export type RunsCancel = z.infer<typeof RunsCancel>;
 
 export const RunListQuery = z.looseObject({
   limit: QueryInt.pipe(z.int().min(1)).default(10).meta({ description: 'How many runs to return.' }),

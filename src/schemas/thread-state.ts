@@ -3,10 +3,10 @@ import { JsonObject, Limit, QueryFlag, QueryInt } from './fields.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
-  thread_id: z.string().optional(),
-  checkpoint_ns: z.string().optional(),
-  checkpoint_id: z.string().nullish(),
-  checkpoint_map: JsonObject.nullish(),
+  thread_id: z.string().optional().describe('The thread of the checkpoint.'),
+  checkpoint_ns: z.string().optional().describe('The namespace of a subgraph; empty for the graph itself.'),
+  checkpoint_id: z.string().nullish().describe('The id of the checkpoint; the newest without it.'),
+  checkpoint_map: JsonObject.nullish().describe('The checkpoints of the graphs around a subgraph.'),
 });
 export type CheckpointConfig = z.infer<typeof CheckpointConfig>;
 
@@ -42,18 +42,22 @@ export const ThreadStateQuery = z.looseObject({
 });
 
 export const ThreadStateAtCheckpoint = z.looseObject({
-  /** `{}` means the latest. */
-  checkpoint: CheckpointConfig,
-  subgraphs: z.boolean().default(false),
+  checkpoint: CheckpointConfig.describe('`{}` for the newest.'),
+  subgraphs: z.boolean().default(false).describe('Whether to include the state of subgraphs.'),
 });
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
 export const ThreadStateUpdate = z.looseObject({
-  values: z.union([JsonObject, z.array(z.unknown())]).nullish(),
-  as_node: z.string().nullish(),
-  checkpoint: CheckpointConfig.nullish(),
-  /** Older clients. */
-  checkpoint_id: z.string().nullish(),
+  values: z
+    .union([JsonObject, z.array(z.unknown())])
+    .nullish()
+    .describe('What a node would have returned.'),
+  as_node: z
+    .string()
+    .nullish()
+    .describe('The node that is said to have returned it; the last one without it.'),
+  checkpoint: CheckpointConfig.nullish().describe('The state to change, instead of the newest.'),
+  checkpoint_id: z.string().nullish().describe('The same by the id alone; sent by older clients.'),
 });
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
@@ -72,11 +76,12 @@ export const HistoryBefore = z.union([
 ]);
 
 export const ThreadHistory = z.looseObject({
-  limit: Limit.default(1),
-  before: HistoryBefore.nullish(),
-  /** Containment on the checkpoint's metadata, such as `{"step": 0}`. */
-  metadata: JsonObject.nullish(),
-  checkpoint: CheckpointConfig.nullish(),
+  limit: Limit.default(1).describe('How many states to return, newest first.'),
+  before: HistoryBefore.nullish().describe('Only states before this checkpoint.'),
+  metadata: JsonObject.nullish().describe(
+    'Only states whose checkpoint has this metadata, such as `{"step": 0}`.',
+  ),
+  checkpoint: CheckpointConfig.nullish().describe('The states of the subgraph with this namespace.'),
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 

@@ -17,9 +17,11 @@ export const RunError = z.object({ error: z.string(), message: z.string() });
 export type RunError = z.infer<typeof RunError>;
 
 export const ThreadTtl = z.looseObject({
-  strategy: z.enum(['delete', 'keep_latest']).default('delete'),
-  /** Minutes. */
-  ttl: z.number().optional(),
+  strategy: z
+    .enum(['delete', 'keep_latest'])
+    .default('delete')
+    .describe('What goes: the thread, or all but its newest checkpoint.'),
+  ttl: z.number().optional().describe('Minutes from now.'),
 });
 
 export const Thread = z.object({
@@ -40,16 +42,19 @@ export const Thread = z.object({
 export type Thread = z.infer<typeof Thread>;
 
 export const ThreadCreate = z.looseObject({
-  thread_id: Uuid.optional(),
-  metadata: JsonObject.optional(),
-  if_exists: z.enum(['raise', 'do_nothing']).default('raise'),
-  ttl: ThreadTtl.optional(),
+  thread_id: Uuid.optional().describe('An id of your own; a new one without it.'),
+  metadata: JsonObject.optional().describe('Anything to find the thread by.'),
+  if_exists: z
+    .enum(['raise', 'do_nothing'])
+    .default('raise')
+    .describe('What happens when the id is taken: 409, or the thread that has it is returned.'),
+  ttl: ThreadTtl.optional().describe('When the thread may go.'),
 });
 export type ThreadCreate = z.infer<typeof ThreadCreate>;
 
 export const ThreadPatch = z.looseObject({
-  metadata: JsonObject.optional(),
-  ttl: ThreadTtl.optional(),
+  metadata: JsonObject.optional().describe('Merged into what is there, key by key.'),
+  ttl: ThreadTtl.optional().describe('When the thread may go, counted from now.'),
 });
 export type ThreadPatch = z.infer<typeof ThreadPatch>;
 
@@ -72,30 +77,31 @@ export const ThreadField = z.enum([
 ]);
 
 export const ThreadFilter = z.looseObject({
-  metadata: JsonObject.optional(),
-  values: JsonObject.optional(),
-  status: ThreadStatus.optional(),
+  metadata: JsonObject.optional().describe('Only threads whose metadata contains this.'),
+  values: JsonObject.optional().describe('Only threads whose values contain this.'),
+  status: ThreadStatus.optional().describe('Only threads of this status.'),
 });
 export type ThreadFilter = z.infer<typeof ThreadFilter>;
 
 const EXTRACT_PATH = /^(config|interrupts|metadata|values)($|[.[])/;
 
 export const ThreadSearch = ThreadFilter.extend({
-  /** Empty means no filter (CONTRACT §2.2). */
-  ids: z.array(Uuid).optional(),
-  limit: Limit.default(10),
-  offset: Offset.default(0),
+  ids: z.array(Uuid).optional().describe('Only these threads; an empty list means all.'),
+  limit: Limit.default(10).describe('How many threads to return.'),
+  offset: Offset.default(0).describe('How many threads to skip.'),
   sort_by: z
     .enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])
-    .default('updated_at'),
-  sort_order: SortOrder.default('desc'),
-  select: z.array(ThreadField).optional(),
+    .default('updated_at')
+    .describe('The field that orders the threads.'),
+  sort_order: SortOrder.default('desc').describe('Up or down.'),
+  select: z.array(ThreadField).optional().describe('The fields to return; all without it.'),
   extract: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'alias must be an identifier'),
       z.string().regex(EXTRACT_PATH, 'path must start with config, interrupts, metadata or values'),
     )
     .refine((paths) => Object.keys(paths).length <= 10, 'at most 10 paths')
-    .optional(),
+    .optional()
+    .describe('Parts to return as `extracted`: name → path, such as `values.messages[-1]`.'),
 });
 export type ThreadSearch = z.infer<typeof ThreadSearch>;

@@ -72,6 +72,24 @@ test('every request body has an example that its schema accepts', () => {
   }
 });
 
+test('every field of a request, and every parameter, is explained', () => {
+  const fields = Object.keys(REQUESTS).flatMap((name) =>
+    Object.entries(document.components.schemas[name]?.properties ?? {}).map(
+      ([field, schema]) => [`${name}.${field}`, schema] as const,
+    ),
+  );
+  const parameters = operations.flatMap(({ operationId, parameters = [] }) =>
+    parameters.map((parameter) => [`${operationId}: ${parameter.name}`, parameter] as const),
+  );
+  expect(fields.length).toBeGreaterThan(60);
+  for (const [name, explained] of [...fields, ...parameters]) {
+    expect([name, explained]).toEqual([
+      name,
+      expect.objectContaining({ description: expect.stringMatching(/\.$/) }),
+    ]);
+  }
+});
+
 test('every reference leads to a schema, and every schema is used', () => {
   const text = JSON.stringify(document);
   const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);

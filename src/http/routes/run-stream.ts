@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
 import { RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
+import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
 import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
-import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../run-examples.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { cursorOf } from '../sse.ts';
 

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
 import { RunCreate, RunJoinQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
+import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
 import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
-import { CREATE_FAILURES, RUN_EXAMPLE } from '../run-examples.ts';
 import type { RunReplies } from '../run-replies.ts';
 
 const tags = [TAGS.runs];

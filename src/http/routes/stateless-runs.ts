@@ -4,10 +4,10 @@ import { StatelessRunPath } from '../../schemas/path-params.ts';
 import { Run, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
 import type { StatelessRunService } from '../../services/stateless-runs.ts';
+import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
 import { AGAIN_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
-import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../run-examples.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { cursorOf } from '../sse.ts';
 

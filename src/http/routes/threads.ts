@@ -105,7 +105,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
     },
     async ({ actor, params, body, headers }, reply) => {
       const thread = await threads.update(actor, params.thread_id, body);
-      if (headers.prefer !== 'return=minimal') return thread;
+      if (!headers.prefer?.includes('return=minimal')) return thread;
       reply.code(204);
     },
   );
