@@ -176,18 +176,20 @@ export const RunCancelQuery = z.looseObject({
 export const RunsCancelQuery = z.looseObject({ action });
 
 /** Which runs to cancel: all of a status, or some of a thread; not both (CONTRACT §2.3). */
-export const RunsCancel = z.union([
-  z.looseObject({
-    status: z.enum(['pending', 'running', 'all']),
-    thread_id: z.undefined().optional(),
-    run_ids: z.undefined().optional(),
-  }),
-  z.looseObject({
-    thread_id: Uuid,
-    run_ids: z.array(Uuid),
-    status: z.undefined().optional(),
-  }),
-]);
+export const RunsCancel = z
+  .looseObject({
+    status: z
+      .enum(['pending', 'running', 'all'])
+      .optional()
+      .meta({ description: 'All runs of this status, on every thread.' }),
+    thread_id: Uuid.optional().meta({ description: 'The thread of the runs that are named.' }),
+    run_ids: z.array(Uuid).optional().meta({ description: 'The runs to cancel.' }),
+  })
+  .refine(
+    ({ status, thread_id, run_ids }) =>
+      status ? !thread_id && !run_ids : thread_id !== undefined && run_ids !== undefined,
+    'must have either status, or thread_id and run_ids',
+  );
 export type RunsCancel = z.infer<typeof RunsCancel>;
 
 export const RunListQuery = z.looseObject({

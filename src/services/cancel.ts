@@ -1,20 +1,32 @@
 import type { CancelAction } from '../schemas/runs.ts';
 import type { RunError } from '../schemas/threads.ts';
+import type { Cancellation } from '../storage/queue/cancel.ts';
 
 const CLASS: Record<CancelAction, string> = { interrupt: 'UserInterrupt', rollback: 'UserRollback' };
 
-/** The reason that a cancelled run leaves on its thread; the braces are literal (CONTRACT §3). */
-export function requestedBy(action: CancelAction): RunError {
+/** What a cancelled run leaves behind; how long its log is kept is not the canceller's business. */
+export type Cancel = Omit<Cancellation, 'keep_log_ms'>;
+
+/**
+ * A cancel that a client asked for at `route`, with the reason that it leaves on the thread; the braces of a route are
+ * literal (CONTRACT §3). `taken` shows in the run's `cancel_reason` alone.
+ */
+export function requestedBy(action: CancelAction, route: string, reason?: 'taken'): Cancel {
+  const message = `${action} requested via ${route}`;
   return {
-    error: CLASS[action],
-    message: `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`,
+    action,
+    error: { error: CLASS[action], message },
+    ...(reason && { reason: `${reason}: ${message}` }),
   };
 }
 
-/** The reason when `on_disconnect: cancel` was asked for and the client has gone. */
-export const DISCONNECTED: RunError = {
-  error: CLASS.interrupt,
-  message: 'client disconnected from the run stream (on_disconnect=cancel)',
+/** When `on_disconnect: cancel` was asked for and the client has gone. */
+export const DISCONNECTED: Cancel = {
+  action: 'interrupt',
+  error: {
+    error: CLASS.interrupt,
+    message: 'client disconnected from the run stream (on_disconnect=cancel)',
+  },
 };
 
 /** True for the end that somebody asked for: a waiting client gets the values so far, not an error (CONTRACT §3). */

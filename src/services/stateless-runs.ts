@@ -2,21 +2,34 @@ import type { Actor } from '../auth/actor.ts';
 import { BadRequest } from '../core/errors.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { RunKind } from './run-options.ts';
-import { type RunDeps, submit } from './runs.ts';
+import { type Submission, submit, submitAll } from './run-submit.ts';
+import type { RunDeps } from './runs.ts';
 
 export type StatelessRunService = ReturnType<typeof statelessRunService>;
 
 /** Runs without a thread: each makes one for itself, which goes when it ends unless it is to be kept (CONTRACT §2.4). */
 export function statelessRunService(deps: RunDeps) {
+  async function submission(actor: Actor, input: RunCreate, kind: RunKind): Promise<Submission> {
+    const resume = input.command?.resume;
+    if (resume !== undefined && resume !== null) {
+      throw new BadRequest('You must provide a thread_id when resuming.');
+    }
+    const assistant = await deps.assistants.resolve(actor, input.assistant_id);
+    const thread_id = deps.ids.uuid7();
+    return { input, actor, assistant, thread_id, kind, temporary: true, thread_metadata: {} };
+  }
+
   return {
     async create(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
-      const resume = input.command?.resume;
-      if (resume !== undefined && resume !== null) {
-        throw new BadRequest('You must provide a thread_id when resuming.');
-      }
-      const assistant = await deps.assistants.resolve(actor, input.assistant_id);
-      const thread_id = deps.ids.uuid7();
-      return submit(deps, input, { actor, assistant, thread_id, kind, temporary: true, thread_metadata: {} });
+      return submit(deps, await submission(actor, input, kind));
+    },
+
+    /** One that cannot be made keeps all others from being made. */
+    async createBatch(actor: Actor, inputs: readonly RunCreate[]): Promise<Run[]> {
+      return submitAll(
+        deps,
+        await Promise.all(inputs.map((input) => submission(actor, input, 'background'))),
+      );
     },
   };
 }

@@ -1,13 +1,15 @@
-import type { Run } from '../schemas/runs.ts';
+import type { Run, RunField } from '../schemas/runs.ts';
 import type { Db } from './db.ts';
-import { decode } from './json.ts';
-import { all, raw, sql } from './sql.ts';
+import { decode, isOneOf } from './json.ts';
+import { all, raw, type Sql, sql } from './sql.ts';
 
 export interface RunList {
   readonly limit: number;
   readonly offset: number;
   /** One that no run can have matches nothing. */
   readonly status?: string | undefined;
+  /** `cancel_reason` is read only when it is named here; the rest always. */
+  readonly select?: readonly RunField[] | undefined;
 }
 
 export type RunRepository = ReturnType<typeof runRepository>;
@@ -31,15 +33,22 @@ export function runRepository(db: Db) {
     },
 
     /** Newest first. */
-    async list(thread_id: string, { limit, offset, status }: RunList): Promise<Run[]> {
+    async list(thread_id: string, { limit, offset, status, select }: RunList): Promise<Run[]> {
       const wanted = all([
         sql`thread_id = ${thread_id}`,
         status === undefined ? undefined : sql`status = ${status}`,
       ]);
       const rows = await db.all<Run>(sql`
-        select ${COLUMNS} from runs where ${wanted}
+        select ${columns(select)} from runs where ${wanted}
         order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
       return rows.map((row) => decode(row, ['metadata', 'kwargs']));
+    },
+
+    /** True when the thread has one of them, in any state. */
+    async exist(thread_id: string, run_ids: readonly string[]): Promise<boolean> {
+      const row = await db.get(sql`select 1 from runs
+        where thread_id = ${thread_id} and ${isOneOf('run_id', run_ids)} limit 1`);
+      return row !== undefined;
     },
 
     /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
@@ -49,4 +58,8 @@ export function runRepository(db: Db) {
       );
     },
   };
+}
+
+function columns(select: RunList['select']): Sql {
+  return select?.includes('cancel_reason') ? sql`${COLUMNS}, cancel_reason` : COLUMNS;
 }

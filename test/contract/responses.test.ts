@@ -85,6 +85,9 @@ test('every answer is what the document says, and the examples work in its order
   for (const stateless of ['create_stateless_run', 'wait_stateless_run', 'stream_stateless_run']) {
     await call(stateless, {}, { assistant_id: 'echo', input: { x: 1 } });
   }
+  await call('create_stateless_runs');
+  await http.post('/runs', { ...SLEEP, after_seconds: 600 });
+  await call('cancel_runs');
   await call('copy_thread', thread);
   await call('delete_thread', thread);
   await call('delete_assistant', own);

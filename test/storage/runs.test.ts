@@ -56,4 +56,44 @@ describeEachDatabase('runs', (open) => {
     expect(found.map((run) => run.run_id).sort()).toEqual(made.map((run) => run.run_id).sort());
     expect(await runs.ofAssistant(assistant_id, 2)).toHaveLength(2);
   });
+
+  test('tell why they were cancelled when that is selected', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const { queue, add } = queueStory(db);
+    const [one, other] = [await add(threadId(1)), await add(threadId(1))];
+    const error = { error: 'UserInterrupt', message: 'asked for' };
+    await queue.cancel(threadId(1), [one], { action: 'interrupt', error, keep_log_ms: 1000 });
+    await queue.cancel(threadId(1), [other], {
+      action: 'interrupt',
+      error,
+      reason: 'taken: asked for',
+      keep_log_ms: 1000,
+    });
+    const reasons = (await runs.list(threadId(1), { limit: 10, offset: 0, select: ['cancel_reason'] })).map(
+      ({ run_id, cancel_reason }) => [run_id, cancel_reason],
+    );
+    expect(Object.fromEntries(reasons)).toEqual({ [one]: 'asked for', [other]: 'taken: asked for' });
+    expect(await runs.exist(threadId(1), [one, threadId(9)])).toBe(true);
+    expect(await runs.exist(threadId(2), [one])).toBe(false);
+  });
+
+  test('in flight are found by status, without those that are cancelled already', async () => {
+    await using db = await open();
+    const { queue, add, claimed } = queueStory(db);
+    const [executing, waiting, behind] = [
+      await add(threadId(1)),
+      await add(threadId(1)),
+      await add(threadId(2)),
+    ];
+    await claimed(1);
+    const found = async (status: 'pending' | 'running' | 'all', limit = 10) =>
+      (await queue.inFlight(status, limit)).map((run) => run.run_id);
+    expect(await found('running')).toEqual([executing]);
+    expect(await found('pending')).toEqual([waiting, behind]);
+    expect(await found('all', 2)).toEqual([executing, waiting]);
+    const error = { error: 'UserInterrupt', message: 'asked for' };
+    await queue.cancel(threadId(1), [executing], { action: 'interrupt', error, keep_log_ms: 1000 });
+    expect(await found('running')).toEqual([]);
+  });
 });

@@ -25,6 +25,8 @@ export const REQUESTS: Record<string, z.ZodType> = {
   ThreadStateSearch: state.ThreadHistory,
   CheckpointConfig: state.CheckpointConfig,
   RunCreate: runs.RunCreate,
+  RunBatchCreate: runs.RunBatchCreate,
+  RunsCancel: runs.RunsCancel,
   Command: runs.Command,
   Send: runs.Send,
   StreamMode,

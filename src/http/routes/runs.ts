@@ -1,7 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { EXAMPLES, RunPath, ThreadPath } from '../../schemas/path-params.ts';
-import { Run, RunCancelQuery, RunCreate, RunListQuery } from '../../schemas/runs.ts';
+import {
+  Run,
+  RunCancelQuery,
+  RunCreate,
+  RunListQuery,
+  RunsCancel,
+  RunsCancelQuery,
+} from '../../schemas/runs.ts';
 import { pick } from '../../services/page.ts';
 import type { RunService } from '../../services/runs.ts';
 import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';
@@ -119,6 +126,27 @@ export function runRoutes(
       if (query.wait) return replies.sendLate(reply, runHeaders(params, 'join'), cancel);
       await cancel(signal);
       reply.code(202);
+    },
+  );
+
+  app.post(
+    '/runs/cancel',
+    {
+      schema: {
+        operationId: 'cancel_runs',
+        summary: 'Cancel runs',
+        description: 'Stops all runs of a status, on every thread, or runs of one thread by their ids.',
+        tags,
+        querystring: RunsCancelQuery,
+        body: RunsCancel,
+        example: { status: 'pending' },
+        response: { 204: z.undefined() },
+        failures: { 404: 'No runs found to cancel.' },
+      },
+    },
+    async ({ actor, query, body }, reply) => {
+      await runs.cancelMany(actor, body, query.action);
+      reply.code(204);
     },
   );
 }

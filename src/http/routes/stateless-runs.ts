@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { StatelessRunPath } from '../../schemas/path-params.ts';
-import { Run, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
+import { Run, RunBatchCreate, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
 import type { StatelessRunService } from '../../services/stateless-runs.ts';
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
@@ -42,6 +42,23 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
       reply.headers(statelessRunHeaders(run));
       return run;
     },
+  );
+
+  app.post(
+    '/runs/batch',
+    {
+      schema: {
+        operationId: 'create_stateless_runs',
+        summary: 'Start several background runs',
+        description: 'Puts runs into the queue, each on a thread of its own: all of them, or none.',
+        tags,
+        body: RunBatchCreate,
+        example: [RUN_EXAMPLE, RUN_EXAMPLE],
+        response: { 200: z.array(Run) },
+        failures: STATELESS_FAILURES,
+      },
+    },
+    ({ actor, body }) => statelessRuns.createBatch(actor, body),
   );
 
   app.post(

@@ -60,6 +60,7 @@ create table runs (
   kwargs {json} not null,
   multitask_strategy text not null,
   error {json},
+  cancel_reason text,
   attempt integer not null,
   created_at {timestamp} not null,
   updated_at {timestamp} not null,

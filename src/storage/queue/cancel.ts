@@ -19,6 +19,8 @@ export interface Cancellation {
   readonly action: CancelAction;
   readonly error: RunError;
   /** How long the log of a run that never started is kept, ms. */
+  /** The run's `cancel_reason`; the error's message without it. */
+  readonly reason?: string;
   readonly keep_log_ms: number;
 }
 
@@ -32,6 +34,23 @@ export interface Cancelled {
 }
 
 /** The runs of a thread that wait or execute, first come first. */
+export interface InFlightRun {
+  readonly run_id: string;
+  readonly thread_id: string;
+}
+
+const OF_STATUS = {
+  pending: sql`state <> 'running'`,
+  running: sql`state = 'running'`,
+  all: sql`true`,
+};
+
+/** Some runs that wait, execute, or both, on any thread, and are not cancelled yet; the first that came. */
+export function inFlightOf(db: Db, status: keyof typeof OF_STATUS, limit: number): Promise<InFlightRun[]> {
+  return db.all(sql`select run_id, thread_id from run_queue
+    where cancel_action is null and ${OF_STATUS[status]} order by seq limit ${limit}`);
+}
+
 export function inFlight(tx: Transaction, thread_id: string): Promise<QueueRow[]> {
   return tx.all<QueueRow>(
     sql`select run_id, state, cancel_action from run_queue where thread_id = ${thread_id} order by not_before, seq`,
@@ -73,14 +92,18 @@ export async function cancelRows(
   for (const run_id of ended) await endLog(tx, run_id, 'interrupted', how.keep_log_ms);
   const all = [...stopping, ...ended];
   if (all.length > 0) {
-    await (how.action === 'rollback' ? remove(tx, thread_id, all) : interrupt(tx, all, how.error));
+    await (how.action === 'rollback' ? remove(tx, thread_id, all) : interrupt(tx, all, how));
   }
   return { stopping, ended };
 }
 
-function interrupt(tx: Transaction, run_ids: string[], error: RunError): Promise<number> {
-  return tx.run(sql`update runs set status = 'interrupted', error = ${toJson(error)}, updated_at = ${NOW},
-    ended_at = ${NOW} where run_id in ${list(run_ids)}`);
+function interrupt(
+  tx: Transaction,
+  run_ids: string[],
+  { error, reason = error.message }: Cancellation,
+): Promise<number> {
+  return tx.run(sql`update runs set status = 'interrupted', error = ${toJson(error)}, cancel_reason = ${reason},
+    updated_at = ${NOW}, ended_at = ${NOW} where run_id in ${list(run_ids)}`);
 }
 
 async function remove(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {

@@ -19,15 +19,48 @@ export interface NewRun {
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
 
+export type Queued = { readonly outcome: 'queued'; readonly ready: boolean } & Omit<Cancelled, 'promoted'>;
+
 export type Enqueued =
   | { readonly outcome: 'missing thread' }
   | { readonly outcome: 'run exists' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
-  | ({ readonly outcome: 'queued'; readonly ready: boolean } & Omit<Cancelled, 'promoted'>);
+  | Queued;
 
 /** Adds a run and decides about the others of its thread: one transaction (ENGINE §2). */
 export function enqueue(db: Db, request: NewRun): Promise<Enqueued> {
   return db.transaction('promised', (tx) => enqueueIn(tx, request));
+}
+
+/** Undoes the transaction of a batch. */
+class Refused extends Error {
+  readonly outcomes: Enqueued[];
+
+  constructor(outcomes: Enqueued[]) {
+    super('a run of the batch is refused');
+    this.outcomes = outcomes;
+  }
+}
+
+/**
+ * Adds all of the runs, each on a thread of its own, or none. The outcomes are in their order; the first that is not
+ * `queued` is the last, and then nothing was added.
+ */
+export async function enqueueAll(db: Db, requests: readonly NewRun[]): Promise<Enqueued[]> {
+  try {
+    return await db.transaction('promised', async (tx) => {
+      const outcomes: Enqueued[] = [];
+      for (const request of requests) {
+        const outcome = await enqueueIn(tx, request);
+        outcomes.push(outcome);
+        if (outcome.outcome !== 'queued') throw new Refused(outcomes);
+      }
+      return outcomes;
+    });
+  } catch (error) {
+    if (error instanceof Refused) return error.outcomes;
+    throw error;
+  }
 }
 
 async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {

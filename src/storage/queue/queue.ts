@@ -1,9 +1,9 @@
 import type { Db } from '../db.ts';
-import { type Cancellation, cancelRuns } from './cancel.ts';
+import { type Cancellation, cancelRuns, inFlightOf } from './cancel.ts';
 import { type Claim, claim } from './claim.ts';
 import { deleteRun, type ItsCheckpoints } from './delete-run.ts';
 import { nextDue, promoteDue } from './due.ts';
-import { enqueue, type NewRun } from './enqueue.ts';
+import { enqueue, enqueueAll, type NewRun } from './enqueue.ts';
 import { queueFigures } from './figures.ts';
 import { finish, type RunEnd } from './finish.ts';
 import type { Lease } from './lease.ts';
@@ -17,11 +17,13 @@ export type RunQueue = ReturnType<typeof runQueue>;
 export function runQueue(db: Db) {
   return {
     enqueue: (request: NewRun) => enqueue(db, request),
+    enqueueAll: (requests: readonly NewRun[]) => enqueueAll(db, requests),
     claim: (request: Claim) => claim(db, request),
     finish: (lease: Lease, end: RunEnd) => finish(db, lease, end),
     release: (lease: Lease, how: Release) => release(db, lease, how),
     cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
       cancelRuns(db, thread_id, run_ids, how),
+    inFlight: (status: 'pending' | 'running' | 'all', limit: number) => inFlightOf(db, status, limit),
     deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints) =>
       deleteRun(db, thread_id, run_id, checkpoints),
     figures: () => queueFigures(db),

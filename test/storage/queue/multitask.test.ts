@@ -24,7 +24,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await claimed()).toEqual([]);
 
     const finished = await queue.finish(run!.lease, successful());
-    expect(finished).toEqual({ outcome: 'finished', status: 'success', promoted: true });
+    expect(finished).toEqual({ outcome: 'finished', ending: { status: 'success' }, promoted: true });
     expect(await claimed()).toEqual([second]);
   });
 
@@ -99,5 +99,18 @@ describeEachDatabase('the multitask strategies', (open) => {
     });
     expect(await queue.enqueue(request(run))).toMatchObject({ outcome: 'queued', ready: true });
     expect(await queue.enqueue(request(run))).toEqual({ outcome: 'run exists' });
+  });
+
+  test('of a batch all runs are queued or, when one cannot be, none', async () => {
+    await using db = await open();
+    const { queue, statusOf } = queueStory(db);
+    const [first, second, third] = [newRun(randomUUID()), newRun(randomUUID()), newRun(randomUUID())];
+
+    const outcomes = await queue.enqueueAll([request(first), request(second)]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['queued', 'queued']);
+
+    const refused = await queue.enqueueAll([request(third), request(second)]);
+    expect(refused.at(-1)).toEqual({ outcome: 'run exists' });
+    expect(await statusOf(third.run_id)).toBeUndefined();
   });
 });

@@ -1,0 +1,86 @@
+import type { Actor } from '../auth/actor.ts';
+import { NotFound } from '../core/errors.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { CancelAction, Run, RunsCancel } from '../schemas/runs.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RunRepository } from '../storage/runs.ts';
+import { type Cancel, DISCONNECTED, requestedBy } from './cancel.ts';
+import { isFinal } from './transitions.ts';
+
+export interface CancelDeps {
+  readonly runs: RunRepository;
+  readonly queue: RunQueue;
+  readonly bus: EventBus;
+  /** How long the log of an ended run is kept, ms. */
+  readonly keep_log_ms: number;
+}
+
+export interface CancelOptions {
+  readonly action: CancelAction;
+  /** `taken`: somebody else goes on with what the run did; the run's `cancel_reason` says so. */
+  readonly reason?: 'taken' | undefined;
+}
+
+/** Runs cancelled before the next look: there may be very many. */
+const BATCH = 500;
+
+const NONE_FOUND = 'No runs found to cancel.';
+const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
+
+/** Stopping runs: one by its id, or many at once (CONTRACT §2.3, §3). */
+export function runCancel({ runs, queue, bus, keep_log_ms }: CancelDeps) {
+  /** How many of them were still in flight. */
+  async function stop(thread_id: string, run_ids: string[], how: Cancel) {
+    const { stopping, ended, promoted } = await queue.cancel(thread_id, run_ids, { ...how, keep_log_ms });
+    for (const run_id of stopping) bus.control(run_id);
+    for (const run_id of ended) bus.hint(run_id);
+    if (promoted) bus.wake();
+    return stopping.length + ended.length;
+  }
+
+  async function stopAll(status: 'pending' | 'running' | 'all', how: Cancel): Promise<void> {
+    let batch = await queue.inFlight(status, BATCH);
+    if (batch.length === 0) throw new NotFound(NONE_FOUND);
+    while (batch.length > 0) {
+      for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
+        const run_ids = found.map((run) => run.run_id);
+        await stop(thread_id, run_ids, how);
+      }
+      batch = batch.length < BATCH ? [] : await queue.inFlight(status, BATCH);
+    }
+  }
+
+  return {
+    /** Returns the run that is being stopped. */
+    async cancel(
+      _actor: Actor,
+      thread_id: string,
+      run_id: string,
+      { action, reason }: CancelOptions,
+    ): Promise<Run> {
+      const run = await runs.get(thread_id, run_id);
+      if (!run) throw new NotFound(NONE_FOUND);
+      const how = requestedBy(action, 'POST /threads/{thread_id}/runs/{run_id}/cancel', reason);
+      if (isFinal(run.status) || (await stop(thread_id, [run_id], how)) === 0)
+        throw new NotFound(NONE_IN_FLIGHT);
+      return run;
+    },
+
+    /** Every run of a status, or those of a thread that are named and in flight. */
+    async cancelMany(
+      _actor: Actor,
+      { status = 'all', thread_id, run_ids }: RunsCancel,
+      action: CancelAction,
+    ): Promise<void> {
+      const how = requestedBy(action, 'POST /runs/cancel');
+      if (thread_id === undefined || run_ids === undefined) return stopAll(status, how);
+      if (!(await runs.exist(thread_id, run_ids))) throw new NotFound(NONE_FOUND);
+      if ((await stop(thread_id, run_ids, how)) === 0) throw new NotFound(NONE_IN_FLIGHT);
+    },
+
+    /** The client that asked for `on_disconnect: cancel` is gone. A run that ended meanwhile is left alone. */
+    async abandon(run: Run): Promise<void> {
+      await stop(run.thread_id, [run.run_id], DISCONNECTED);
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { type Clock, timestamp } from '../core/clock.ts';
+import { Conflict, NotFound } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { Assistant } from '../schemas/assistants.ts';
+import type { Run, RunCreate } from '../schemas/runs.ts';
+import type { Thread } from '../schemas/threads.ts';
+import type { Enqueued, NewRun, Queued } from '../storage/queue/enqueue.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import { alreadyRunning, strategyFor } from './multitask.ts';
+import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
+
+export interface SubmitDeps {
+  readonly queue: RunQueue;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** How long the log of an ended run is kept, ms. */
+  readonly keep_log_ms: number;
+}
+
+/** What a client asks for, and what the server made of it. */
+export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'> {
+  readonly input: RunCreate;
+}
+
+/** Puts a run into the queue and tells the others of its thread and the workers. */
+export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
+  const request = newRun(deps, submission);
+  announce(deps, request, accepted(await deps.queue.enqueue(request), request));
+  return request.run;
+}
+
+/** Several runs, each on a thread of its own: all or none. */
+export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
+  const requests = submissions.map((submission) => newRun(deps, submission));
+  const outcomes = await deps.queue.enqueueAll(requests);
+  requests.forEach((request, i) => {
+    announce(deps, request, accepted(outcomes[i] as Enqueued, request));
+  });
+  return requests.map(({ run }) => run);
+}
+
+function accepted(outcome: Enqueued, { run }: NewRun): Queued {
+  if (outcome.outcome === 'rejected') throw alreadyRunning();
+  if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
+  if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);
+  return outcome;
+}
+
+function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, ready }: Queued): void {
+  for (const run_id of stopping) bus.control(run_id);
+  for (const run_id of ended) bus.hint(run_id);
+  if (ready) bus.wake();
+  if (delay_ms > 0) bus.scheduled();
+}
+
+function newRun({ clock, ids, keep_log_ms }: SubmitDeps, { input, ...made }: Submission): NewRun {
+  const context = { ...made, run_id: ids.uuid7(), now_ms: clock.now() };
+  const { assistant, thread_id, run_id, now_ms, temporary } = context;
+  const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
+  const strategy = input.multitask_strategy ?? 'enqueue';
+  // A delayed run shows its due time as its creation (CONTRACT §3).
+  const created_at = timestamp(now_ms + delay_ms);
+  const run: Run = {
+    run_id,
+    thread_id,
+    assistant_id: assistant.assistant_id,
+    metadata: runMetadata(input, context),
+    status: 'pending',
+    kwargs: runKwargs(input, context),
+    multitask_strategy: strategy,
+    created_at,
+    updated_at: timestamp(now_ms),
+    langsmith_session_name: null,
+  };
+  const makesThread = temporary || input.if_not_exists === 'create';
+  return {
+    run,
+    delay_ms,
+    thread: makesThread ? newThread(run, assistant) : undefined,
+    thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
+    others: strategyFor(strategy, run_id, keep_log_ms),
+  };
+}
+
+/** A thread that a run makes carries the run's metadata (CONTRACT §3 `if_not_exists`). */
+function newThread(run: Run, { graph_id, assistant_id }: Assistant): Thread {
+  return {
+    thread_id: run.thread_id,
+    created_at: run.updated_at,
+    updated_at: run.updated_at,
+    metadata: { ...run.metadata, graph_id, assistant_id },
+    status: 'busy',
+    config: {},
+    values: null,
+  };
+}

@@ -1,0 +1,130 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+const http = await openApp({ graphs: ['echo', 'sleeper'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const ECHO = { assistant_id: 'echo', input: { x: 1 } };
+const SLEEP = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+
+/** A run that sleeps on a thread of its own, and where it is. */
+async function sleeping() {
+  const thread_id = await http.thread();
+  const { body } = await http.post(`/threads/${thread_id}/runs`, SLEEP);
+  return { thread_id, run_id: body.run_id as string, at: `/threads/${thread_id}/runs/${body.run_id}` };
+}
+
+async function statusOf(at: string): Promise<string> {
+  return (await http.get(at)).body.status;
+}
+
+test('a batch starts each run on a thread of its own', async () => {
+  const { status, body } = await http.post('/runs/batch', [ECHO, { ...ECHO, on_completion: 'keep' }]);
+  expect(status).toBe(200);
+  expect(body).toMatchObject([{ status: 'pending' }, { status: 'pending' }]);
+  expect(body[0].thread_id).not.toBe(body[1].thread_id);
+  const { thread_id, run_id } = body[1];
+  expect((await http.get(`/threads/${thread_id}/runs/${run_id}/join`)).body).toMatchObject({ x: 1 });
+});
+
+test('a batch is read in camel case too, and what is in both is read as the contract has it', async () => {
+  const { body } = await http.post('/runs/batch', [
+    { assistantId: 'sleeper', assistant_id: 'echo', afterSeconds: 600, multitaskStrategy: 'reject' },
+  ]);
+  expect(body).toMatchObject([
+    { multitask_strategy: 'reject', metadata: { assistant_id: expect.any(String) } },
+  ]);
+  expect(body[0].kwargs.config.configurable).toMatchObject({ graph_id: 'echo', __after_seconds__: 600 });
+  await http.post('/runs/cancel', { thread_id: body[0].thread_id, run_ids: [body[0].run_id] });
+});
+
+test('one bad run keeps the whole batch from being made', async () => {
+  const count = async () => (await http.post('/threads/count', {})).body;
+  const before = await count();
+  const missing = await http.post('/runs/batch', [ECHO, { assistant_id: crypto.randomUUID() }]);
+  expect([missing.status, missing.body.detail]).toEqual([404, 'Thread or assistant not found.']);
+  expect(await http.post('/runs/batch', [ECHO, { assistant_id: 'nobody' }])).toMatchObject({ status: 422 });
+  expect(await http.post('/runs/batch', [ECHO, {}])).toMatchObject({
+    status: 422,
+    body: { detail: '[1].assistant_id is required' },
+  });
+  expect(await http.post('/runs/batch', [ECHO, { ...ECHO, command: { resume: 1 } }])).toMatchObject({
+    status: 400,
+  });
+  expect((await http.post('/runs/batch', [])).status).toBe(422);
+  expect(await count()).toBe(before);
+});
+
+test('runs of a thread are cancelled by their ids, and others are left alone', async () => {
+  const [one, other] = [await sleeping(), await sleeping()];
+  const cancelled = await http.post('/runs/cancel', {
+    thread_id: one.thread_id,
+    run_ids: [one.run_id, other.run_id],
+  });
+  expect([cancelled.status, cancelled.text]).toEqual([204, '']);
+  expect([await statusOf(one.at), await statusOf(other.at)]).toEqual([
+    'interrupted',
+    expect.stringMatching(/ing$/),
+  ]);
+  const thread = async () => (await http.get(`/threads/${one.thread_id}`)).body;
+  await until('the worker lets go', async () => (await thread()).status !== 'busy');
+  expect((await thread()).error).toEqual({
+    error: 'UserInterrupt',
+    message: 'interrupt requested via POST /runs/cancel',
+  });
+
+  const again = await http.post('/runs/cancel', { thread_id: one.thread_id, run_ids: [one.run_id] });
+  expect(again).toMatchObject({
+    status: 404,
+    body: { detail: expect.stringMatching(/^No matching runs to/) },
+  });
+  const nobody = await http.post('/runs/cancel', {
+    thread_id: one.thread_id,
+    run_ids: [crypto.randomUUID()],
+  });
+  expect(nobody).toMatchObject({ status: 404, body: { detail: 'No runs found to cancel.' } });
+  await http.post('/runs/cancel', { thread_id: other.thread_id, run_ids: [other.run_id] });
+});
+
+test('all runs of a status are cancelled, on every thread', async () => {
+  const [one, other] = [await sleeping(), await sleeping()];
+  const { body: waiting } = await http.post(`/threads/${one.thread_id}/runs`, ECHO);
+  const waitingAt = `/threads/${one.thread_id}/runs/${waiting.run_id}`;
+
+  expect((await http.post('/runs/cancel', { status: 'pending' })).status).toBe(204);
+  expect(await statusOf(waitingAt)).toBe('interrupted');
+  expect((await http.post('/runs/cancel?action=rollback', { status: 'all' })).status).toBe(204);
+  expect([(await http.get(one.at)).status, (await http.get(other.at)).status]).toEqual([404, 404]);
+  expect(await http.post('/runs/cancel', { status: 'all' })).toMatchObject({
+    status: 404,
+    body: { detail: 'No runs found to cancel.' },
+  });
+});
+
+test('a bulk cancel names either a status or runs', async () => {
+  const thread_id = crypto.randomUUID();
+  const wrong = [
+    {},
+    { thread_id },
+    { run_ids: [] },
+    { status: 'all', thread_id, run_ids: [] },
+    { status: 'done' },
+  ];
+  for (const body of wrong) expect((await http.post('/runs/cancel', body)).status).toBe(422);
+});
+
+test('why a run was cancelled is told to those who ask', async () => {
+  const { thread_id, run_id, at } = await sleeping();
+  await http.post(`${at}/cancel?wait=1&reason=taken`);
+  const { body: after } = await http.post(`/threads/${thread_id}/runs`, ECHO);
+  await http.get(`/threads/${thread_id}/runs/${after.run_id}/join`);
+
+  const { body } = await http.get(`/threads/${thread_id}/runs?select=run_id&select=cancel_reason`);
+  const request = 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel';
+  expect(body).toEqual([
+    { run_id: after.run_id, cancel_reason: null },
+    { run_id, cancel_reason: `taken: ${request}` },
+  ]);
+  expect(Object.keys((await http.get(at)).body)).not.toContain('cancel_reason');
+});
