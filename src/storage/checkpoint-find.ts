@@ -1,4 +1,4 @@
-import { assemble, type CompleteRow, complete, type StoredCheckpoint } from './checkpoint-rows.ts';
+import { HEAD, type Head, type StoredCheckpoint, withValues } from './checkpoint-rows.ts';
 import type { Db } from './db.ts';
 import { contains } from './json.ts';
 import { all, type Sql, sql } from './sql.ts';
@@ -17,9 +17,10 @@ export interface CheckpointQuery {
 }
 
 export async function findCheckpoints(db: Db, query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-  const heads = sql`select thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata from checkpoints
-    where ${all(conditions(query))} order by checkpoint_id desc ${limited(query.limit)}`;
-  return assemble(await db.all<CompleteRow>(complete(heads)));
+  const heads = await db.all<Head>(sql`
+    select ${HEAD} from checkpoints where ${all(conditions(query))}
+    order by checkpoint_id desc ${limited(query.limit)}`);
+  return withValues(db, heads);
 }
 
 function conditions(query: CheckpointQuery): (Sql | undefined)[] {

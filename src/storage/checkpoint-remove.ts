@@ -1,5 +1,7 @@
+import { BASES } from './checkpoint-rows.ts';
 import type { Transaction } from './db.ts';
 import { eachText } from './json.ts';
+import { lookUp } from './look-up.ts';
 import { sql } from './sql.ts';
 
 /** Everything a thread remembers. */
@@ -35,9 +37,11 @@ function removeCheckpoints(tx: Transaction, thread_id: string, run_id: string): 
       select ns, parent_id from checkpoints
       where thread_id = ${thread_id} and run_id is distinct from ${run_id} and parent_id is not null
       union
-      select c.ns, c.parent_id from needed n cross join checkpoints c
-      where c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id
-        and c.run_id = ${run_id} and c.parent_id is not null
+      select c.ns, c.parent_id from needed n ${lookUp(
+        'checkpoints',
+        'c',
+        sql`c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id`,
+      )} and c.run_id = ${run_id} and c.parent_id is not null
     )
     delete from checkpoints where thread_id = ${thread_id} and run_id = ${run_id}
       and (ns, checkpoint_id) not in (select ns, checkpoint_id from needed)`);
@@ -68,13 +72,11 @@ async function restoreWrites(tx: Transaction, thread_id: string, run_id: string)
 /** Values that no checkpoint has and no other value is based on. */
 async function removeLooseBlobs(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`
-    with recursive wanted (ns, channel, version) as (
-      select c.ns, v.key, cast(v.value as text) from checkpoints c cross join ${eachText('c.versions', 'v')}
-      where c.thread_id = ${thread_id}
+    with recursive wanted (thread_id, ns, channel, version) as (
+      select c.thread_id, c.ns, v.key, cast(v.value as text)
+      from checkpoints c cross join ${eachText('c.versions', 'v')} where c.thread_id = ${thread_id}
       union
-      select b.ns, b.channel, b.base_version from wanted w cross join checkpoint_blobs b
-      where b.thread_id = ${thread_id} and b.ns = w.ns and b.channel = w.channel and b.version = w.version
-        and b.base_version is not null
+      ${BASES}
     )
     delete from checkpoint_blobs where thread_id = ${thread_id}
       and (ns, channel, version) not in (select ns, channel, version from wanted)`);

@@ -1,8 +1,11 @@
+import { toJson } from '../core/json.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
 import type { WriteRow } from './checkpoint-writes.ts';
+import type { Reader } from './db.ts';
 import { type BlobRow, readVersion, type StoredValue } from './growing-list.ts';
-import { eachText } from './json.ts';
-import { list, type Sql, sql } from './sql.ts';
+import { eachElement } from './json.ts';
+import { lookUp } from './look-up.ts';
+import { list, raw, type Sql, sql } from './sql.ts';
 
 /** A checkpoint with all that belongs to it. */
 export interface StoredCheckpoint extends CheckpointKey {
@@ -18,86 +21,112 @@ export interface StoredCheckpoint extends CheckpointKey {
   value(channel: string, version: string): StoredValue | undefined;
 }
 
+/** A row of `checkpoints`. */
+export type Head = Omit<StoredCheckpoint, 'writes' | 'value'>;
+
+/** The columns of a `Head`. */
+export const HEAD = raw('thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata');
+
 /**
- * The rows of everything that belongs to the checkpoints in `heads`, as one statement: it sees one moment, and a
- * checkpoint that is being removed is there with all its values or not at all. A value that several checkpoints share
- * comes once. `cross join` keeps SQLite to the order in which it is written, from the few to the many.
+ * Adds what belongs to these checkpoints, in their order; of `channels` only, when given. One that was removed since
+ * it was read is left out: what belongs to it is read in one statement, and with all its values or not at all.
  */
-export function complete(heads: Sql, channels?: readonly string[]): Sql {
-  const among = (column: Sql) => (channels ? sql`and ${column} in ${list(channels)}` : sql``);
-  return sql`
-    with recursive heads as (${heads}),
-    wanted (thread_id, ns, channel, version) as (
-      select h.thread_id, h.ns, v.key, cast(v.value as text) from heads h cross join ${eachText('h.versions', 'v')}
-      where true ${among(sql`v.key`)}
-      union
-      select b.thread_id, b.ns, b.channel, b.base_version from wanted w cross join checkpoint_blobs b
-      where b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version
-        and b.base_version is not null
-    )
-    select 'head' as kind, thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata,
-      null as channel, null as version, null as base_version, null as task_id, null as number, null as type,
-      null as value
-    from heads
-    union all
-    select 'blob', b.thread_id, b.ns, null, null, null, null, null,
-      b.channel, b.version, b.base_version, null, b.appends, b.type, b.value
-    from wanted w cross join checkpoint_blobs b
-    where b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version
-    union all
-    select 'write', p.thread_id, p.ns, p.checkpoint_id, null, null, null, null,
-      p.channel, null, null, p.task_id, p.idx, p.type, p.value
-    from heads h cross join checkpoint_writes p
-    where p.thread_id = h.thread_id and p.ns = h.ns and p.checkpoint_id = h.checkpoint_id and p.superseded_by = ''
-      ${among(sql`p.channel`)}`;
-}
-
-type Scope = { thread_id: string; ns: string };
-type HeadRow = Scope & Omit<StoredCheckpoint, 'writes' | 'value'> & { kind: 'head' };
-/** A row of `complete`. */
-export type CompleteRow =
-  | HeadRow
-  | (Scope & Omit<BlobRow, 'appends'> & { kind: 'blob'; number: number })
-  | (Scope & Omit<WriteRow, 'idx'> & { kind: 'write'; checkpoint_id: string; number: number });
-
-/** Newest first. */
-export function assemble(rows: readonly CompleteRow[]): StoredCheckpoint[] {
-  const heads: HeadRow[] = [];
+export async function withValues(
+  reader: Reader,
+  heads: readonly Head[],
+  channels?: readonly string[],
+): Promise<StoredCheckpoint[]> {
+  if (heads.length === 0) return [];
+  const present = new Set<string>();
   const blobs = new Map<string, Map<string, BlobRow>>();
   const writes = new Map<string, WriteRow[]>();
-  for (const row of rows) {
-    if (row.kind === 'head') heads.push(row);
+  for (const row of await reader.all<Row>(belongings(heads, channels))) {
+    const { thread_id, ns, checkpoint_id, task_id, channel, version, base_version, number, type, value } =
+      row;
+    if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
     else if (row.kind === 'blob') {
-      const { channel, version, base_version, number: appends, type, value } = row;
-      const blob = { channel, version, base_version, appends, type, value };
-      at(blobs, [row.thread_id, row.ns, channel], () => new Map()).set(version, blob);
+      const blob = { channel, version, base_version, appends: number, type, value };
+      at(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const { task_id, number: idx, channel, type, value } = row;
-      const write = { task_id, idx, channel, type, value };
-      at(writes, [row.thread_id, row.ns, row.checkpoint_id], () => []).push(write);
+      const write = { task_id, idx: number, channel, type, value };
+      at(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
-  return heads.sort(newestFirst).map(({ kind: _, ...head }) => ({
-    ...head,
-    writes: at(writes, [head.thread_id, head.ns, head.checkpoint_id], () => []).sort(byTask),
-    value: (channel, version) =>
+  return heads.flatMap((head) => {
+    const key = keyOf(head.thread_id, head.ns, head.checkpoint_id);
+    if (!present.has(key)) return [];
+    const value = (channel: string, version: string) =>
       readVersion(
-        at(blobs, [head.thread_id, head.ns, channel], () => new Map()),
+        at(blobs, keyOf(head.thread_id, head.ns, channel), () => new Map()),
         channel,
         version,
-      ),
-  }));
+      );
+    return { ...head, writes: at(writes, key, () => []).sort(byTask), value };
+  });
 }
 
-function at<Value>(map: Map<string, Value>, path: readonly string[], make: () => Value): Value {
-  const key = JSON.stringify(path);
+type Row = Omit<WriteRow, 'idx'> &
+  Omit<BlobRow, 'appends'> &
+  CheckpointKey & { kind: 'head' | 'blob' | 'write'; number: number };
+
+const BLOB_OF_WANTED = lookUp(
+  'checkpoint_blobs',
+  'b',
+  sql`b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version`,
+);
+
+/** The step of a recursive `wanted`: what values are based on. */
+export const BASES = sql`select b.thread_id, b.ns, b.channel, b.base_version
+  from wanted w ${BLOB_OF_WANTED} and b.base_version is not null`;
+
+/**
+ * The checkpoints that are still there, their values with those they are based on, and their writes. A value that
+ * several checkpoints share comes once.
+ */
+function belongings(heads: readonly Head[], channels: readonly string[] | undefined): Sql {
+  const keys = toJson(heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]));
+  const ofKey = sql`thread_id = k.value ->> 0 and ns = k.value ->> 1 and checkpoint_id = k.value ->> 2`;
+  const among = channels ? sql`and channel in ${list(channels)}` : raw('');
+  return sql`
+    with recursive wanted (thread_id, ns, channel, version) as (
+      select v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3
+      from ${eachElement(versionsOf(heads, channels), 'v')}
+      union
+      ${BASES}
+    )
+    select 'blob' as kind, b.thread_id, b.ns, null as checkpoint_id, null as task_id, b.channel, b.version,
+      b.base_version, b.appends as number, b.type, b.value
+    from wanted w ${BLOB_OF_WANTED}
+    union all
+    select 'write', p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel, null, null, p.idx, p.type, p.value
+    from ${eachElement(keys, 'k')}
+    ${lookUp('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}
+    union all
+    select 'head', c.thread_id, c.ns, c.checkpoint_id, null, null, null, null, null, null, null
+    from ${eachElement(keys, 'k')} ${lookUp('checkpoints', 'c', ofKey)}`;
+}
+
+/** Each version that the checkpoints name once, with its place, as JSON text. */
+function versionsOf(heads: readonly Head[], channels: readonly string[] | undefined): string {
+  const versions = new Set<string>();
+  for (const { thread_id, ns, versions: named } of heads) {
+    for (const [channel, version] of Object.entries(JSON.parse(named))) {
+      if (!channels || channels.includes(channel)) {
+        versions.add(JSON.stringify([thread_id, ns, channel, String(version)]));
+      }
+    }
+  }
+  return `[${[...versions].join(',')}]`;
+}
+
+function at<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const found = map.get(key) ?? make();
   map.set(key, found);
   return found;
 }
 
-function newestFirst(one: HeadRow, other: HeadRow): number {
-  return one.checkpoint_id < other.checkpoint_id ? 1 : -1;
+function keyOf(...path: string[]): string {
+  return path.join('\n');
 }
 
 /** Replaying the writes of parallel tasks must give what applying them gave: LangGraph goes by the task's id. */

@@ -58,3 +58,11 @@ export function eachText(column: string, alias: string): DialectSql {
     postgres: raw(`json_each_text(${column}::json) ${alias}(key, value)`),
   };
 }
+
+/** The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. */
+export function eachElement(json: string, alias: string): DialectSql {
+  return {
+    sqlite: sql`json_each(${json}) ${raw(alias)}`,
+    postgres: sql`json_array_elements(${json}::json) ${raw(alias)}(value)`,
+  };
+}
