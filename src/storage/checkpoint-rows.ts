@@ -1,4 +1,3 @@
-import { toJson } from '../core/json.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
 import type { WriteRow } from './checkpoint-writes.ts';
 import type { Reader } from './db.ts';
@@ -84,7 +83,7 @@ export const BASES = sql`select b.thread_id, b.ns, b.channel, b.base_version
  * several checkpoints share comes once.
  */
 function belongings(heads: readonly Head[], channels: readonly string[] | undefined): Sql {
-  const keys = toJson(heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]));
+  const keys = heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]);
   const ofKey = sql`thread_id = k.value ->> 0 and ns = k.value ->> 1 and checkpoint_id = k.value ->> 2`;
   const among = channels ? sql`and channel in ${list(channels)}` : raw('');
   return sql`
@@ -106,17 +105,17 @@ function belongings(heads: readonly Head[], channels: readonly string[] | undefi
     from ${eachElement(keys, 'k')} ${lookUp('checkpoints', 'c', ofKey)}`;
 }
 
-/** Each version that the checkpoints name once, with its place, as JSON text. */
-function versionsOf(heads: readonly Head[], channels: readonly string[] | undefined): string {
-  const versions = new Set<string>();
+/** Each version that the checkpoints name once: thread, namespace, channel, version. */
+function versionsOf(heads: readonly Head[], channels: readonly string[] | undefined): string[][] {
+  const versions = new Map<string, string[]>();
   for (const { thread_id, ns, versions: named } of heads) {
     for (const [channel, version] of Object.entries(JSON.parse(named))) {
-      if (!channels || channels.includes(channel)) {
-        versions.add(JSON.stringify([thread_id, ns, channel, String(version)]));
-      }
+      if (channels && !channels.includes(channel)) continue;
+      const path = [thread_id, ns, channel, String(version)];
+      versions.set(keyOf(...path), path);
     }
   }
-  return `[${[...versions].join(',')}]`;
+  return [...versions.values()];
 }
 
 function at<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {

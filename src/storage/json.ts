@@ -59,10 +59,14 @@ export function eachText(column: string, alias: string): DialectSql {
   };
 }
 
-/** The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. */
-export function eachElement(json: string, alias: string): DialectSql {
+/**
+ * The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. PostgreSQL is told how
+ * many they are: it takes any list for 100, and from that may think a small query worth compiling.
+ */
+export function eachElement(list: readonly unknown[], alias: string): DialectSql {
+  const text = toJson(list);
   return {
-    sqlite: sql`json_each(${json}) ${raw(alias)}`,
-    postgres: sql`json_array_elements(${json}::json) ${raw(alias)}(value)`,
+    sqlite: sql`json_each(${text}) ${raw(alias)}`,
+    postgres: sql`(select value from json_array_elements(${text}::json) limit ${list.length}) ${raw(alias)}`,
   };
 }
