@@ -17,6 +17,7 @@ import { assistantService } from './services/assistants.ts';
 import { runService } from './services/runs.ts';
 import { statelessRunService } from './services/stateless-runs.ts';
 import { threadStateService } from './services/thread-state.ts';
+import { threadStreamService } from './services/thread-stream.ts';
 import { threadService } from './services/threads.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import { type Engine, engine } from './workers/engine.ts';
@@ -120,13 +121,13 @@ function appOf({
 /** Services and workers over the same storage; they meet only there and in the bus. */
 function wire(ground: Ground) {
   const { config, storage, graphs, clock, ids, logger } = ground;
-  const { queue, events: log, checkpoints, runs, threads, assistants } = storage;
+  const { queue, events: log, threadLog, checkpoints, runs, threads, assistants } = storage;
   const bus = memoryBus();
   const live = new LiveRuns();
   const store = graphStore(storage.storeItems);
   const keep_log_ms = config.runs.stream_ttl_seconds * 1000;
   const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms };
-  const sources = { live, log, bus, isInFlight: queue.isInFlight };
+  const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
   const assistantsService = assistantService({ ...base, assistants, runs: assistantRuns(base) });
   const runDeps = { ...base, sources, assistants: assistantsService };
@@ -138,6 +139,7 @@ function wire(ground: Ground) {
       assistants,
       memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id, ids }), store }),
     }),
+    threadStream: threadStreamService({ threads, sources }),
     runs: runService(runDeps),
     statelessRuns: statelessRunService(runDeps),
   };

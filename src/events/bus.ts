@@ -7,12 +7,12 @@ export interface EventBus {
   wake(): void;
   /** A run waits for a time to come. */
   scheduled(): void;
-  /** The log of a run has news. */
-  hint(run_id: string): void;
+  /** The log of a run, or of a thread, has news. */
+  hint(id: string): void;
   /** A run that executes was cancelled or deleted. */
   control(run_id: string): void;
   onWake(listener: () => void): Disposable;
   onScheduled(listener: () => void): Disposable;
-  onHint(run_id: string, listener: () => void): Disposable;
+  onHint(id: string, listener: () => void): Disposable;
   onControl(listener: (run_id: string) => void): Disposable;
 }

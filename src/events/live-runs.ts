@@ -7,9 +7,9 @@ const KEEP_BYTES = 1024 * 1024;
 export class LiveRuns {
   readonly #runs = new Map<string, LiveRun>();
 
-  /** Begins after `seq`, the last frame in the log. */
-  open(run_id: string, seq: number): LiveRun {
-    const run = new LiveRun(seq, () => {
+  /** Begins after `seq`, the last frame in the log. `logged`: its frames are in the log before they come here. */
+  open(run_id: string, seq: number, logged = false): LiveRun {
+    const run = new LiveRun(seq, logged, () => {
       if (this.#runs.get(run_id) === run) this.#runs.delete(run_id);
     });
     this.#runs.set(run_id, run);
@@ -26,10 +26,13 @@ export class LiveRun implements Disposable {
   #frames: Frame[] = [];
   #bytes = 0;
   #last: number;
+  /** No frame is here that a crash could take back. */
+  readonly logged: boolean;
   readonly #onClose: () => void;
 
-  constructor(seq: number, onClose: () => void) {
+  constructor(seq: number, logged: boolean, onClose: () => void) {
     this.#last = seq;
+    this.logged = logged;
     this.#onClose = onClose;
   }
 

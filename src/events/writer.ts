@@ -6,6 +6,7 @@ import type { LiveRun } from './live-runs.ts';
 
 export interface WriterOptions {
   readonly run_id: string;
+  readonly thread_id: string;
   readonly live: LiveRun;
   readonly bus: EventBus;
   readonly writes: AttemptWrites;
@@ -35,12 +36,16 @@ export class EventWriter {
 
   /** To be called with each batch of frames that the log holds. */
   committed(frames: readonly Frame[]): void {
-    if (this.#options.resumable) this.#show(frames);
+    const { resumable, bus, thread_id } = this.#options;
+    if (resumable) this.#show(frames);
+    // Who follows the thread has only what is in the log.
+    bus.hint(thread_id);
   }
 
   /** Shows the end, which the finishing transaction has written behind the last frame. */
   showEnd(event: string, data: string): void {
     this.#show([{ seq: ++this.#seq, event, data }]);
+    this.#options.bus.hint(this.#options.thread_id);
   }
 
   #show(frames: readonly Frame[]): void {

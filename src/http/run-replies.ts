@@ -23,6 +23,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
   const leave = (run: Run, what: OnDisconnect) => (what === 'cancel' ? () => runs.abandon(run) : undefined);
 
   return {
+    connections,
+    sendEvents,
     sendLate,
 
     /** Every event of a run that was just made. */

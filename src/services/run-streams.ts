@@ -1,7 +1,7 @@
 import type { Actor } from '../auth/actor.ts';
 import { NotFound } from '../core/errors.ts';
 import { follow, type Sources } from '../events/follow.ts';
-import type { Frame } from '../events/frame.ts';
+import { type Frame, plainFrame } from '../events/frame.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import type { RunRepository } from '../storage/runs.ts';
@@ -33,12 +33,12 @@ export function runStreams({ runs, threads, sources }: RunStreamDeps) {
   return {
     /** Every frame from the first, for who made the run. */
     follow(run: Run, signal: AbortSignal): AsyncIterable<Frame> {
-      return follow(sources, run.run_id, 0, signal);
+      return plain(follow(sources, run.run_id, 0, signal));
     },
 
     /** JSON text of the final values, the interrupt or the error (CONTRACT §4). */
     async result(run: Run, signal: AbortSignal): Promise<string> {
-      const result = await resultOf(follow(sources, run.run_id, 0, signal));
+      const result = await resultOf(plain(follow(sources, run.run_id, 0, signal)));
       return result ?? resultOfThread(await threads.get(run.thread_id));
     },
 
@@ -63,10 +63,15 @@ export function runStreams({ runs, threads, sources }: RunStreamDeps) {
       const run = await find(thread_id, run_id);
       const last = await newest(sources, run_id);
       const seq = after === 'now' || run.kwargs.resumable !== true ? last : Math.min(after, last);
-      const frames = follow(sources, run_id, seq, signal);
+      const frames = plain(follow(sources, run_id, seq, signal));
       return modes ? only(frames, modes) : frames;
     },
   };
+}
+
+/** Frames of the newer protocol, for clients of the older one. */
+async function* plain(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
+  for await (const frame of frames) yield plainFrame(frame);
 }
 
 async function newest({ live, log }: Sources, run_id: string): Promise<number> {

@@ -1,6 +1,9 @@
 import type { Actor } from '../auth/actor.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { BadRequest, NotFound } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import { toJson } from '../core/json.ts';
+import type { EventBus } from '../events/bus.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { emptyThreadState } from '../graphs/thread-state.ts';
 import type {
@@ -15,7 +18,14 @@ import { interruptsOf, threadStatusAfter } from './transitions.ts';
 
 export interface ThreadStateDeps extends ThreadGraphDeps {
   readonly clock: Clock;
+  readonly ids: Ids;
+  readonly bus: Pick<EventBus, 'hint'>;
 }
+
+/** The name of the event that tells who follows a thread of a change from outside. */
+export const STATE_UPDATE = 'state_update';
+/** Nobody needs to hear of a change long after it: the state itself can be read. */
+const KEEP_NEWS_MS = 5 * 60_000;
 
 export type ThreadStateService = ReturnType<typeof threadStateService>;
 
@@ -88,11 +98,23 @@ async function requireCheckpoint({ graph, memory }: ThreadGraph, config: GraphCo
  * The thread's row shows its newest state. When a run came in since the checkpoint was written, the row is left: the
  * run goes on from that checkpoint and writes the row when it ends.
  */
-async function refreshThread({ threads, clock }: ThreadStateDeps, thread_id: string, opened: ThreadGraph) {
+async function refreshThread(
+  { threads, clock, ids, bus }: ThreadStateDeps,
+  thread_id: string,
+  opened: ThreadGraph,
+): Promise<void> {
   const state = await opened.graph.state(opened.config({}), opened.memory, false);
   const values = state?.values ?? {};
-  const after = { values, status: threadStatusAfter('success', state), interrupts: interruptsOf(state) };
+  const news = {
+    event_id: ids.uuid4(),
+    event: STATE_UPDATE,
+    data: toJson({ state, thread_id }),
+    keep_ms: KEEP_NEWS_MS,
+  };
+  const status = threadStatusAfter('success', state);
+  const after = { values, status, interrupts: interruptsOf(state), news };
   await threads.setState(thread_id, after, timestamp(clock.now()));
+  bus.hint(thread_id);
 }
 
 function updated(thread_id: string, written: Record<string, unknown>): ThreadStateUpdated {

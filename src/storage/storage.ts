@@ -11,6 +11,7 @@ import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
 import { sql } from './sql.ts';
 import { storeItemRepository } from './store-items.ts';
+import { threadLogRepository } from './thread-log.ts';
 import { threadRepository } from './threads.ts';
 
 /** Everything that is kept, by noun. */
@@ -49,6 +50,7 @@ function storageOf(db: Db) {
     runs: runRepository(db),
     queue: runQueue(db),
     events: runEventRepository(db),
+    threadLog: threadLogRepository(db),
     attemptWrites: (lease: Lease, options: AttemptWritesOptions) => new AttemptWrites(db, lease, options),
     checkpoints: checkpointRepository(db),
     storeItems: storeItemRepository(db),

@@ -2,6 +2,7 @@ import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
 import type { Db } from './db.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
+import { removeThreadLog } from './thread-log.ts';
 
 /** The runs that were in flight, whose workers must be told; undefined when there is no such thread. */
 export function deleteThread(db: Db, thread_id: string): Promise<string[] | undefined> {
@@ -14,6 +15,7 @@ export function deleteThread(db: Db, thread_id: string): Promise<string[] | unde
     await tx.run(sql`delete from run_events where run_id in (${runs})`);
     await tx.run(sql`delete from run_event_expiry where run_id in (${runs})`);
     await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
+    await removeThreadLog(tx, thread_id);
     await removeCheckpointsOfThread(tx, thread_id);
     // Its runs and values go with it.
     const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);

@@ -4,6 +4,7 @@ import type { Db, Transaction } from './db.ts';
 import { merged } from './json.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
+import { addThreadEvent, type ThreadEvent } from './thread-log.ts';
 import { findThread } from './thread-row.ts';
 
 /** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
@@ -13,6 +14,8 @@ export interface NewState {
   readonly interrupts: Record<string, unknown[]>;
   /** Merged shallow. */
   readonly metadata?: Record<string, unknown> | undefined;
+  /** What those who follow the thread are told. */
+  readonly news?: ThreadEvent | undefined;
 }
 
 export function setThreadState(
@@ -27,6 +30,7 @@ export function setThreadState(
     if (!thread) return 'missing';
     if (thread.status === 'busy') return 'busy';
     await writeState(tx, thread_id, state, at);
+    if (state.news) await addThreadEvent(tx, thread_id, state.news);
     return 'updated';
   });
 }

@@ -59,7 +59,7 @@ export async function runAttempt(
   claimed: ClaimedRun,
   stop: AbortController,
 ): Promise<void> {
-  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq);
+  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs['resumable'] === true);
   const attempt = begin(deps, claimed, live, stop);
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
   try {
@@ -80,7 +80,7 @@ function begin(deps: AttemptDeps, claimed: ClaimedRun, live: LiveRun, stop: Abor
     onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
   });
   const { bus } = deps;
-  const writer = new EventWriter({ run_id: lease.run_id, live, bus, writes, resumable: kwargs.resumable });
+  const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable });
   const memory = deps.memory(writes, lease, kwargs.durability);
   return { claimed, kwargs, writes, writer, memory, graph: undefined, failure: undefined };
 }

@@ -147,7 +147,7 @@ function announce(
   batch: Batch,
   finished: Extract<Finished, { outcome: 'finished' }>,
 ): void {
-  const data = JSON.stringify({ status: finished.status });
+  const data = JSON.stringify(finished.ending);
   writer.committed(batch.frames);
   writer.showEnd(END_EVENT, data);
   if (finished.promoted) bus.wake();

@@ -30,7 +30,7 @@ async function executing(db: Db, resumable: boolean) {
     onCommitted: (frames) => writer.committed(frames),
     onError: (error) => errors.push(error),
   });
-  const writer = new EventWriter({ ...sources, run_id, live, writes, resumable });
+  const writer = new EventWriter({ ...sources, ...lease, live, writes, resumable });
   return { queue, run_id, lease, sources, live, writes, writer, errors };
 }
 

@@ -4,6 +4,7 @@ import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { list, sql } from '../sql.ts';
+import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
@@ -18,9 +19,9 @@ export interface QueueRow {
 export interface Cancellation {
   readonly action: CancelAction;
   readonly error: RunError;
-  /** How long the log of a run that never started is kept, ms. */
   /** The run's `cancel_reason`; the error's message without it. */
   readonly reason?: string;
+  /** How long the log of a run that never started is kept, ms. */
   readonly keep_log_ms: number;
 }
 
@@ -33,7 +34,6 @@ export interface Cancelled {
   readonly promoted: boolean;
 }
 
-/** The runs of a thread that wait or execute, first come first. */
 export interface InFlightRun {
   readonly run_id: string;
   readonly thread_id: string;
@@ -51,6 +51,7 @@ export function inFlightOf(db: Db, status: keyof typeof OF_STATUS, limit: number
     where cancel_action is null and ${OF_STATUS[status]} order by seq limit ${limit}`);
 }
 
+/** The runs of a thread that wait or execute, first come first. */
 export function inFlight(tx: Transaction, thread_id: string): Promise<QueueRow[]> {
   return tx.all<QueueRow>(
     sql`select run_id, state, cancel_action from run_queue where thread_id = ${thread_id} order by not_before, seq`,
@@ -89,7 +90,11 @@ export async function cancelRows(
     await tx.run(sql`update run_queue set cancel_action = ${how.action} where run_id in ${list(stopping)}`);
   }
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
-  for (const run_id of ended) await endLog(tx, run_id, 'interrupted', how.keep_log_ms);
+  for (const run_id of ended) {
+    await endLog(tx, run_id, { status: 'interrupted' }, how.keep_log_ms);
+    // One that was given back has begun already.
+    await closeThreadLog(tx, thread_id, run_id);
+  }
   const all = [...stopping, ...ended];
   if (all.length > 0) {
     await (how.action === 'rollback' ? remove(tx, thread_id, all) : interrupt(tx, all, how));

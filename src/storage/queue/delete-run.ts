@@ -1,6 +1,7 @@
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db } from '../db.ts';
 import { sql } from '../sql.ts';
+import { closeThreadLog } from '../thread-log.ts';
 import { promote } from './promote.ts';
 import { lockThread } from './thread-lock.ts';
 
@@ -28,6 +29,8 @@ export function deleteRun(
     const gone = await tx.run(sql`delete from runs where run_id = ${run_id} and thread_id = ${thread_id}`);
     if (gone === 0) return { deleted: false, promoted: false };
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+    // Its length counts an end that was never written, so that two runs never begin at the same number.
+    await closeThreadLog(tx, thread_id, run_id, 1);
     await tx.run(sql`delete from run_events where run_id = ${run_id}`);
     await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
     if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, thread_id, run_id);

@@ -1,20 +1,30 @@
+import type { RunStatus } from '../../schemas/runs.ts';
 import type { Transaction } from '../db.ts';
 import { raw, sql } from '../sql.ts';
 import { nowPlus } from '../time.ts';
 
-/** The name of a log's last entry; it marks the end and is never sent. Its data is `{"status": …}`. */
+/** The name of a log's last entry; it marks the end and is never sent. Its data is an `Ending`. */
 export const END_EVENT = '__end__';
+
+/** How a run ended, for who follows it from afar. */
+export interface Ending {
+  readonly status: RunStatus | 'rollback';
+  /** Its thread waits: at an interrupt, or before or after a node. */
+  readonly waits?: true;
+  /** What went wrong. */
+  readonly error?: string;
+}
 
 /** Closes the log of a run after whatever it holds, and says when it may be dropped. */
 export async function endLog(
   tx: Transaction,
   run_id: string,
-  status: string,
+  ending: Ending,
   keep_ms: number,
 ): Promise<void> {
   await tx.run(sql`
     insert into run_events (run_id, seq, event, data)
-    select ${run_id}${castUuid(tx)}, coalesce(max(seq), 0) + 1, ${END_EVENT}, ${JSON.stringify({ status })}
+    select ${run_id}${castUuid(tx)}, coalesce(max(seq), 0) + 1, ${END_EVENT}, ${JSON.stringify(ending)}
     from run_events where run_id = ${run_id}`);
   await expireLog(tx, run_id, keep_ms);
 }

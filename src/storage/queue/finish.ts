@@ -5,7 +5,8 @@ import { type Batch, writeBatch } from '../attempt-writes.ts';
 import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
-import { endLog } from './end-log.ts';
+import { closeThreadLog } from '../thread-log.ts';
+import { type Ending, endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
 import { promote } from './promote.ts';
 import { lockThread } from './thread-lock.ts';
@@ -36,7 +37,7 @@ export interface RunEnd {
 
 export type Finished =
   | { readonly outcome: 'lease lost' }
-  | { readonly outcome: 'finished'; readonly status: RunStatus | 'rollback'; readonly promoted: boolean };
+  | { readonly outcome: 'finished'; readonly ending: Ending; readonly promoted: boolean };
 
 /**
  * Ends a run: its status, its thread, the end of its log, its place in the queue and the next run of the thread are
@@ -50,14 +51,26 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
       returning cancel_action`);
     if (!left) return { outcome: 'lease lost' };
     const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
-    await (status === 'rollback'
-      ? removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id)
-      : keep(tx, lease, { ...end, status }));
-    if (status !== 'rollback') await writeBatch(tx, lease.run_id, end.batch);
-    await endLog(tx, lease.run_id, status, end.keep_log_ms);
-    if (end.remove_thread) await removeThread(tx, lease.thread_id);
-    return { outcome: 'finished', status, promoted: await promote(tx, lease.thread_id) };
+    // A client may have put a run of its own on the thread: then it stays.
+    const removed = end.remove_thread && !(await isInUse(tx, lease.thread_id));
+    if (removed) await removeThread(tx, lease.thread_id);
+    else if (status === 'rollback') await removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id);
+    else await keep(tx, lease, { ...end, status });
+    // Its checkpoints would go with the thread.
+    const batch = removed ? { ...end.batch, writes: [] } : end.batch;
+    if (status !== 'rollback') await writeBatch(tx, lease.run_id, batch);
+    const ending = endingOf(status, end);
+    await endLog(tx, lease.run_id, ending, end.keep_log_ms);
+    await closeThreadLog(tx, lease.thread_id, lease.run_id);
+    return { outcome: 'finished', ending, promoted: !removed && (await promote(tx, lease.thread_id)) };
   });
+}
+
+function endingOf(status: Ending['status'], { error, thread }: RunEnd): Ending {
+  if (status === 'success') return thread.status === 'interrupted' ? { status, waits: true } : { status };
+  return status === 'error' || status === 'timeout'
+    ? { status, error: error?.message || status }
+    : { status };
 }
 
 function cancelled(action: CancelAction): RunStatus | 'rollback' {
@@ -88,6 +101,10 @@ async function updateThread(
   await tx.run(sql`
     insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values})
     on conflict (thread_id) do update set value = excluded.value`);
+}
+
+async function isInUse(tx: Transaction, thread_id: string): Promise<boolean> {
+  return (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) !== undefined;
 }
 
 /** The log stays for those who still read it, and goes with its expiry. */

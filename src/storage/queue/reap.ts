@@ -3,9 +3,10 @@ import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
+import { closeThreadLog } from '../thread-log.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { QueueRow } from './cancel.ts';
-import { endLog } from './end-log.ts';
+import { type Ending, endLog } from './end-log.ts';
 import { promote } from './promote.ts';
 import { lockThread } from './thread-lock.ts';
 
@@ -63,8 +64,12 @@ async function end(tx: Transaction, orphan: Orphan, rules: ReapRules): Promise<v
     await removeCheckpointsOfRun(tx, orphan.thread_id, orphan.run_id);
   }
   if (orphan.cancel_action === null) await exhaust(tx, orphan, toJson(rules.exhausted));
-  const status = orphan.cancel_action === null ? 'error' : 'interrupted';
-  await endLog(tx, orphan.run_id, status, rules.keep_log_ms);
+  const ending: Ending =
+    orphan.cancel_action === null
+      ? { status: 'error', error: rules.exhausted.message }
+      : { status: 'interrupted' };
+  await endLog(tx, orphan.run_id, ending, rules.keep_log_ms);
+  await closeThreadLog(tx, orphan.thread_id, orphan.run_id);
 }
 
 async function exhaust(tx: Transaction, { run_id, thread_id }: Orphan, error: string): Promise<void> {

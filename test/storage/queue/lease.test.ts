@@ -64,7 +64,7 @@ describeEachDatabase('leases', (open) => {
     const log = await runEventRepository(db).readAfter(poison, 0, 10);
     expect(log).toEqual([
       { seq: 1, event: 'error', data: '{"error":"WorkerLost","message":"gone"}' },
-      { seq: 2, event: '__end__', data: '{"status":"error"}' },
+      { seq: 2, event: '__end__', data: '{"status":"error","error":"gone"}' },
     ]);
     const thread = await db.get(sql`select status from threads where thread_id = ${thread_id}`);
     expect(thread).toEqual({ status: 'error' });
@@ -98,7 +98,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queue.standings(WORKER.worker_id)).toEqual([
       { run_id, token: run!.lease.token, cancel_action: 'interrupt', error },
     ]);
-    expect(await queue.finish(run!.lease, successful())).toMatchObject({ status: 'interrupted' });
+    expect(await queue.finish(run!.lease, successful())).toMatchObject({ ending: { status: 'interrupted' } });
     expect(await queue.standings(WORKER.worker_id)).toEqual([]);
   });
 });

@@ -108,7 +108,7 @@ describeEachDatabase('the life of a run', (open) => {
     await queue.cancel(thread_id, [run_id], how);
     expect(await statusOf(run_id)).toBeUndefined();
 
-    expect(await queue.finish(run!.lease, successful())).toMatchObject({ status: 'rollback' });
+    expect(await queue.finish(run!.lease, successful())).toMatchObject({ ending: { status: 'rollback' } });
     expect(await db.get(sql`select 1 from thread_values where thread_id = ${thread_id}`)).toBeUndefined();
   });
 

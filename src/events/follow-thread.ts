@@ -1,0 +1,112 @@
+import { Latch } from '../core/latch.ts';
+import type { Frame, RunEventRepository } from '../storage/run-events.ts';
+import type { LoggedRun, ThreadLogRepository } from '../storage/thread-log.ts';
+import type { EventBus } from './bus.ts';
+import { isEnd } from './frame.ts';
+import type { LiveRuns } from './live-runs.ts';
+
+/** A lost hint costs this much, ms, and never a frame. */
+const SAFETY_POLL_MS = 500;
+/** Frames read from the log at once. */
+const PAGE = 500;
+
+export interface ThreadSources {
+  readonly live: LiveRuns;
+  readonly log: RunEventRepository;
+  readonly threadLog: ThreadLogRepository;
+  readonly bus: EventBus;
+}
+
+/** One entry of a thread's log: a frame of one of its runs, the end included, under the thread's own number. */
+export interface ThreadFrame {
+  readonly seq: number;
+  /** Of an event outside of runs: its own id. */
+  readonly run_id: string;
+  readonly frame: Frame;
+}
+
+/**
+ * Reads a thread's log (`storage/thread-log.ts`) run by run: from memory where a run executes here and its frames are
+ * in the log before they are shown, else from the database.
+ */
+export class ThreadReader {
+  readonly #sources: ThreadSources;
+  readonly #thread_id: string;
+  #seq: number;
+  /** Where the reader is; undefined when it must look. */
+  #run: LoggedRun | undefined;
+
+  constructor(sources: ThreadSources, thread_id: string, after: number) {
+    this.#sources = sources;
+    this.#thread_id = thread_id;
+    this.#seq = after;
+  }
+
+  /** The number of the last entry that was read, or that is known to be gone. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** The next entries in order; none when there are no more for now. */
+  async next(): Promise<readonly ThreadFrame[]> {
+    for (;;) {
+      const run = this.#run ?? (await this.#sources.threadLog.runAfter(this.#thread_id, this.#seq));
+      this.#run = run;
+      if (!run) return [];
+      this.#seq = Math.max(this.#seq, run.base);
+      const frames = await this.#framesOf(run);
+      if (frames.length > 0) return frames;
+      // As long as it executes here, the next frames need no look at where they belong.
+      if (!this.#sources.live.get(run.run_id)) this.#run = undefined;
+      if (run.length === null) return [];
+      // Its log was dropped while it was read.
+      this.#seq = run.base + run.length;
+    }
+  }
+
+  async #framesOf({ run_id, base }: LoggedRun): Promise<ThreadFrame[]> {
+    const { live, log } = this.#sources;
+    const here = live.get(run_id);
+    const after = this.#seq - base;
+    const found = (here?.logged && here.after(after)) || (await log.readAfter(run_id, after, PAGE));
+    const frames: ThreadFrame[] = [];
+    for (const frame of found) {
+      // Two sources that race must not make a gap (invariant 3).
+      if (base + frame.seq !== this.#seq + 1) break;
+      this.#seq += 1;
+      frames.push({ seq: this.#seq, run_id, frame });
+      if (isEnd(frame)) this.#run = undefined;
+    }
+    return frames;
+  }
+}
+
+/** Yields each entry of the thread's log after number `after` once and in order, through all runs, until abort. */
+export async function* followThread(
+  sources: ThreadSources,
+  thread_id: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<ThreadFrame, void, void> {
+  const news = new Latch();
+  // Before the first read, or what is written in between would wait for the safety poll.
+  using _subscription = sources.bus.onHint(thread_id, () => news.open());
+  const reader = new ThreadReader(sources, thread_id, after);
+  while (!signal.aborted) {
+    const frames = await reader.next();
+    for (const frame of frames) {
+      yield frame;
+      if (signal.aborted) return;
+    }
+    if (frames.length === 0) await news.wait(SAFETY_POLL_MS, signal);
+  }
+}
+
+/** The number of the newest entry; 0 when there is none. */
+export async function threadEnd({ live, log, threadLog }: ThreadSources, thread_id: string): Promise<number> {
+  const run = await threadLog.newest(thread_id);
+  if (!run) return 0;
+  if (run.length !== null) return run.base + run.length;
+  const here = live.get(run.run_id);
+  return run.base + (here?.logged ? here.last : await log.lastSeq(run.run_id));
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { ThreadPath } from '../../schemas/path-params.ts';
+import { ThreadStreamHeaders, ThreadStreamQuery } from '../../schemas/thread-stream.ts';
+import type { ThreadStreamService } from '../../services/thread-stream.ts';
+import { EVENT_STREAM } from '../openapi/run-examples.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { cursorOf, type SendEvents } from '../sse.ts';
+
+export function threadStreamRoutes(
+  server: FastifyInstance,
+  { threadStream, sendEvents }: { threadStream: ThreadStreamService; sendEvents: SendEvents },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    '/threads/:thread_id/stream',
+    {
+      schema: {
+        operationId: 'join_thread_stream',
+        summary: 'Join thread stream',
+        description: 'Sends the events of all runs of the thread, those to come included. It never ends.',
+        tags: [TAGS.threads],
+        params: ThreadPath,
+        querystring: ThreadStreamQuery,
+        headers: ThreadStreamHeaders,
+        response: { 200: EVENT_STREAM },
+        failures: { 404: 'Thread with ID <id> not found' },
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ actor, params, query, headers }, reply) => {
+      const asked = [...(query.stream_modes ?? []), ...(query.stream_mode ?? [])];
+      const modes = asked.length > 0 ? asked : (['run_modes'] as const);
+      const after = cursorOf(headers['last-event-id']?.replace(/(?<=\d)-\d+$/, ''));
+      const frames = (signal: AbortSignal) =>
+        threadStream.follow(actor, params.thread_id, { modes, after }, signal);
+      await sendEvents(reply, { headers: {}, resumable: true, frames });
+    },
+  );
+}

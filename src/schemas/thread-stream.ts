@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { queryList } from './fields.ts';
+
+/** CONTRACT §5 "Thread stream". */
+export const ThreadStreamMode = z.enum(['run_modes', 'lifecycle', 'state_update'], {
+  error: (issue) => `Invalid stream mode: ${String(issue.input)}`,
+});
+export type ThreadStreamMode = z.infer<typeof ThreadStreamMode>;
+
+const modes = queryList(ThreadStreamMode).optional();
+
+/** The SDKs send `stream_mode`, the official server reads `stream_modes`: both count. */
+export const ThreadStreamQuery = z.looseObject({
+  stream_mode: modes.meta({ description: 'Other name of `stream_modes`.' }),
+  stream_modes: modes.meta({
+    description:
+      '`run_modes`: the events of each run. `lifecycle`: only where runs begin and end. `state_update`: changes of the state from outside of runs. `run_modes` without it.',
+  }),
+});
+
+export const ThreadStreamHeaders = z.looseObject({
+  'last-event-id': z
+    .string()
+    .regex(/^(-|\d{1,15}(-\d{1,15})?)?$/, 'Invalid last-event-id: must be a valid Redis stream ID')
+    .optional()
+    .meta({
+      description:
+        'The last id received: events after it are sent again. `-` for all that is kept. Without it, those to come.',
+    }),
+});

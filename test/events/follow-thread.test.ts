@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import {
+  followThread,
+  type ThreadFrame,
+  type ThreadSources,
+  threadEnd,
+} from '../../src/events/follow-thread.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import { EventWriter } from '../../src/events/writer.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import { runEventRepository } from '../../src/storage/run-events.ts';
+import { deleteThread } from '../../src/storage/thread-delete.ts';
+import { threadLogRepository } from '../../src/storage/thread-log.ts';
+import { setThreadState } from '../../src/storage/thread-state.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { type QueueStory, queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+interface Story extends QueueStory {
+  readonly thread_id: string;
+  readonly sources: ThreadSources;
+}
+
+function story(db: Db): Story {
+  const sources = {
+    live: new LiveRuns(),
+    log: runEventRepository(db),
+    threadLog: threadLogRepository(db),
+    bus: memoryBus(),
+  };
+  return { ...queueStory(db), thread_id: randomUUID(), sources };
+}
+
+/** The next run of the thread, executing here. */
+async function executing({ db, queue, sources }: Story, resumable = true) {
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  const { lease, last_seq } = claimed as ClaimedRun;
+  const live = sources.live.open(lease.run_id, last_seq, resumable);
+  const writes = new AttemptWrites(db, lease, {
+    onCommitted: (frames) => writer.committed(frames),
+    onError: () => {},
+  });
+  const writer = new EventWriter({ ...sources, ...lease, live, writes, resumable });
+  return {
+    lease,
+    write(...texts: string[]) {
+      for (const text of texts) writer.write('custom', text);
+    },
+    async release() {
+      const batch = await writes.take();
+      await queue.release(lease, { charge: false, delay_ms: 0, batch });
+      live[Symbol.dispose]();
+    },
+    async end() {
+      const batch = await writes.take();
+      await queue.finish(lease, successful({ batch }));
+      writer.committed(batch.frames);
+      writer.showEnd('__end__', '{}');
+      live[Symbol.dispose]();
+    },
+  };
+}
+
+async function run(there: Story, ...texts: string[]): Promise<string> {
+  const run_id = await there.add(there.thread_id);
+  const attempt = await executing(there);
+  attempt.write(...texts);
+  await attempt.end();
+  return run_id;
+}
+
+/** The first `count` entries after a number, as `number:text`; the end of a run has the text `end`. */
+async function read({ sources, thread_id }: Story, count: number, after = 0): Promise<string[]> {
+  const entries: string[] = [];
+  for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(20_000))) {
+    entries.push(`${entry.seq}:${textOf(entry)}`);
+    if (entries.length === count) break;
+  }
+  return entries;
+}
+
+function textOf({ frame }: ThreadFrame): string {
+  return frame.event === '__end__' ? 'end' : frame.event === 'custom' ? JSON.parse(frame.data) : frame.event;
+}
+
+describeEachDatabase('following a thread', (open) => {
+  test('events are numbered through all runs, and can be read from any of them on', async () => {
+    await using db = await open();
+    const there = story(db);
+    await run(there, 'a', 'b');
+    await run(there, 'c');
+    await run(there, 'd');
+    const all = ['1:a', '2:b', '3:end', '4:c', '5:end', '6:d', '7:end'];
+    for (let after = 0; after < all.length; after++) {
+      expect(await read(there, all.length - after, after)).toEqual(all.slice(after));
+    }
+    expect(await threadEnd(there.sources, there.thread_id)).toBe(7);
+  });
+
+  test.for([true, false])('a follower sees runs that begin later (resumable: %s)', async (resumable) => {
+    await using db = await open();
+    const there = story(db);
+    const reading = read(there, 6);
+    for (const text of ['a', 'b', 'c']) {
+      await there.add(there.thread_id);
+      const attempt = await executing(there, resumable);
+      attempt.write(text);
+      await attempt.end();
+    }
+    expect(await reading).toEqual(['1:a', '2:end', '3:b', '4:end', '5:c', '6:end']);
+  });
+
+  test('events of a run under way are there before its end, and only those that are in the log', async () => {
+    await using db = await open();
+    const there = story(db);
+    await run(there, 'a');
+    await there.add(there.thread_id);
+    const attempt = await executing(there, false);
+    attempt.write('b', 'c');
+    expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:c']);
+    expect(await threadEnd(there.sources, there.thread_id)).toBe(4);
+    await attempt.end();
+  });
+
+  test('a run that goes on elsewhere keeps its place', async () => {
+    await using db = await open();
+    const there = story(db);
+    await there.add(there.thread_id);
+    const first = await executing(there);
+    first.write('a');
+    await first.release();
+    const second = await executing(there);
+    second.write('b');
+    await second.end();
+    await run(there, 'c');
+    expect(await read(there, 5)).toEqual(['1:a', '2:b', '3:end', '4:c', '5:end']);
+  });
+
+  test('a run that never began has no place', async () => {
+    await using db = await open();
+    const there = story(db);
+    await there.add(there.thread_id);
+    const attempt = await executing(there);
+    const parked = await there.add(there.thread_id);
+    const error = { error: 'UserInterrupt', message: '' };
+    await there.queue.cancel(there.thread_id, [parked], { action: 'interrupt', error, keep_log_ms: 1000 });
+    attempt.write('a');
+    await attempt.end();
+    await run(there, 'b');
+    expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:end']);
+  });
+
+  test('what is gone is passed over, and its numbers are not given again', async () => {
+    await using db = await open();
+    const there = story(db);
+    const gone = await run(there, 'a', 'b');
+    await run(there, 'c');
+    await there.queue.deleteRun(there.thread_id, gone);
+    const killed = await there.add(there.thread_id);
+    const attempt = await executing(there);
+    attempt.write('d');
+    expect(await read(there, 3)).toEqual(['4:c', '5:end', '6:d']);
+    await there.queue.deleteRun(there.thread_id, killed);
+    await run(there, 'e');
+    expect(await read(there, 4, 0)).toEqual(['4:c', '5:end', '8:e', '9:end']);
+    expect(await read(there, 2, 6)).toEqual(['8:e', '9:end']);
+  });
+
+  test('a change of the state has a number of its own', async () => {
+    await using db = await open();
+    const there = story(db);
+    await run(there, 'a');
+    const news = { event_id: randomUUID(), event: 'state_update', data: '{}', keep_ms: 60_000 };
+    const state = { values: {}, status: 'idle' as const, interrupts: {}, news };
+    expect(await setThreadState(db, there.thread_id, state, '2026-11-20T12:00:00.000Z')).toBe('updated');
+    await run(there, 'b');
+    expect(await read(there, 5)).toEqual(['1:a', '2:end', '3:state_update', '4:b', '5:end']);
+  });
+
+  test('nothing is left of a deleted thread', async () => {
+    await using db = await open();
+    const there = story(db);
+    await run(there, 'a');
+    await deleteThread(db, there.thread_id);
+    expect(await there.sources.threadLog.newest(there.thread_id)).toBeUndefined();
+  });
+
+  test('a follower without hints still gets everything', async () => {
+    await using db = await open();
+    const there = story(db);
+    const deaf = { ...there, sources: { ...there.sources, live: new LiveRuns(), bus: memoryBus() } };
+    const reading = read(deaf, 2);
+    await run(there, 'a');
+    expect(await reading).toEqual(['1:a', '2:end']);
+  });
+});
