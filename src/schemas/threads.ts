@@ -105,3 +105,30 @@ export const ThreadSearch = ThreadFilter.extend({
     .describe('Parts to return as `extracted`: name → path, such as `values.messages[-1]`.'),
 });
 export type ThreadSearch = z.infer<typeof ThreadSearch>;
+
+export const ThreadPrune = z.looseObject({
+  thread_ids: z.array(Uuid).describe('The threads; all of them must exist.'),
+  strategy: z
+    .enum(['delete', 'keep_latest'])
+    .default('delete')
+    .describe('What goes: the threads, or all but the newest checkpoint of each that has no run in flight.'),
+});
+export type ThreadPrune = z.infer<typeof ThreadPrune>;
+
+export const ThreadsPruned = z.object({ pruned_count: z.int() });
+export type ThreadsPruned = z.infer<typeof ThreadsPruned>;
+
+const stored = { count: z.int(), bytes: z.int() };
+
+/** What the history of a thread takes (CONTRACT §2.2). */
+export const ThreadStorage = z.object({
+  thread_id: Uuid,
+  total_bytes: z.int(),
+  checkpoints: z.object(stored),
+  channel_values: z.object({
+    ...stored,
+    by_channel: z.record(z.string(), z.object({ versions: z.int(), bytes: z.int() })),
+  }),
+  pending_writes: z.object(stored),
+});
+export type ThreadStorage = z.infer<typeof ThreadStorage>;

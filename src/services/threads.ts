@@ -3,7 +3,16 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
+import type {
+  Thread,
+  ThreadCreate,
+  ThreadFilter,
+  ThreadPatch,
+  ThreadPrune,
+  ThreadSearch,
+  ThreadStorage,
+  ThreadsPruned,
+} from '../schemas/threads.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { extract, extractsValues } from './thread-extract.ts';
@@ -23,6 +32,12 @@ export type ThreadService = ReturnType<typeof threadService>;
 
 /** Threads: what runs share, a conversation (CONTRACT §2.2). */
 export function threadService({ threads, clock, ids, control }: ThreadDeps) {
+  async function remove(thread_id: string): Promise<boolean> {
+    const stopped = await threads.delete(thread_id);
+    if (stopped) control(stopped);
+    return stopped !== undefined;
+  }
+
   return {
     async create(_actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
@@ -62,9 +77,31 @@ export function threadService({ threads, clock, ids, control }: ThreadDeps) {
 
     /** Its runs, events and checkpoints go too; what executes is stopped. */
     async delete(_actor: Actor, thread_id: string): Promise<void> {
-      const stopped = await threads.delete(thread_id);
-      if (!stopped) throw new NotFound(`Thread with ID ${thread_id} not found`);
-      control(stopped);
+      if (!(await remove(thread_id))) throw new NotFound(`Thread with ID ${thread_id} not found`);
+    },
+
+    /**
+     * Deletes threads, or what of their history is not needed to go on. Nothing happens when one is missing; what a run
+     * is busy with keeps its history, and is not counted.
+     */
+    async prune(_actor: Actor, { thread_ids, strategy }: ThreadPrune): Promise<ThreadsPruned> {
+      const ids = [...new Set(thread_ids)];
+      if ((await threads.countOf(ids)) < ids.length) {
+        throw new NotFound('At least one thread not found or not authorized');
+      }
+      let pruned_count = 0;
+      for (const thread_id of ids) {
+        const pruned =
+          strategy === 'delete' ? await remove(thread_id) : await threads.keepNewestCheckpoint(thread_id);
+        if (pruned) pruned_count += 1;
+      }
+      return { pruned_count };
+    },
+
+    /** What the history of a thread takes. */
+    async storage(actor: Actor, thread_id: string): Promise<ThreadStorage> {
+      await this.get(actor, thread_id);
+      return threads.size(thread_id);
     },
 
     /** A new thread with the state and the whole history of another, and none of its runs. */

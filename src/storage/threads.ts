@@ -1,12 +1,21 @@
 import { toJson } from '../core/json.ts';
-import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
+import type {
+  Thread,
+  ThreadCreate,
+  ThreadFilter,
+  ThreadPatch,
+  ThreadSearch,
+  ThreadStorage,
+} from '../schemas/threads.ts';
 import type { Db } from './db.ts';
-import { merged } from './json.ts';
+import { isOneOf, merged } from './json.ts';
 import { join, sql } from './sql.ts';
 import { copyThread } from './thread-copy.ts';
 import { deleteThread } from './thread-delete.ts';
+import { pruneThread } from './thread-prune.ts';
 import { findThread, type ThreadSelection } from './thread-row.ts';
 import { countThreads, searchThreads } from './thread-search.ts';
+import { threadSize } from './thread-size.ts';
 import { type NewState, setThreadState } from './thread-state.ts';
 
 export type ThreadChanges = Pick<ThreadPatch, 'metadata' | 'ttl'>;
@@ -56,6 +65,24 @@ export function threadRepository(db: Db) {
      */
     delete(thread_id: string): Promise<string[] | undefined> {
       return deleteThread(db, thread_id);
+    },
+
+    /** All but its newest checkpoint goes. False, and nothing happens, while a run of it is in flight. */
+    keepNewestCheckpoint(thread_id: string): Promise<boolean> {
+      return pruneThread(db, thread_id);
+    },
+
+    /** What its history takes. */
+    size(thread_id: string): Promise<ThreadStorage> {
+      return threadSize(db, thread_id);
+    },
+
+    /** How many of these there are. */
+    async countOf(thread_ids: readonly string[]): Promise<number> {
+      const row = await db.get<{ count: number }>(
+        sql`select count(*) as count from threads where ${isOneOf('thread_id', thread_ids)}`,
+      );
+      return row?.count ?? 0;
     },
 
     /** State and history go over, runs do not. Undefined when there is no source. */

@@ -1,0 +1,49 @@
+import { removeLooseBlobs } from './checkpoint-remove.ts';
+import type { Transaction } from './db.ts';
+import { contains } from './json.ts';
+import { sql } from './sql.ts';
+
+/**
+ * Forgets the history of a thread that no run uses, but not where it stands: the newest checkpoint stays, with the
+ * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were.
+ */
+export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
+  const newest = await tx.get<{ id: string | null }>(
+    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id} and ns = ''`,
+  );
+  if (!newest?.id) return;
+  if ((await removeOlder(tx, thread_id, newest.id)) === 0) return;
+  await tx.run(sql`
+    update checkpoints set parent_id = null where thread_id = ${thread_id} and parent_id is not null
+      and not exists (select 1 from checkpoints p where p.thread_id = ${thread_id} and p.ns = checkpoints.ns
+        and p.checkpoint_id = checkpoints.parent_id)`);
+  await tx.run(sql`
+    delete from checkpoint_writes where thread_id = ${thread_id} and not exists (
+      select 1 from checkpoints c where c.thread_id = ${thread_id} and c.ns = checkpoint_writes.ns
+        and c.checkpoint_id = checkpoint_writes.checkpoint_id)`);
+  await removeLooseBlobs(tx, thread_id);
+}
+
+/**
+ * The namespace of a subgraph that remembers over calls is its name alone; that of one call also has the call's task
+ * (`name:task`), and is of use only to who resumes from the newest checkpoint. A `DeltaChannel` is put together from
+ * the writes of ancestors: as long as LangGraph counts them in the metadata, the parent is needed too.
+ */
+function removeOlder(tx: Transaction, thread_id: string, newest_id: string): Promise<number> {
+  return tx.run(sql`
+    with recursive
+      last (ns, checkpoint_id) as (
+        select ns, max(checkpoint_id) from checkpoints where thread_id = ${thread_id} group by ns
+      ),
+      needed (ns, checkpoint_id) as (
+        select c.ns, c.checkpoint_id from last cross join checkpoints c
+        where c.thread_id = ${thread_id} and c.ns = last.ns and c.checkpoint_id = last.checkpoint_id
+          and (c.ns not like '%:%' or ${contains('c.metadata', { parents: { '': newest_id } })})
+        union
+        select c.ns, c.parent_id from needed n cross join checkpoints c
+        where c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id
+          and c.parent_id is not null and c.metadata ->> 'counters_since_delta_snapshot' is not null
+      )
+    delete from checkpoints where thread_id = ${thread_id}
+      and (ns, checkpoint_id) not in (select ns, checkpoint_id from needed)`);
+}
