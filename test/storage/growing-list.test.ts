@@ -77,6 +77,10 @@ test('every version of a long list reads as it was written, from few rows and at
 test.each([
   ['an element changed in place', () => messages(9).with(3, { id: 3, text: 'changed' })],
   [
+    'an element changed to one as long, and another came',
+    () => [...messages(8).with(3, { ...message(3), id: 9 }), message(8)],
+  ],
+  [
     'the last element changed and another came',
     () => [...messages(7), { id: 7, text: 'changed' }, message(8)],
   ],
