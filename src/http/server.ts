@@ -5,6 +5,7 @@ import type { AssistantService } from '../services/assistants.ts';
 import type { RunService } from '../services/runs.ts';
 import type { StatelessRunService } from '../services/stateless-runs.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
+import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { useAuth } from './plugins/auth.ts';
@@ -26,6 +27,7 @@ import { runRoutes } from './routes/runs.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { type ServerFacts, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
+import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
@@ -34,6 +36,7 @@ export interface Services {
   readonly assistants: AssistantService;
   readonly threads: ThreadService;
   readonly threadState: ThreadStateService;
+  readonly threadStream: ThreadStreamService;
   readonly runs: RunService;
   readonly statelessRuns: StatelessRunService;
 }
@@ -119,6 +122,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     threadRoutes(server, services);
     threadUpkeepRoutes(server, services);
     threadStateRoutes(server, services);
+    threadStreamRoutes(server, { ...services, ...replies });
   }
   if (!options.disable_runs) {
     runRoutes(server, withReplies);
