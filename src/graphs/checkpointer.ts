@@ -203,7 +203,7 @@ export class Checkpointer {
   /** What is read from the database must hold what this attempt wrote before. */
   async #committed(): Promise<void> {
     const { fence } = this.#writer;
-    if ('attempt' in fence) await fence.attempt.commit();
+    if ('attempt' in fence) await fence.attempt.settle();
   }
 
   async #write(write: (fence: Fence, durability: Durability) => Promise<boolean>): Promise<void> {

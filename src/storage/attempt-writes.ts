@@ -61,7 +61,14 @@ export class AttemptWrites {
     else this.#schedule(false);
   }
 
-  /** Commits what waits; what the attempt wrote can be read from the database then. */
+  /** Makes every checkpoint that was added readable from the database. Events may go on waiting. */
+  async settle(): Promise<void> {
+    if (this.#waiting.writes.length > 0) return this.commit();
+    await this.#committing;
+    this.#throwFailure();
+  }
+
+  /** Commits what waits. */
   async commit(durability: Durability = 'relaxed'): Promise<void> {
     this.#cancelTimer();
     this.#committing = this.#committing.then(() => this.#commitBatch(durability));

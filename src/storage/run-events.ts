@@ -1,6 +1,6 @@
 import type { Db, Transaction } from './db.ts';
 import { insertRows } from './insert-rows.ts';
-import { list, sql } from './sql.ts';
+import { atMost, list, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
 /**
@@ -21,7 +21,7 @@ export function runEventRepository(db: Db) {
   return {
     readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
       return db.all<Frame>(sql`select seq, event, data from run_events
-        where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}`);
+        where run_id = ${run_id} and seq > ${seq} order by seq ${atMost(limit)}`);
     },
 
     /** 0 when nothing is logged. */

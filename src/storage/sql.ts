@@ -30,6 +30,14 @@ export function join(fragments: readonly (Sql | DialectSql)[], separator: string
   return { strings: ['', ...Array(fragments.length - 1).fill(separator), ''], parts: fragments };
 }
 
+/**
+ * `limit n` as text, for limits that the program chooses and that are few. With a placeholder SQLite compiles the
+ * statement anew each time it runs, because the number decides its plan: a claim took 33 µs instead of 7.
+ */
+export function atMost(rows: number): Sql {
+  return raw(`limit ${Math.trunc(rows)}`);
+}
+
 /** `cond and cond …`, or `true` when there is none. */
 export function all(conditions: readonly (Sql | DialectSql | undefined)[]): Sql {
   const present = conditions.filter((condition) => condition !== undefined);

@@ -65,9 +65,13 @@ function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome:
 /** What was produced is kept, so that the next attempt and the followers go on after it. */
 async function released(deps: AttemptDeps, { claimed, writes }: Attempt, charge: boolean): Promise<boolean> {
   const batch = await writes.take();
-  return patiently(deps, () =>
-    deps.queue.release(claimed.lease, { charge, delay_ms: charge ? deps.rules.retry_ms : 0, batch }),
+  const delay_ms = charge ? deps.rules.retry_ms : 0;
+  const isReleased = await patiently(deps, () =>
+    deps.queue.release(claimed.lease, { charge, delay_ms, batch }),
   );
+  // Somebody must wake the worker when its time has come.
+  if (isReleased) deps.bus.scheduled();
+  return isReleased;
 }
 
 async function finish(

@@ -33,6 +33,8 @@ interface Active {
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
   readonly #active = new Map<string, Active>();
+  /** The last look at the queue found no free slot: there may be more to take. */
+  #full = false;
   readonly #loop: Loop;
   readonly #subscriptions = new DisposableStack();
 
@@ -56,7 +58,8 @@ export class RunWorker {
   async tick(): Promise<number> {
     const { queue, ids, worker_id, concurrency } = this.#deps;
     const limit = Math.min(concurrency - this.#active.size, CLAIM_AT_ONCE);
-    if (limit <= 0) return SAFETY_POLL_MS;
+    this.#full = limit <= 0;
+    if (this.#full) return SAFETY_POLL_MS;
     const claimed = await queue.claim({ worker_id, token: ids.uuid4(), limit });
     for (const each of claimed) this.#begin(each);
     return claimed.length === limit ? 0 : SAFETY_POLL_MS;
@@ -94,7 +97,8 @@ export class RunWorker {
       .catch((error: unknown) => this.#deps.logger.error('an attempt broke', { run_id, error }))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
-        this.#loop.poke();
+        // Else every run that comes wakes the loop, and looking again would cost a transaction for nothing.
+        if (this.#full) this.#loop.poke();
       });
     this.#active.set(run_id, { claimed, stop, done });
   }

@@ -153,6 +153,7 @@ describeEachDatabase('an attempt', (open) => {
     const at = working(db, graph);
     at.worker.start();
     const run = await at.enqueue();
+    await expect.poll(() => calls).toBe(1);
     await expect.poll(() => at.worker.active).toBe(0);
     at.bus.wake();
     expect(await at.ended(run)).toBe('success');
