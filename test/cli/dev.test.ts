@@ -24,6 +24,7 @@ const imported = { 'agent.config.yaml': CONFIG, 'src/talker.ts': graph("import {
 /** `agent-server dev` in a project, and what it wrote. */
 async function develop(folder: Project) {
   const lines: string[] = [];
+  const started = performance.now();
   const child = program(['dev'], { cwd: folder.root });
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on('line', (line) => lines.push(stripVTControlCharacters(line)));
@@ -34,6 +35,7 @@ async function develop(folder: Project) {
   return {
     child,
     lines,
+    start_ms: performance.now() - started,
     url,
     client: new Client({ apiUrl: url }),
     restarts: () => readyLines().length - 1,
@@ -59,8 +61,8 @@ test('a change to a file that a graph imports is served, and threads keep their 
   const took_ms = performance.now() - changed;
 
   expect(said(await server.client.runs.wait(thread_id, 'talker', { input: {} }))).toEqual(['old', 'new']);
-  // A second on a machine that does nothing else; tests of other files run beside this one.
-  expect(took_ms).toBeLessThan(3000);
+  // A second where a start takes less than one; tests of other files may run beside this one.
+  expect(took_ms).toBeLessThan(Math.max(1000, 1.5 * server.start_ms));
 });
 
 test('a graph that does not compile says so, and is served again when it is mended', async () => {
