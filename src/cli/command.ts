@@ -33,34 +33,43 @@ export const ADDRESS_FLAGS = {
 
 /** The values of the flags in `args`; undefined when help is asked for. Throws `UsageError`. */
 export function parseFlags(command: Command, args: readonly string[]): FlagValues | undefined {
-  const options = Object.fromEntries(
-    Object.entries({ ...command.flags, help: { text: '' } }).map(([name, flag]: [string, Flag]) => [
-      name,
-      { type: flag.value === undefined ? ('boolean' as const) : ('string' as const) },
-    ]),
-  );
-  const help = { ...options, help: { type: 'boolean' as const, short: 'h' } };
-  const { tokens } = parseArgs({ args: [...args], options: help, strict: false, tokens: true });
+  const flags: Record<string, Flag> = { ...command.flags, help: { text: '' } };
+  const { tokens } = parseArgs({
+    args: args.map((arg) => (arg === '-h' ? '--help' : arg)),
+    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { type: typeOf(flag) }])),
+    strict: false,
+    tokens: true,
+  });
   const values: Record<string, string> = {};
   for (const token of tokens) {
-    if (token.kind === 'positional')
-      throw new UsageError(`${command.name}: unexpected argument "${token.value}"`);
-    if (token.kind !== 'option') continue;
-    const known = options[token.name];
-    if (known === undefined) throw new UsageError(unknownFlag(command, token.rawName));
-    if (known.type === 'string' && !token.value)
-      throw new UsageError(`${command.name}: ${token.rawName} needs a value`);
-    if (known.type === 'boolean' && token.value !== undefined) {
-      throw new UsageError(`${command.name}: ${token.rawName} takes no value`);
-    }
-    values[token.name] = token.value ?? 'true';
+    const problem = token.kind === 'option-terminator' ? undefined : problemWith(token, flags);
+    if (problem !== undefined) throw new UsageError(`${command.name}: ${problem}`);
+    if (token.kind === 'option') values[token.name] = token.value ?? 'true';
   }
   return values['help'] === undefined ? values : undefined;
 }
 
-function unknownFlag(command: Command, given: string): string {
-  const meant = nearest(given, ['--help', ...Object.keys(command.flags).map((name) => `--${name}`)]);
-  return `${command.name}: unknown flag ${given}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+function typeOf({ value }: Flag): 'boolean' | 'string' {
+  return value === undefined ? 'boolean' : 'string';
+}
+
+type Token =
+  | { kind: 'positional'; value: string }
+  | { kind: 'option'; name: string; rawName: string; value?: string | undefined };
+
+function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): string | undefined {
+  if (token.kind === 'positional') return `unexpected argument "${token.value}"`;
+  const { name, rawName, value } = token;
+  const flag = flags[name];
+  if (flag === undefined) {
+    const meant = nearest(
+      rawName,
+      Object.keys(flags).map((known) => `--${known}`),
+    );
+    return `unknown flag ${rawName}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  }
+  if (typeOf(flag) === 'boolean') return value === undefined ? undefined : `${rawName} takes no value`;
+  return value ? undefined : `${rawName} needs a value`;
 }
 
 /** The help of one command. */

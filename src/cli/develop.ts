@@ -17,9 +17,9 @@ import { FileWatcher } from './watch.ts';
 export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
   using end = endRequest();
   using door = new FrontDoor();
+  await door.openAt(first.config.server);
   await using servers = new ServerSuccession({ flags, root: first.config.root }, door, logger);
   using watcher = new FileWatcher();
-  await door.openAt(first.config.server);
   for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, door, logger)) {
     if (loaded !== undefined) {
       watcher.watch(await watchedFiles(loaded));
@@ -40,7 +40,7 @@ class ServerSuccession implements AsyncDisposable {
   readonly #door: FrontDoor;
   readonly #logger: Logger;
   #current: ServerProcess | undefined;
-  #spare: ServerProcess;
+  #spare: ServerProcess | undefined;
   /** Never rejects. */
   #supervision: Promise<void> = Promise.resolve();
 
@@ -48,13 +48,13 @@ class ServerSuccession implements AsyncDisposable {
     this.#given = given;
     this.#door = door;
     this.#logger = logger;
-    this.#spare = new ServerProcess(given);
   }
 
   /** Resolves when the process before has stopped; connections wait until the new one takes them. */
   async next(): Promise<void> {
     const before = this.#current;
-    const server = this.#spare.alive ? this.#spare : new ServerProcess(this.#given);
+    const server = this.#spare?.alive ? this.#spare : new ServerProcess(this.#given);
+    this.#spare = undefined;
     this.#current = server;
     this.#door.leadTo('starting');
     await before?.stop();
@@ -64,7 +64,7 @@ class ServerSuccession implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const last = this.#current;
     this.#current = undefined;
-    await Promise.all([last?.stop(), this.#spare.stop()]);
+    await Promise.all([last?.stop(), this.#spare?.stop()]);
     await this.#supervision;
   }
 

@@ -26,7 +26,11 @@ export class FrontDoor implements Disposable {
   async openAt(address: Address): Promise<void> {
     if (address.host === this.#address?.host && address.port === this.#address.port) return;
     const listener = createServer({ pauseOnConnect: true, noDelay: true });
-    listener.on('connection', (socket) => this.#admit(socket));
+    listener.on('connection', (socket) => {
+      // A client that goes away while it waits.
+      socket.on('error', () => {});
+      this.#admit(socket);
+    });
     listener.listen(address.port, address.host);
     await once(listener, 'listening').catch((error) => {
       throw listenFailure(error, address);

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FlagValues } from './command.ts';
@@ -31,8 +30,8 @@ export class ServerProcess {
   /** The process gets ready, but reads no project and touches no data before `serve`. */
   constructor(given: DevServerArguments) {
     this.child = fork(PROGRAM, [JSON.stringify(given)], { stdio: 'inherit' });
-    this.ended = once(this.child, 'exit').then(([code]) => code);
-    // A message to a process that has just ended; `ended` tells.
+    this.ended = new Promise((resolve) => this.child.once('exit', resolve));
+    // From a message to a process that has just ended; `ended` tells.
     this.child.on('error', () => {});
   }
 
@@ -42,7 +41,7 @@ export class ServerProcess {
 
   /** Resolves to true when it takes connections, to false when it ended before. */
   async serve(url: string): Promise<boolean> {
-    const reachable = once(this.child, 'message').then(() => true);
+    const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
     this.#tell({ type: 'serve', url });
     return await Promise.race([reachable, this.ended.then(() => false)]);
   }

@@ -79,6 +79,21 @@ test('a graph that does not compile says so, and is served again when it is mend
   expect(said(await wait())).toEqual(['mended']);
 });
 
+test('while a graph takes the server with it, clients are told; mended, it is served again', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
+  await using server = await develop(folder);
+
+  await folder.write({ 'src/word.ts': 'process.exit(3);' });
+  await until('the end is told', () => server.lines.some((line) => line.includes('the server ended')));
+  const answer = await fetch(`${server.url}/ok`);
+  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
+  await until('the server has restarted', () => server.restarts() === 1);
+
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({ detail: 'The server did not start. Its log says why.' });
+  expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
+});
+
 test('a wrong configuration is told and the server goes on; the right one is served', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await develop(folder);
