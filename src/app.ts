@@ -126,7 +126,10 @@ function wire(ground: Ground) {
   const live = new LiveRuns();
   const store = graphStore(storage.storeItems);
   const keep_log_ms = config.runs.stream_ttl_seconds * 1000;
-  const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms };
+  const { ttl } = config.checkpointer;
+  const default_ttl =
+    ttl.default_ttl === undefined ? undefined : { strategy: ttl.strategy, ttl: ttl.default_ttl };
+  const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms, default_ttl };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
   const assistantsService = assistantService({ ...base, assistants, runs: assistantRuns(base) });
@@ -167,6 +170,7 @@ function wire(ground: Ground) {
       alone: config.storage.url.startsWith('sqlite:'),
       version: VERSION,
       pid: process.pid,
+      expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
     },
   );
   return { services, workers };

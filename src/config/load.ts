@@ -87,6 +87,7 @@ function complete(
     runs: values.runs,
     http: values.http,
     log: values.log,
+    checkpointer: values.checkpointer,
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
     ...place,
   };

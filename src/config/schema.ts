@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { block, bytes, flag, group, isLoopback, list, must, text, whole, word } from './values.ts';
+import { block, bytes, flag, group, isLoopback, list, must, number, text, whole, word } from './values.ts';
 
 /** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */
 const PENDING = { pending: true };
@@ -102,6 +102,22 @@ const Log = group({
   color: flag().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
 });
 
+const Expiry = group({
+  strategy: word(['delete', 'keep_latest'])
+    .default('delete')
+    .describe('What becomes of a thread: it goes, or all but its newest checkpoint does.'),
+  default_ttl: number(0).optional().describe('Minutes until then, for new threads. Unset: they stay.'),
+  sweep_interval_minutes: number(0.01).default(5).describe('How often threads are looked at.'),
+  sweep_limit: whole(1).default(10_000).describe('How many threads may go at a time.'),
+});
+
+const Checkpointer = group({
+  ttl: Expiry.prefault({}),
+  backend: text().optional().describe('Which backend keeps checkpoints.').meta(PENDING),
+  path: text().optional().describe('Your own backend, as `path:export`.').meta(PENDING),
+  serde: block().describe('Which types checkpoints may hold.').meta(PENDING),
+});
+
 const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
 
 const Graph = z.union(
@@ -138,7 +154,7 @@ export const ConfigFile = group({
   http: Http.prefault({}),
   log: Log.prefault({}),
   store: block().describe('Vector index, expiry or own backend of the long-term store.').meta(PENDING),
-  checkpointer: block().describe('Expiry, own backend or serialisation of checkpoints.').meta(PENDING),
+  checkpointer: Checkpointer.prefault({}),
   auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
   webhooks: block().describe('Address rules and headers of webhooks.').meta(PENDING),
@@ -157,7 +173,8 @@ export interface GraphSpec {
 }
 
 /** The whole configuration with every default filled in; frozen to the bottom. Holds secrets: never log it. */
-export interface Config extends Readonly<Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log'>> {
+export interface Config
+  extends Readonly<Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer'>> {
   readonly graphs: readonly GraphSpec[];
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;

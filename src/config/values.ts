@@ -22,6 +22,11 @@ export const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
     )
     .meta({ type: 'whole number' });
 
+export const number = (min: number) =>
+  z
+    .preprocess(textToNumber, z.number(must('a number')).min(min, `must be at least ${min}`))
+    .meta({ type: 'number' });
+
 export const flag = () =>
   z.preprocess(textToFlag, z.boolean(must('true or false'))).meta({ type: 'true or false' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from './fields.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
@@ -23,6 +23,23 @@ export const ThreadTtl = z.looseObject({
     .describe('What goes: the thread, or all but its newest checkpoint.'),
   ttl: z.number().optional().describe('Minutes from now.'),
 });
+export type ThreadTtl = z.infer<typeof ThreadTtl>;
+
+/** What becomes of a thread, and when. */
+export const ThreadExpiry = z.object({
+  strategy: z.enum(['delete', 'keep_latest']),
+  ttl_minutes: z.number(),
+  /** Null when its history has gone and nothing was added since. */
+  expires_at: Timestamp.nullable(),
+});
+export type ThreadExpiry = z.infer<typeof ThreadExpiry>;
+
+/** `include` is a list; what it does not know is ignored (CONTRACT §2.2). */
+export const ThreadGetQuery = z.looseObject({
+  include: queryList(z.string())
+    .optional()
+    .meta({ description: '`ttl`: also when the thread goes.', type: 'string' }),
+});
 
 export const Thread = z.object({
   thread_id: Uuid,
@@ -38,6 +55,8 @@ export const Thread = z.object({
   interrupts: z.record(z.string(), z.array(Interrupt)).optional(),
   error: RunError.nullish(),
   extracted: JsonObject.optional(),
+  /** Only when it is asked for, and only of a thread that goes. */
+  ttl: ThreadExpiry.optional(),
 });
 export type Thread = z.infer<typeof Thread>;
 

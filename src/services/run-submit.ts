@@ -7,6 +7,7 @@ import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Thread } from '../schemas/threads.ts';
 import type { Enqueued, NewRun, Queued } from '../storage/queue/enqueue.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { Ttl } from '../storage/thread-ttl.ts';
 import { alreadyRunning, strategyFor } from './multitask.ts';
 import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
 
@@ -17,6 +18,8 @@ export interface SubmitDeps {
   readonly ids: Ids;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
+  /** What becomes of threads that runs make; undefined: they stay. */
+  readonly default_ttl: Ttl | undefined;
 }
 
 /** What a client asks for, and what the server made of it. */
@@ -55,7 +58,10 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
   if (delay_ms > 0) bus.scheduled();
 }
 
-function newRun({ clock, ids, keep_log_ms }: SubmitDeps, { input, ...made }: Submission): NewRun {
+function newRun(
+  { clock, ids, keep_log_ms, default_ttl }: SubmitDeps,
+  { input, ...made }: Submission,
+): NewRun {
   const context = { ...made, run_id: ids.uuid7(), now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary } = context;
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
@@ -79,6 +85,7 @@ function newRun({ clock, ids, keep_log_ms }: SubmitDeps, { input, ...made }: Sub
     run,
     delay_ms,
     thread: makesThread ? newThread(run, assistant) : undefined,
+    thread_ttl: default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     others: strategyFor(strategy, run_id, keep_log_ms),
   };

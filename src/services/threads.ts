@@ -13,9 +13,11 @@ import type {
   ThreadStorage,
   ThreadsPruned,
 } from '../schemas/threads.ts';
+import type { Ttl } from '../storage/thread-ttl.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { extract, extractsValues } from './thread-extract.ts';
+import { ttlOf } from './thread-ttl.ts';
 
 export interface ThreadDeps {
   readonly threads: ThreadRepository;
@@ -23,6 +25,8 @@ export interface ThreadDeps {
   readonly ids: Ids;
   /** Tells whoever executes these runs that they are gone. */
   readonly control: (run_ids: string[]) => void;
+  /** What becomes of threads that do not say it; undefined: they stay. */
+  readonly default_ttl: Ttl | undefined;
 }
 
 /** Keys of a thread's metadata that only the server writes: a client's are dropped (CONTRACT §1). */
@@ -31,7 +35,7 @@ const RESERVED = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
 export type ThreadService = ReturnType<typeof threadService>;
 
 /** Threads: what runs share, a conversation (CONTRACT §2.2). */
-export function threadService({ threads, clock, ids, control }: ThreadDeps) {
+export function threadService({ threads, clock, ids, control, default_ttl }: ThreadDeps) {
   async function remove(thread_id: string): Promise<boolean> {
     const stopped = await threads.delete(thread_id);
     if (stopped) control(stopped);
@@ -41,16 +45,19 @@ export function threadService({ threads, clock, ids, control }: ThreadDeps) {
   return {
     async create(_actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
-      const inserted = await threads.insert(newThread(thread_id, input, timestamp(clock.now())));
+      const thread = newThread(thread_id, input, timestamp(clock.now()));
+      const inserted = await threads.insert(thread, ttlOf(input.ttl, default_ttl));
       const stored = await threads.get(thread_id);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
     },
 
-    async get(_actor: Actor, thread_id: string): Promise<Thread> {
+    /** `include` of `ttl` adds when the thread goes, if it does. */
+    async get(_actor: Actor, thread_id: string, include: readonly string[] = []): Promise<Thread> {
       const thread = await threads.get(thread_id);
       if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
-      return thread;
+      const ttl = include.includes('ttl') ? await threads.expiry(thread_id) : undefined;
+      return ttl ? { ...thread, ttl } : thread;
     },
 
     async search(_actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>>> {
@@ -70,7 +77,8 @@ export function threadService({ threads, clock, ids, control }: ThreadDeps) {
     /** Merges metadata shallow; `updated_at` moves even when nothing changed (CONTRACT §2.2). */
     async update(_actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
       const metadata = patch.metadata && withoutReserved(patch.metadata);
-      const thread = await threads.update(thread_id, { ...patch, metadata }, timestamp(clock.now()));
+      const ttl = patch.ttl && ttlOf(patch.ttl, default_ttl);
+      const thread = await threads.update(thread_id, { metadata, ttl }, timestamp(clock.now()));
       if (!thread) throw new NotFound('Not Found');
       return thread;
     },
@@ -106,14 +114,14 @@ export function threadService({ threads, clock, ids, control }: ThreadDeps) {
 
     /** A new thread with the state and the whole history of another, and none of its runs. */
     async copy(_actor: Actor, thread_id: string): Promise<Thread> {
-      const copy = await threads.copy(thread_id, ids.uuid4(), timestamp(clock.now()));
+      const copy = await threads.copy(thread_id, ids.uuid4(), timestamp(clock.now()), default_ttl);
       if (!copy) throw new Conflict('Conflict');
       return copy;
     },
   };
 }
 
-function newThread(thread_id: string, input: ThreadCreate, now: string): Thread & Pick<ThreadCreate, 'ttl'> {
+function newThread(thread_id: string, input: ThreadCreate, now: string): Thread {
   return {
     thread_id,
     created_at: now,
@@ -123,7 +131,6 @@ function newThread(thread_id: string, input: ThreadCreate, now: string): Thread 
     status: 'idle',
     config: {},
     values: null,
-    ttl: input.ttl,
   };
 }
 

@@ -3,20 +3,25 @@ import { copyCheckpoints } from './checkpoint-copy.ts';
 import type { Db, Transaction } from './db.ts';
 import { sql } from './sql.ts';
 import { findThread } from './thread-row.ts';
+import { type Ttl, ttlValues } from './thread-ttl.ts';
+
+export interface ThreadCopy {
+  readonly source_id: string;
+  readonly target_id: string;
+  /** ISO-8601. */
+  readonly at: string;
+  /** Of the copy: it does not share the source's time. */
+  readonly ttl: Ttl | undefined;
+}
 
 /**
  * A new thread with the metadata, the state and the history of another; without its runs, so a busy one's copy is
  * not busy. Undefined when there is no source.
  */
-export function copyThread(
-  db: Db,
-  source_id: string,
-  target_id: string,
-  at: string,
-): Promise<Thread | undefined> {
+export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
+  const { source_id, target_id } = copy;
   return db.transaction('promised', async (tx) => {
-    const copied = await copyRow(tx, source_id, target_id, at);
-    if (!copied) return undefined;
+    if (!(await copyRow(tx, copy))) return undefined;
     await copyValues(tx, source_id, target_id);
     await copyCheckpoints(tx, source_id, target_id);
     return findThread(tx, target_id);
@@ -26,16 +31,16 @@ export function copyThread(
 type StoredThread = Record<'status' | 'metadata' | 'error' | 'interrupts', string>;
 
 /** The row goes through the program, for its values are of every type and need no casts so. */
-async function copyRow(tx: Transaction, source_id: string, target_id: string, at: string): Promise<boolean> {
+async function copyRow(tx: Transaction, { source_id, target_id, at, ttl }: ThreadCopy): Promise<boolean> {
   const source = await tx.get<StoredThread>(
     sql`select status, metadata, error, interrupts from threads where thread_id = ${source_id}`,
   );
   if (!source) return false;
   const inserted = await tx.run(sql`
     insert into threads (thread_id, status, metadata, config, error, interrupts, created_at, updated_at,
-      state_updated_at)
+      state_updated_at, ttl_strategy, ttl_minutes, expires_at)
     values (${target_id}, ${source.status}, ${source.metadata}, '{}', ${source.error}, ${source.interrupts}, ${at},
-      ${at}, ${at})`);
+      ${at}, ${at}, ${ttlValues(ttl)})`);
   return inserted > 0;
 }
 

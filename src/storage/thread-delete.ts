@@ -1,5 +1,5 @@
 import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
-import type { Db } from './db.ts';
+import type { Db, Transaction } from './db.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 import { removeThreadLog } from './thread-log.ts';
@@ -8,17 +8,22 @@ import { removeThreadLog } from './thread-log.ts';
 export function deleteThread(db: Db, thread_id: string): Promise<string[] | undefined> {
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
-    const queued = await tx.all<{ run_id: string }>(
-      sql`select run_id from run_queue where thread_id = ${thread_id}`,
-    );
-    const runs = sql`select run_id from runs where thread_id = ${thread_id}`;
-    await tx.run(sql`delete from run_events where run_id in (${runs})`);
-    await tx.run(sql`delete from run_event_expiry where run_id in (${runs})`);
-    await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
-    await removeThreadLog(tx, thread_id);
-    await removeCheckpointsOfThread(tx, thread_id);
-    // Its runs and values go with it.
-    const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
-    return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
+    return deleteThreadIn(tx, thread_id);
   });
+}
+
+/** The same in a transaction that has locked the thread. */
+export async function deleteThreadIn(tx: Transaction, thread_id: string): Promise<string[] | undefined> {
+  const queued = await tx.all<{ run_id: string }>(
+    sql`select run_id from run_queue where thread_id = ${thread_id}`,
+  );
+  const runs = sql`select run_id from runs where thread_id = ${thread_id}`;
+  await tx.run(sql`delete from run_events where run_id in (${runs})`);
+  await tx.run(sql`delete from run_event_expiry where run_id in (${runs})`);
+  await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
+  await removeThreadLog(tx, thread_id);
+  await removeCheckpointsOfThread(tx, thread_id);
+  // Its runs and values go with it.
+  const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
+  return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
 }

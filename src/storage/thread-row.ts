@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { toJson } from '../core/json.ts';
 import type { Thread, ThreadField } from '../schemas/threads.ts';
-import type { Reader } from './db.ts';
+import type { Reader, Transaction } from './db.ts';
 import { decode } from './json.ts';
 import { raw, type Sql, sql } from './sql.ts';
+import { type Ttl, ttlValues } from './thread-ttl.ts';
 
 /** Which fields the caller will look at; all when undefined. */
 export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
@@ -20,6 +22,21 @@ export function selectThreads(selection: ThreadSelection): Sql {
   if (selection && !selection.includes('values')) return sql`select ${COLUMNS} from threads`;
   return sql`select ${COLUMNS}, thread_values.value as ${raw('"values"')}
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
+}
+
+/** Adds a thread that has no state yet. False when the id is taken. */
+export async function insertThread(
+  writer: Pick<Transaction, 'run'>,
+  thread: Thread,
+  ttl: Ttl | undefined,
+): Promise<boolean> {
+  const inserted = await writer.run(sql`
+    insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
+      ttl_strategy, ttl_minutes, expires_at)
+    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)},
+      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
+    on conflict (thread_id) do nothing`);
+  return inserted > 0;
 }
 
 export async function findThread(

@@ -6,6 +6,7 @@ import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 import { addThreadEvent, type ThreadEvent } from './thread-log.ts';
 import { findThread } from './thread-row.ts';
+import { EXPIRY_AFTER_STATE } from './thread-ttl.ts';
 
 /** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
 export interface NewState {
@@ -40,7 +41,8 @@ async function writeState(tx: Transaction, thread_id: string, state: NewState, a
   await tx.run(sql`
     update threads set status = ${state.status}, error = null, interrupts = ${toJson(state.interrupts)},
       config = case when interrupts is null then '{"configurable":{}}' else config end,
-      metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at}
+      metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`
     insert into thread_values (thread_id, value) values (${thread_id}, ${toJson(state.values)})

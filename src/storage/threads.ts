@@ -1,7 +1,6 @@
-import { toJson } from '../core/json.ts';
 import type {
   Thread,
-  ThreadCreate,
+  ThreadExpiry,
   ThreadFilter,
   ThreadPatch,
   ThreadSearch,
@@ -12,13 +11,19 @@ import { isOneOf, merged } from './json.ts';
 import { join, sql } from './sql.ts';
 import { copyThread } from './thread-copy.ts';
 import { deleteThread } from './thread-delete.ts';
+import { expireThreads } from './thread-expiry.ts';
 import { pruneThread } from './thread-prune.ts';
-import { findThread, type ThreadSelection } from './thread-row.ts';
+import { findThread, insertThread, type ThreadSelection } from './thread-row.ts';
 import { countThreads, searchThreads } from './thread-search.ts';
 import { threadSize } from './thread-size.ts';
 import { type NewState, setThreadState } from './thread-state.ts';
+import { type Ttl, threadExpiry, ttlValues } from './thread-ttl.ts';
 
-export type ThreadChanges = Pick<ThreadPatch, 'metadata' | 'ttl'>;
+export interface ThreadChanges {
+  readonly metadata?: ThreadPatch['metadata'];
+  /** Its time starts now. */
+  readonly ttl?: Ttl | undefined;
+}
 
 export type ThreadRepository = ReturnType<typeof threadRepository>;
 
@@ -26,14 +31,8 @@ export type ThreadRepository = ReturnType<typeof threadRepository>;
 export function threadRepository(db: Db) {
   return {
     /** A thread that has no state yet. False when the id is taken. */
-    async insert(thread: Thread & Pick<ThreadCreate, 'ttl'>): Promise<boolean> {
-      const ttl = thread.ttl ? toJson(thread.ttl) : null;
-      const inserted = await db.run(sql`
-        insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at, ttl)
-        values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)},
-          ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttl})
-        on conflict (thread_id) do nothing`);
-      return inserted > 0;
+    insert(thread: Thread, ttl?: Ttl): Promise<boolean> {
+      return insertThread(db, thread, ttl);
     },
 
     get(thread_id: string, selection?: ThreadSelection): Promise<Thread | undefined> {
@@ -77,6 +76,16 @@ export function threadRepository(db: Db) {
       return threadSize(db, thread_id);
     },
 
+    /** What becomes of it and when; undefined for one that stays. */
+    expiry(thread_id: string): Promise<ThreadExpiry | undefined> {
+      return threadExpiry(db, thread_id);
+    },
+
+    /** Removes threads whose time is over, or their history; at most `limit` of them, how many. */
+    expire(limit: number): Promise<number> {
+      return expireThreads(db, limit);
+    },
+
     /** How many of these there are. */
     async countOf(thread_ids: readonly string[]): Promise<number> {
       const row = await db.get<{ count: number }>(
@@ -86,8 +95,8 @@ export function threadRepository(db: Db) {
     },
 
     /** State and history go over, runs do not. Undefined when there is no source. */
-    copy(source_id: string, target_id: string, at: string): Promise<Thread | undefined> {
-      return copyThread(db, source_id, target_id, at);
+    copy(source_id: string, target_id: string, at: string, ttl?: Ttl): Promise<Thread | undefined> {
+      return copyThread(db, { source_id, target_id, at, ttl });
     },
   };
 }
@@ -101,7 +110,7 @@ function updateThread(
   const assignments = [
     sql`updated_at = ${at}`,
     metadata && sql`metadata = ${merged('metadata', metadata)}`,
-    ttl && sql`ttl = ${toJson(ttl)}`,
+    ttl && sql`(ttl_strategy, ttl_minutes, expires_at) = (${ttlValues(ttl)})`,
   ].filter((assignment) => assignment !== undefined);
   return db.transaction('promised', async (tx) => {
     await tx.run(sql`update threads set ${join(assignments, ', ')} where thread_id = ${thread_id}`);

@@ -5,12 +5,14 @@ import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunEventRepository } from '../storage/run-events.ts';
+import type { ThreadRepository } from '../storage/threads.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
 import { retentionLoop } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
+import { type ExpiryRules, threadExpiryLoop } from './thread-expiry.ts';
 
 export interface EngineOptions {
   /** Runs at once; 0 executes none. */
@@ -20,11 +22,14 @@ export interface EngineOptions {
   readonly alone: boolean;
   readonly version: string;
   readonly pid: number;
+  /** When threads are looked at whose time may be over. */
+  readonly expiry: ExpiryRules;
 }
 
 export interface EngineDeps extends AttemptDeps {
   readonly queue: RunQueue;
   readonly log: RunEventRepository;
+  readonly threads: ThreadRepository;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -55,6 +60,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRunsLoop(deps),
     retentionLoop({ log: deps.log, logger }),
+    threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
   ] as const;
   let draining = false;
   const subscription = deps.bus.onScheduled(() => loops[2].poke());

@@ -45,7 +45,7 @@ test.each([
   expect((await loadJson({ graphs: GRAPHS, [key]: 'anything' })).warnings).toEqual([]);
 });
 
-test.each(['store', 'checkpointer', 'auth', 'encryption', 'webhooks', 'ui', 'ui_config'])(
+test.each(['store', 'auth', 'encryption', 'webhooks', 'ui', 'ui_config'])(
   '%s, which the server does not have yet, is one warning line',
   async (key) => {
     const { warnings } = await loadJson({ graphs: GRAPHS, [key]: { a: 1 } });
@@ -62,4 +62,12 @@ test('own routes are accepted with a warning', async () => {
 
   expect(config.http.disable_mcp).toBe(true);
   expect(warnings).toEqual(['http.app: this server does not have this yet; the key has no effect']);
+});
+
+test('a backend of its own for checkpoints is one warning line', async () => {
+  const { warnings } = await loadJson({ graphs: GRAPHS, checkpointer: { backend: 'mongo' } });
+
+  expect(warnings).toEqual([
+    'checkpointer.backend: this server does not have this yet; the key has no effect',
+  ]);
 });

@@ -129,3 +129,16 @@ test('a SQLite path starts at the data folder when there is one, and any other a
   expect(await urlOf('sqlite::memory:')).toBe('sqlite::memory:');
   expect(await urlOf('postgres://me@db/agents')).toBe('postgres://me@db/agents');
 });
+
+test('threads stay unless the configuration or the environment says when they go', async () => {
+  expect((await load(GRAPHS)).config.checkpointer.ttl).toEqual({
+    strategy: 'delete',
+    sweep_interval_minutes: 5,
+    sweep_limit: 10_000,
+  });
+  const environment = { LANGGRAPH_CHECKPOINTER: '{"ttl":{"strategy":"keep_latest","default_ttl":0.5}}' };
+  expect((await load(GRAPHS, { environment })).config.checkpointer.ttl).toMatchObject({
+    strategy: 'keep_latest',
+    default_ttl: 0.5,
+  });
+});

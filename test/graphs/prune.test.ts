@@ -91,7 +91,7 @@ describeEachDatabase('pruning a thread', (open) => {
 
     expect(await countOf(memory, 'checkpoints')).toBeLessThan(before);
     const { values } = await deltaChat(await memory.outside()).getState(memory.config);
-    expect(values.messages.map(({ id }) => id)).toHaveLength(16);
+    expect(values.messages).toHaveLength(16);
   });
 
   test('waits until no run is in flight, and does nothing where there is no history', async () => {

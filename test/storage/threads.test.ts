@@ -34,20 +34,6 @@ describeEachDatabase('threads', (open) => {
     expect(await threads.update(threadId(2), { metadata: {} }, at(6))).toBeUndefined();
   });
 
-  test('keep the time to live they are given', async () => {
-    await using db = await open();
-    const threads = threadRepository(db);
-    const stored = () => db.all<{ ttl: string | null }>(sql`select ttl from threads order by thread_id`);
-    await threads.insert({ ...freshThread(1), ttl: { strategy: 'delete', ttl: 5 } });
-    await threads.insert(freshThread(2));
-    await threads.update(threadId(2), { ttl: { strategy: 'keep_latest', ttl: 0.5 } }, at(3));
-    await threads.update(threadId(1), { metadata: {} }, at(3));
-    expect((await stored()).map(({ ttl }) => JSON.parse(ttl ?? 'null'))).toEqual([
-      { strategy: 'delete', ttl: 5 },
-      { strategy: 'keep_latest', ttl: 0.5 },
-    ]);
-  });
-
   test('are busy while a run is in the queue, and what they were before is not lost', async () => {
     await using db = await open();
     const threads = threadRepository(db);

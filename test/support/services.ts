@@ -66,9 +66,24 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
   };
   return {
     assistants,
-    threads: threadService({ ...storage, clock, ids, control: (run_ids) => stopped.push(...run_ids) }),
+    threads: threadService({
+      ...storage,
+      default_ttl: undefined,
+      clock,
+      ids,
+      control: (run_ids) => stopped.push(...run_ids),
+    }),
     threadState: threadStateService({ ...storage, graphs, memory, clock, ids, bus }),
-    runs: runService({ ...storage, assistants, sources, bus, clock, ids, keep_log_ms: 60_000 }),
+    runs: runService({
+      ...storage,
+      assistants,
+      sources,
+      bus,
+      clock,
+      ids,
+      keep_log_ms: 60_000,
+      default_ttl: undefined,
+    }),
     /** The runs whose workers were told that they are gone. */
     stopped,
 

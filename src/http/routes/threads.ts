@@ -5,6 +5,7 @@ import {
   Thread,
   ThreadCreate,
   ThreadFilter,
+  ThreadGetQuery,
   ThreadPatch,
   ThreadPatchHeaders,
   ThreadSearch,
@@ -80,11 +81,12 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         description: 'The thread with its status and the values its last run left.',
         tags,
         params: ThreadPath,
+        querystring: ThreadGetQuery,
         response: { 200: Thread },
         failures: { 404: MISSING },
       },
     },
-    (request) => threads.get(request.actor, request.params.thread_id),
+    ({ actor, params, query }) => threads.get(actor, params.thread_id, query.include),
   );
 
   app.patch(

@@ -40,10 +40,13 @@ create table threads (
   created_at {timestamp} not null,
   updated_at {timestamp} not null,
   state_updated_at {timestamp} not null,
-  ttl {json}
+  ttl_strategy text,
+  ttl_minutes {double},
+  expires_at {timestamp}
 ){strict};
 create index threads_updated on threads (updated_at, thread_id);
 create index threads_created on threads (created_at, thread_id);
+create index threads_expires on threads (expires_at) where expires_at is not null;
 
 -- Apart from the thread's row, so that listing and counting do not read whole states.
 create table thread_values (
@@ -106,6 +109,16 @@ create table run_events (
   event text not null,
   data text not null,
   primary key (run_id, seq)
+){strict}{without_rowid};
+
+-- The events of a thread over all its runs: those of the run that began at \`base\` are base + 1, base + 2, ... One row
+-- a run and not one an event. length is null until the run has ended, and stays when its events are dropped.
+create table thread_log (
+  thread_id {uuid} not null,
+  base integer not null,
+  run_id {uuid} not null,
+  length integer,
+  primary key (thread_id, base)
 ){strict}{without_rowid};
 
 -- When the log of an ended run may be dropped; the run itself may be gone before.

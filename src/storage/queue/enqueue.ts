@@ -3,6 +3,8 @@ import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
+import { insertThread } from '../thread-row.ts';
+import type { Ttl } from '../thread-ttl.ts';
 import { nowPlus } from '../time.ts';
 import { type Cancellation, type Cancelled, cancelRows, inFlight, type QueueRow } from './cancel.ts';
 import { lockThread } from './thread-lock.ts';
@@ -13,6 +15,8 @@ export interface NewRun {
   readonly delay_ms: number;
   /** Made in the same transaction when the thread is missing; without it a missing thread is an outcome. */
   readonly thread: Thread | undefined;
+  /** Of the thread that is made. */
+  readonly thread_ttl?: Ttl | undefined;
   /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
@@ -90,7 +94,10 @@ function stateOf(rows: readonly QueueRow[], ended: readonly string[], delay_ms: 
 }
 
 /** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
-async function touchThread(tx: Transaction, { run, thread, thread_metadata }: NewRun): Promise<boolean> {
+async function touchThread(
+  tx: Transaction,
+  { run, thread, thread_ttl, thread_metadata }: NewRun,
+): Promise<boolean> {
   await lockThread(tx, run.thread_id);
   const found = await tx.get<{ metadata: string }>(
     sql`select metadata from threads where thread_id = ${run.thread_id}`,
@@ -102,9 +109,7 @@ async function touchThread(tx: Transaction, { run, thread, thread_metadata }: Ne
     return true;
   }
   if (!thread) return false;
-  await tx.run(sql`insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)
-    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)}, ${thread.created_at},
-    ${thread.updated_at}, ${thread.created_at}) on conflict (thread_id) do nothing`);
+  await insertThread(tx, thread, thread_ttl);
   // There was nothing to lock before, and somebody else may have made it at the same time.
   await lockThread(tx, run.thread_id);
   return true;

@@ -6,6 +6,7 @@ import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../checkpoint
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
+import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
 import { type Ending, endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
 import { promote } from './promote.ts';
@@ -95,7 +96,7 @@ async function updateThread(
 ): Promise<void> {
   await tx.run(sql`
     update threads set status = ${thread.status}, error = ${error}, interrupts = ${toJson(thread.interrupts)},
-      config = ${toJson(thread.config)}, updated_at = ${at}, state_updated_at = ${at}
+      config = ${toJson(thread.config)}, updated_at = ${at}, state_updated_at = ${at}, ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;
   await tx.run(sql`

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { threadRepository } from '../../src/storage/threads.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
+
+const OVER = { strategy: 'delete', ttl: 0 } as const;
+const HOUR = { strategy: 'delete', ttl: 60 } as const;
+const KEPT = { strategy: 'keep_latest', ttl: 0.5 } as const;
+
+/** Minutes from now until the thread goes. */
+function minutesUntil(expires_at: string | null | undefined): number {
+  return (Date.parse(expires_at ?? '') - Date.now()) / 60_000;
+}
+
+describeEachDatabase('threads with a time', (open) => {
+  test('tell when they go', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), HOUR);
+    await threads.insert(freshThread(2));
+    const expiry = await threads.expiry(threadId(1));
+    expect(expiry).toEqual({ strategy: 'delete', ttl_minutes: 60, expires_at: expect.any(String) });
+    expect(minutesUntil(expiry?.expires_at)).toBeCloseTo(60, 0);
+    expect(await threads.expiry(threadId(2))).toBeUndefined();
+
+    await threads.update(threadId(2), { ttl: KEPT }, at(3));
+    await threads.update(threadId(2), { metadata: {} }, at(4));
+    expect(await threads.expiry(threadId(2))).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 0.5 });
+  });
+
+  test('go when it is over, and others stay', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    for (const n of [1, 2, 3]) await threads.insert(freshThread(n), OVER);
+    await threads.insert(freshThread(4), HOUR);
+    await threads.insert(freshThread(5));
+    expect([await threads.expire(2), await threads.expire(2), await threads.expire(2)]).toEqual([2, 1, 0]);
+    expect(await threads.count({})).toBe(2);
+  });
+
+  test('wait for their runs', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const { add, queue } = queueStory(db);
+    await threads.insert(freshThread(1), OVER);
+    await add(threadId(1));
+    expect(await threads.expire(10)).toBe(0);
+
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await queue.finish(run!.lease, successful());
+    expect(await threads.expire(10)).toBe(1);
+    expect(await threads.get(threadId(1))).toBeUndefined();
+  });
+
+  test('that keep their newest checkpoint get their time anew with each state', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), { strategy: 'keep_latest', ttl: 0 });
+    expect(await threads.expire(10)).toBe(1);
+    expect(await threads.get(threadId(1))).toEqual(freshThread(1));
+    expect(await threads.expiry(threadId(1))).toMatchObject({ expires_at: null });
+    expect(await threads.expire(10)).toBe(0);
+
+    await threads.setState(threadId(1), newState({ n: 1 }), at(2));
+    expect(await threads.expire(10)).toBe(1);
+
+    const { add, queue } = queueStory(db);
+    await add(threadId(1));
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await queue.finish(run!.lease, successful());
+    expect(await threads.expire(10)).toBe(1);
+  });
+
+  test('give it to no copy, which has its own', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), OVER);
+    await threads.copy(threadId(1), threadId(2), at(2));
+    await threads.copy(threadId(1), threadId(3), at(2), HOUR);
+    expect(await threads.expiry(threadId(2))).toBeUndefined();
+    expect(await threads.expiry(threadId(3))).toMatchObject({ ttl_minutes: 60 });
+  });
+
+  test('are made with it by runs too', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await queueStory(db).add(threadId(1), { thread_ttl: HOUR });
+    expect(await threads.expiry(threadId(1))).toMatchObject({ strategy: 'delete', ttl_minutes: 60 });
+  });
+});
