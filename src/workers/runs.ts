@@ -36,7 +36,7 @@ export class RunWorker {
   /** The last look at the queue found no free slot: there may be more to take. */
   #full = false;
   readonly #loop: Loop;
-  readonly #subscriptions = new DisposableStack();
+  #subscriptions: Disposable[] = [];
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
@@ -49,8 +49,11 @@ export class RunWorker {
   }
 
   start(): void {
-    this.#subscriptions.use(this.#deps.bus.onWake(() => this.#loop.poke()));
-    this.#subscriptions.use(this.#deps.bus.onControl((run_id) => this.#checkOne(run_id)));
+    const { bus } = this.#deps;
+    this.#subscriptions = [
+      bus.onWake(() => this.#loop.poke()),
+      bus.onControl((run_id) => this.#checkOne(run_id)),
+    ];
     this.#loop.start();
   }
 
@@ -86,7 +89,7 @@ export class RunWorker {
     }, grace_ms);
     await Promise.all([...this.#active.values()].map(({ done }) => done));
     clearTimeout(timer);
-    this.#subscriptions.dispose();
+    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
   #begin(claimed: ClaimedRun): void {

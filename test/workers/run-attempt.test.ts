@@ -114,7 +114,7 @@ describeEachDatabase('an attempt', (open) => {
     const error = { error: 'TypeError', message: 'no secret.ts at postgres://***@db/x' };
     expect((await at.events(run)).slice(-2)).toEqual([
       ['error', error],
-      ['__end__', { status: 'error' }],
+      ['__end__', { status: 'error', error: error.message }],
     ]);
     await at.worker.stop(0);
   });

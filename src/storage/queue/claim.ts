@@ -71,6 +71,9 @@ async function claimed(tx: Transaction, row: Taken, token: string, started: Star
   const log = await tx.get<{ last: number | null }>(
     sql`select max(seq) as last from run_events where run_id = ${row.run_id}`,
   );
-  const checkpoint = await tx.get(sql`select 1 from checkpoints where run_id = ${row.run_id} limit 1`);
+  // Its own, not a subgraph's: a subgraph's first checkpoint does not say that the run's input is applied.
+  const checkpoint = await tx.get(
+    sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
+  );
   return { lease, run, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
 }

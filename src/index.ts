@@ -1,0 +1,15 @@
+/**
+ * The server as a library: load a configuration, make an app of it, and begin.
+ *
+ *     const { config } = await loadConfig({ cwd: process.cwd() });
+ *     await using app = await createApp(config, { logger: silentLogger });
+ *     const { url } = await app.listen();
+ *     await app.ready();
+ */
+export { type App, type AppOptions, createApp } from './app.ts';
+export { type ConfigSources, type LoadedConfig, loadConfig } from './config/load.ts';
+export { ConfigError } from './config/problems.ts';
+export type { Config, GraphSpec } from './config/schema.ts';
+export { type Clock, systemClock } from './core/clock.ts';
+export { type Ids, systemIds } from './core/ids.ts';
+export { type Logger, type LogLine, logger, silentLogger } from './core/logger.ts';
