@@ -13,6 +13,11 @@ export abstract class ServerError extends Error {
   }
 }
 
+/** What was asked for was made, but not all of it (CONTRACT §2.2 `supersteps`). */
+export class PartlyDone extends ServerError {
+  readonly status = 201;
+}
+
 /** The request contradicts itself although each field is well-formed (CONTRACT §1). */
 export class BadRequest extends ServerError {
   readonly status = 400;

@@ -1,4 +1,4 @@
-import type { Command } from '../schemas/runs.ts';
+import type { Command } from '../schemas/command.ts';
 
 /** What is needed of the user's `@langchain/langgraph`: its graph must get commands of its own library. */
 export interface CommandLibrary {

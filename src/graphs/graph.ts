@@ -1,5 +1,6 @@
 import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
-import type { Command, RunKwargs } from '../schemas/runs.ts';
+import type { Command } from '../schemas/command.ts';
+import type { RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 
@@ -41,6 +42,20 @@ export interface GraphUpdate {
   readonly memory: GraphMemory;
 }
 
+/** What one node would have returned: values, or a command. */
+export interface SuperstepUpdate {
+  readonly values?: unknown;
+  readonly command?: Command | null | undefined;
+  readonly as_node: string;
+}
+
+/** Supersteps of a history that happened elsewhere, oldest first; a checkpoint for each. */
+export interface GraphReplay {
+  readonly config: GraphConfig;
+  readonly supersteps: readonly (readonly SuperstepUpdate[])[];
+  readonly memory: GraphMemory;
+}
+
 export interface HistoryQuery {
   readonly config: GraphConfig;
   readonly limit: number;
@@ -69,6 +84,8 @@ export interface GraphRuntime {
    * take the values or does not know the node.
    */
   update(update: GraphUpdate): Promise<Record<string, unknown>>;
+  /** `BadRequest` as for `update`; the supersteps before stay. */
+  replay(replay: GraphReplay): Promise<void>;
   /** `xray`: how many levels of subgraphs to open; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
   schemas(): Promise<GraphSchema>;

@@ -1,9 +1,9 @@
 import { BadRequest, ServerError } from '../core/errors.ts';
 import { answeredTasks } from './answered.ts';
-import type { CommandLibrary } from './command.ts';
+import { type CommandLibrary, libraryCommand } from './command.ts';
 import { drawing } from './draw.ts';
 import { execute } from './execution.ts';
-import type { GraphMemory, GraphRuntime, GraphUpdate } from './graph.ts';
+import type { GraphMemory, GraphReplay, GraphRuntime, GraphUpdate, SuperstepUpdate } from './graph.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
 import { graphSchemas, type SchemaLibrary } from './schemas.ts';
 import { projectSerde, useSerde } from './serde.ts';
@@ -47,6 +47,7 @@ export function langGraph(graph_id: string, graph: RunnableGraph, folder: string
     },
 
     update: (update) => updateState(remembering(update.memory), update),
+    replay: (replay) => replaySupersteps(remembering(replay.memory), replay, commands),
     draw: (xray) => drawing(graph, xray),
     schemas: async () => ({ graph_id, ...graphSchemas(graph, await schemaLibrary()) }),
 
@@ -69,6 +70,32 @@ async function updateState(graph: RunnableGraph, { config, values, as_node }: Gr
   } catch (error) {
     throw refusedUpdate(error);
   }
+}
+
+async function replaySupersteps(
+  graph: RunnableGraph,
+  { config, supersteps }: GraphReplay,
+  library: () => Promise<CommandLibrary>,
+): Promise<void> {
+  if (!graph.bulkUpdateState) throw new BadRequest('The state of this graph cannot be updated.');
+  const steps = supersteps.map(async (updates) => ({
+    updates: await Promise.all(updates.map((update) => libraryUpdate(update, library))),
+  }));
+  try {
+    await graph.bulkUpdateState(config, await Promise.all(steps));
+  } catch (error) {
+    throw refusedUpdate(error);
+  }
+}
+
+async function libraryUpdate(
+  { values = null, command, as_node }: SuperstepUpdate,
+  library: () => Promise<CommandLibrary>,
+): Promise<object> {
+  const asNode = as_node;
+  return command
+    ? { values: await libraryCommand(await library(), command, async () => []), asNode }
+    : { values, asNode };
 }
 
 /**

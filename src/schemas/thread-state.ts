@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, QueryFlag, QueryInt } from './fields.ts';
+import { JsonObject, Limit, QueryFlag, QueryInt, queryList } from './fields.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
@@ -37,13 +37,35 @@ export const ThreadState = z.object({
 });
 export type ThreadState = z.infer<typeof ThreadState>;
 
+/** A field of a state, or one channel of its values (CONTRACT §2.2). */
+export const ThreadStateField = z.union([
+  z.enum([
+    'values',
+    'next',
+    'tasks',
+    'checkpoint',
+    'metadata',
+    'created_at',
+    'parent_checkpoint',
+    'interrupts',
+    'checkpoint_id',
+    'parent_checkpoint_id',
+  ]),
+  z.templateLiteral(['values.', z.string()]),
+]);
+export type ThreadStateField = z.infer<typeof ThreadStateField>;
+
+const SELECT = 'The fields to return, or `values.<channel>` for one value; all without it.';
+
 export const ThreadStateQuery = z.looseObject({
+  select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
   subgraphs: QueryFlag.default(false).meta({ description: 'Whether to include the state of subgraphs.' }),
 });
 
 export const ThreadStateAtCheckpoint = z.looseObject({
   checkpoint: CheckpointConfig.describe('`{}` for the newest.'),
   subgraphs: z.boolean().default(false).describe('Whether to include the state of subgraphs.'),
+  select: z.array(ThreadStateField).nullish().describe(SELECT),
 });
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
@@ -60,6 +82,10 @@ export const ThreadStateUpdate = z.looseObject({
   checkpoint_id: z.string().nullish().describe('The same by the id alone; sent by older clients.'),
 });
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
+
+export const ThreadStatePatch = z.looseObject({
+  metadata: JsonObject.describe("Merged into the thread's metadata, key by key."),
+});
 
 export const ThreadStateUpdated = z.object({
   checkpoint: CheckpointConfig,
@@ -82,6 +108,7 @@ export const ThreadHistory = z.looseObject({
     'Only states whose checkpoint has this metadata, such as `{"step": 0}`.',
   ),
   checkpoint: CheckpointConfig.nullish().describe('The states of the subgraph with this namespace.'),
+  select: z.array(ThreadStateField).nullish().describe(SELECT),
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
@@ -89,4 +116,5 @@ export type ThreadHistory = z.infer<typeof ThreadHistory>;
 export const ThreadHistoryQuery = z.looseObject({
   limit: QueryInt.pipe(Limit).default(10).meta({ description: 'How many states to return, newest first.' }),
   before: z.string().optional().meta({ description: 'Only states before the checkpoint of this id.' }),
+  select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Command } from './command.ts';
 import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from './fields.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
@@ -60,6 +61,19 @@ export const Thread = z.object({
 });
 export type Thread = z.infer<typeof Thread>;
 
+/** What one node returned in a superstep. */
+export const ThreadSuperstepUpdate = z.looseObject({
+  values: z
+    .union([JsonObject, z.array(z.unknown())])
+    .nullish()
+    .describe('What the node returned.'),
+  command: Command.nullish().describe('The command it returned instead.'),
+  as_node: z.string().describe('The node.'),
+});
+
+export const ThreadSuperstep = z.looseObject({ updates: z.array(ThreadSuperstepUpdate).min(1) });
+export type ThreadSuperstep = z.infer<typeof ThreadSuperstep>;
+
 export const ThreadCreate = z.looseObject({
   thread_id: Uuid.optional().describe('An id of your own; a new one without it.'),
   metadata: JsonObject.optional().describe('Anything to find the thread by.'),
@@ -68,6 +82,10 @@ export const ThreadCreate = z.looseObject({
     .default('raise')
     .describe('What happens when the id is taken: 409, or the thread that has it is returned.'),
   ttl: ThreadTtl.optional().describe('When the thread may go.'),
+  supersteps: z
+    .array(ThreadSuperstep)
+    .optional()
+    .describe('A history to begin with, as the nodes of `metadata.graph_id` would have made it.'),
 });
 export type ThreadCreate = z.infer<typeof ThreadCreate>;
 

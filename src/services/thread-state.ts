@@ -1,6 +1,6 @@
 import type { Actor } from '../auth/actor.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
-import { BadRequest, NotFound } from '../core/errors.ts';
+import { BadRequest, NotFound, PartlyDone } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { toJson } from '../core/json.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -10,9 +10,12 @@ import type {
   CheckpointConfig,
   ThreadHistory,
   ThreadState,
+  ThreadStateField,
   ThreadStateUpdate,
   ThreadStateUpdated,
 } from '../schemas/thread-state.ts';
+import type { ThreadSuperstep } from '../schemas/threads.ts';
+import { selectState } from './state-selection.ts';
 import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
 import { interruptsOf, threadStatusAfter } from './transitions.ts';
 
@@ -27,12 +30,18 @@ export const STATE_UPDATE = 'state_update';
 /** Nobody needs to hear of a change long after it: the state itself can be read. */
 const KEEP_NEWS_MS = 5 * 60_000;
 
+export interface StateOptions {
+  readonly subgraphs?: boolean;
+  /** All fields without it. */
+  readonly select?: readonly ThreadStateField[] | null | undefined;
+}
+
 export type ThreadStateService = ReturnType<typeof threadStateService>;
 
 /** What a thread's graph remembers: its newest state, earlier ones, and changes from outside (CONTRACT §2.2). */
 export function threadStateService(deps: ThreadStateDeps) {
   return {
-    get(actor: Actor, thread_id: string, options: { subgraphs?: boolean }): Promise<ThreadState> {
+    get(actor: Actor, thread_id: string, options: StateOptions): Promise<ThreadState> {
       return this.at(actor, thread_id, {}, options);
     },
 
@@ -41,13 +50,13 @@ export function threadStateService(deps: ThreadStateDeps) {
       _actor: Actor,
       thread_id: string,
       checkpoint: CheckpointConfig,
-      { subgraphs = false }: { subgraphs?: boolean },
+      { subgraphs = false, select }: StateOptions,
     ): Promise<ThreadState> {
       const opened = await openThreadGraph(deps, thread_id, 'threads.read');
       const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
-      if (state) return state;
+      if (state) return selectState(state, select);
       if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
-      return emptyThreadState();
+      return selectState(emptyThreadState(), select);
     },
 
     /**
@@ -72,15 +81,37 @@ export function threadStateService(deps: ThreadStateDeps) {
       const opened = await openThreadGraph(deps, thread_id, 'threads.read');
       if (!opened) return [];
       const before = checkpointBefore(query.before);
-      return opened.graph.history({
+      const states = await opened.graph.history({
         config: opened.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
         limit: query.limit,
         before: before && opened.config(before),
         metadata: query.metadata ?? undefined,
         memory: opened.memory,
       });
+      return states.map((state) => selectState(state, query.select));
+    },
+
+    /**
+     * Gives a new thread a history. `PartlyDone` when it has no graph or one that is not configured, `BadRequest` when
+     * the graph cannot take an update: the thread is there all the same (CONTRACT §2.2).
+     */
+    async replay(_actor: Actor, thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
+      const opened = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
+        throw error instanceof NotFound ? withoutState(thread_id, error.message) : error;
+      });
+      if (!opened) throw withoutState(thread_id, 'it has no graph ID. Set "graph_id" in its metadata.');
+      const { graph, memory } = opened;
+      const steps = supersteps.map(({ updates }) => updates);
+      await graph.replay({ config: opened.config({}), supersteps: steps, memory });
+      await refreshThread(deps, thread_id, opened);
     },
   };
+}
+
+function withoutState(thread_id: string, reason: string): PartlyDone {
+  return new PartlyDone(
+    `Thread ${thread_id} was created, but there were problems updating the state: ${reason}`,
+  );
 }
 
 function unknownCheckpoint(checkpoint_id: string): NotFound {

@@ -17,6 +17,7 @@ import type { Ttl } from '../storage/thread-ttl.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { extract, extractsValues } from './thread-extract.ts';
+import type { ThreadStateService } from './thread-state.ts';
 import { ttlOf } from './thread-ttl.ts';
 
 export interface ThreadDeps {
@@ -25,6 +26,7 @@ export interface ThreadDeps {
   readonly ids: Ids;
   /** Tells whoever executes these runs that they are gone. */
   readonly control: (run_ids: string[]) => void;
+  readonly replay: ThreadStateService['replay'];
   /** What becomes of threads that do not say it; undefined: they stay. */
   readonly default_ttl: Ttl | undefined;
 }
@@ -35,7 +37,7 @@ const RESERVED = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
 export type ThreadService = ReturnType<typeof threadService>;
 
 /** Threads: what runs share, a conversation (CONTRACT §2.2). */
-export function threadService({ threads, clock, ids, control, default_ttl }: ThreadDeps) {
+export function threadService({ threads, clock, ids, control, replay, default_ttl }: ThreadDeps) {
   async function remove(thread_id: string): Promise<boolean> {
     const stopped = await threads.delete(thread_id);
     if (stopped) control(stopped);
@@ -43,10 +45,12 @@ export function threadService({ threads, clock, ids, control, default_ttl }: Thr
   }
 
   return {
-    async create(_actor: Actor, input: ThreadCreate): Promise<Thread> {
+    /** `supersteps` become the history of a thread that is new. */
+    async create(actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
       const thread = newThread(thread_id, input, timestamp(clock.now()));
       const inserted = await threads.insert(thread, ttlOf(input.ttl, default_ttl));
+      if (inserted && input.supersteps?.length) await replay(actor, thread_id, input.supersteps);
       const stored = await threads.get(thread_id);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);

@@ -73,6 +73,7 @@ test('every answer is what the document says, and the examples work in its order
   await call('get_thread_state_at_checkpoint', { ...thread, ...state.checkpoint });
   await call('update_thread_state', thread, { values: { x: 2 }, as_node: 'before' });
   await call('patch_thread', thread);
+  await call('patch_thread_state', thread);
   await call('get_thread_storage', thread);
   await call('prune_threads');
 

@@ -103,3 +103,35 @@ test('a state cannot be changed while a run is in flight', async () => {
   expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining(thread_id)]);
   await http.post(`/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
 });
+
+test('a state and a history have only what was asked for', async () => {
+  const thread_id = await threadAfter('echo', { x: 1 });
+  const at = `/threads/${thread_id}`;
+  expect((await http.get(`${at}/state?select=next&select=values.x`)).body).toEqual({
+    next: [],
+    values: { x: 1 },
+  });
+  const { body: whole } = await http.get(`${at}/state`);
+  const { checkpoint_id } = whole.checkpoint;
+  expect((await http.get(`${at}/state/${checkpoint_id}?select=["checkpoint_id"]`)).body).toEqual({
+    checkpoint_id,
+  });
+  const inBody = { checkpoint: { checkpoint_id }, select: ['values.log'] };
+  expect((await http.post(`${at}/state/checkpoint`, inBody)).body).toEqual({ values: { log: ['a:1', 'b'] } });
+  const byPost = await http.post(`${at}/history`, { limit: 2, select: ['next'] });
+  expect(byPost.body).toEqual([{ next: [] }, { next: ['b'] }]);
+  expect((await http.get(`${at}/history?limit=1&select=created_at`)).body).toEqual([
+    { created_at: whole.created_at },
+  ]);
+  expect((await http.get(`${at}/state?select=password`)).status).toBe(422);
+});
+
+test('the metadata of a thread can be changed where its state is', async () => {
+  const thread_id = await http.thread({ metadata: { a: 1 } });
+  const patched = await http.send('PATCH', `/threads/${thread_id}/state`, { metadata: { b: 2 } });
+  expect([patched.status, patched.text]).toEqual([204, '']);
+  expect((await http.get(`/threads/${thread_id}`)).body.metadata).toEqual({ a: 1, b: 2 });
+  const missing = await http.send('PATCH', `/threads/${crypto.randomUUID()}/state`, { metadata: {} });
+  expect(missing.status).toBe(404);
+  expect((await http.send('PATCH', `/threads/${thread_id}/state`, {})).status).toBe(422);
+});

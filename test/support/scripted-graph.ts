@@ -12,6 +12,7 @@ export function scriptedGraph(
     state: async () => ({ ...EMPTY, ...state }),
     history: async () => [],
     update: async () => ({}),
+    replay: async () => {},
     draw: async () => ({ nodes: [], edges: [] }),
     schemas: () => Promise.reject(new Error('a scripted graph has no schemas')),
     subgraphs: async () => ({}),

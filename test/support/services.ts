@@ -64,16 +64,18 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
     bus,
     isInFlight: (run_id: string) => storage.queue.isInFlight(run_id),
   };
+  const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
   return {
     assistants,
     threads: threadService({
       ...storage,
+      replay: threadState.replay,
       default_ttl: undefined,
       clock,
       ids,
       control: (run_ids) => stopped.push(...run_ids),
     }),
-    threadState: threadStateService({ ...storage, graphs, memory, clock, ids, bus }),
+    threadState,
     runs: runService({
       ...storage,
       assistants,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as assistants from '../../schemas/assistants.ts';
+import { Command, Send } from '../../schemas/command.ts';
 import { ErrorResponse } from '../../schemas/errors.ts';
 import * as runs from '../../schemas/runs.ts';
 import { StreamMode } from '../../schemas/stream-mode.ts';
@@ -23,13 +24,15 @@ export const REQUESTS: Record<string, z.ZodType> = {
   ThreadPruneRequest: threads.ThreadPrune,
   ThreadStateCheckpointRequest: state.ThreadStateAtCheckpoint,
   ThreadStateUpdate: state.ThreadStateUpdate,
+  ThreadStatePatch: state.ThreadStatePatch,
+  ThreadSuperstepUpdate: threads.ThreadSuperstepUpdate,
   ThreadStateSearch: state.ThreadHistory,
   CheckpointConfig: state.CheckpointConfig,
   RunCreate: runs.RunCreate,
   RunBatchCreate: runs.RunBatchCreate,
   RunsCancel: runs.RunsCancel,
-  Command: runs.Command,
-  Send: runs.Send,
+  Command,
+  Send,
   StreamMode,
 };
 

@@ -6,11 +6,13 @@ import {
   ThreadHistoryQuery,
   ThreadState,
   ThreadStateAtCheckpoint,
+  ThreadStatePatch,
   ThreadStateQuery,
   ThreadStateUpdate,
   ThreadStateUpdated,
 } from '../../schemas/thread-state.ts';
 import type { ThreadStateService } from '../../services/thread-state.ts';
+import type { ThreadService } from '../../services/threads.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
 
@@ -19,7 +21,7 @@ const failures = { 404: `Thread with ID ${EXAMPLES.thread_id} not found` };
 
 export function threadStateRoutes(
   server: FastifyInstance,
-  { threadState }: { threadState: ThreadStateService },
+  { threadState, threads }: { threadState: ThreadStateService; threads: ThreadService },
 ) {
   const app = server.withTypeProvider<ZodTypes>();
 
@@ -73,8 +75,7 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, body }) =>
-      threadState.at(actor, params.thread_id, body.checkpoint, { subgraphs: body.subgraphs }),
+    ({ actor, params, body }) => threadState.at(actor, params.thread_id, body.checkpoint, body),
   );
 
   app.post(
@@ -98,6 +99,27 @@ export function threadStateRoutes(
       },
     },
     ({ actor, params, body }) => threadState.update(actor, params.thread_id, body),
+  );
+
+  app.patch(
+    '/threads/:thread_id/state',
+    {
+      schema: {
+        operationId: 'patch_thread_state',
+        summary: 'Update metadata',
+        description: 'Merges metadata of the thread, as `PATCH /threads/{thread_id}` does.',
+        tags,
+        params: ThreadPath,
+        body: ThreadStatePatch,
+        example: { metadata: { topic: 'greetings' } },
+        response: { 204: z.undefined() },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      await threads.update(actor, params.thread_id, body);
+      reply.code(204);
+    },
   );
 
   app.get(

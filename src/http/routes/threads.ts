@@ -27,12 +27,16 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'create_thread',
         summary: 'Create thread',
-        description: 'Makes a thread, with an id of your own if you like.',
+        description: 'Makes a thread, with an id and a history of your own if you like.',
         tags,
         body: ThreadCreate,
         example: { thread_id: EXAMPLES.thread_id, metadata: { user: 'ada' }, if_exists: 'do_nothing' },
         response: { 200: Thread },
-        failures: { 409: `Thread with ID ${EXAMPLES.thread_id} already exists` },
+        failures: {
+          201: `Thread ${EXAMPLES.thread_id} was created, but there were problems updating the state: …`,
+          400: 'Node x does not exist',
+          409: `Thread with ID ${EXAMPLES.thread_id} already exists`,
+        },
       },
     },
     (request) => threads.create(request.actor, request.body),

@@ -1,0 +1,67 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const http = await openApp({ graphs: ['echo', 'interrupting'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const STEPS = [
+  { updates: [{ values: { x: 1 }, as_node: '__start__' }] },
+  { updates: [{ values: { log: ['a:1'] }, as_node: 'a' }] },
+];
+
+test('a thread begins with a history of its own and goes on from there', async () => {
+  const created = await http.post('/threads', { metadata: { graph_id: 'echo' }, supersteps: STEPS });
+  expect([created.status, created.body]).toEqual([
+    200,
+    expect.objectContaining({ status: 'interrupted', values: { x: 1, log: ['a:1'] } }),
+  ]);
+  const at = `/threads/${created.body.thread_id}`;
+  expect((await http.get(`${at}/state`)).body.next).toEqual(['b']);
+  expect((await http.post(`${at}/history`, { limit: 10 })).body).toHaveLength(2);
+  const { body } = await http.post(`${at}/runs/wait`, { assistant_id: 'echo', input: null });
+  expect(body).toEqual({ x: 1, log: ['a:1', 'b'] });
+});
+
+test('a superstep may hold a command', async () => {
+  const command = { update: { x: 3 } };
+  const { body } = await http.post('/threads', {
+    metadata: { graph_id: 'echo' },
+    supersteps: [{ updates: [{ command, as_node: 'a' }] }],
+  });
+  expect(body.values).toMatchObject({ x: 3 });
+});
+
+test('without a graph that is known the thread is made, and why it has no history is told', async () => {
+  for (const metadata of [{}, { graph_id: 'nobody' }]) {
+    const thread_id = crypto.randomUUID();
+    const answer = await http.post('/threads', { thread_id, metadata, supersteps: STEPS });
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      {
+        detail: expect.stringContaining(
+          `Thread ${thread_id} was created, but there were problems updating the state: `,
+        ),
+      },
+    ]);
+    expect((await http.get(`/threads/${thread_id}`)).body.status).toBe('idle');
+  }
+});
+
+test('an unknown node is refused, and the thread is there all the same', async () => {
+  const thread_id = crypto.randomUUID();
+  const answer = await http.post('/threads', {
+    thread_id,
+    metadata: { graph_id: 'echo' },
+    supersteps: [{ updates: [{ values: { x: 1 }, as_node: 'nobody' }] }],
+  });
+  expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('nobody')]);
+  expect((await http.get(`/threads/${thread_id}`)).status).toBe(200);
+});
+
+test('a thread that is there already keeps the history it has', async () => {
+  const thread_id = await http.thread();
+  const answer = await http.post('/threads', { thread_id, if_exists: 'do_nothing', supersteps: STEPS });
+  expect([answer.status, answer.body.values]).toEqual([200, null]);
+  const wrong = { metadata: { graph_id: 'echo' }, supersteps: [{ updates: [] }] };
+  expect((await http.post('/threads', wrong)).status).toBe(422);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { emptyThreadState } from '../../src/graphs/thread-state.ts';
+import { selectState } from '../../src/services/state-selection.ts';
+
+const STATE = { ...emptyThreadState(), values: { x: 1, 'a.b': 2, log: [] }, next: ['ask'] };
+
+test('without a selection a state is whole', () => {
+  expect(selectState(STATE, undefined)).toEqual(STATE);
+  expect(selectState(STATE, null)).toEqual(STATE);
+});
+
+test('a selection has the named fields alone', () => {
+  expect(selectState(STATE, ['next', 'created_at'])).toEqual({ next: ['ask'], created_at: null });
+  expect(selectState(STATE, [])).toEqual({});
+});
+
+test('of the values single channels can be named', () => {
+  expect(selectState(STATE, ['values.x', 'values.a.b', 'values.none'])).toEqual({
+    values: { x: 1, 'a.b': 2 },
+  });
+  expect(selectState(STATE, ['values', 'values.x'])).toEqual({ values: STATE.values });
+  expect(selectState({ ...STATE, values: 'text' }, ['values.x'])).toEqual({ values: {} });
+});
