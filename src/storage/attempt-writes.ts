@@ -1,5 +1,6 @@
 import { LeaseLost } from '../core/errors.ts';
 import type { Db, Durability, Transaction } from './db.ts';
+import type { OpenAttempts } from './open-attempts.ts';
 import { keepLease, type Lease } from './queue/lease.ts';
 import { type Frame, insertFrames } from './run-events.ts';
 
@@ -29,10 +30,14 @@ const FULL_BYTES = 64 * 1024;
  * Everything one attempt writes, under its lease (invariant 2). Short runs end before the first commit is due: their
  * events and checkpoints become part of the transaction that ends the run, which was most of what a run cost.
  */
-export class AttemptWrites {
+export class AttemptWrites implements Disposable {
   readonly #db: Db;
   readonly #lease: Lease;
   readonly #options: AttemptWritesOptions;
+  readonly #open: OpenAttempts | undefined;
+  /** Resolves when what was taken is committed, or given up. */
+  readonly #over = Promise.withResolvers<void>();
+  #taken = false;
   #waiting: Batch = { frames: [], writes: [] };
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -40,10 +45,13 @@ export class AttemptWrites {
   #committing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(db: Db, lease: Lease, options: AttemptWritesOptions) {
+  /** With `open`, readers of the thread find the attempt there until it is disposed of. */
+  constructor(db: Db, lease: Lease, options: AttemptWritesOptions, open?: OpenAttempts) {
     this.#db = db;
     this.#lease = lease;
     this.#options = options;
+    this.#open = open;
+    open?.add(lease.thread_id, this);
   }
 
   /** `soon`: somebody waits for the commit; else it may be shared with what comes next. */
@@ -68,6 +76,19 @@ export class AttemptWrites {
     this.#throwFailure();
   }
 
+  /** As `settle`, for somebody else: waits for the end of the run where it is being written, and never throws. */
+  async readable(): Promise<void> {
+    // A failure is the attempt's own; what it could not write is not there to be read.
+    await (this.#taken ? this.#over.promise : this.settle().catch(() => {}));
+  }
+
+  /** The attempt is over. */
+  [Symbol.dispose](): void {
+    this.#cancelTimer();
+    this.#open?.remove(this.#lease.thread_id, this);
+    this.#over.resolve();
+  }
+
   /** Commits what waits. */
   async commit(durability: Durability = 'relaxed'): Promise<void> {
     this.#cancelTimer();
@@ -79,6 +100,7 @@ export class AttemptWrites {
   /** Hands over what waits, to become part of the transaction that ends the run. Nothing may be added any more. */
   async take(): Promise<Batch> {
     this.#cancelTimer();
+    this.#taken = true;
     await this.#committing;
     const batch = this.#waiting;
     this.#waiting = { frames: [], writes: [] };

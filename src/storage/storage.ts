@@ -5,6 +5,7 @@ import type { Db } from './db.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { migrate } from './migrate.ts';
+import { OpenAttempts } from './open-attempts.ts';
 import type { Lease } from './queue/lease.ts';
 import { runQueue } from './queue/queue.ts';
 import { runEventRepository } from './run-events.ts';
@@ -40,6 +41,7 @@ export async function openStorage({ url, synchronous }: StorageOptions): Promise
 }
 
 function storageOf(db: Db) {
+  const open = new OpenAttempts();
   return {
     /** Rejects when the database does not answer. */
     async ping(): Promise<void> {
@@ -51,8 +53,9 @@ function storageOf(db: Db) {
     queue: runQueue(db),
     events: runEventRepository(db),
     threadLog: threadLogRepository(db),
-    attemptWrites: (lease: Lease, options: AttemptWritesOptions) => new AttemptWrites(db, lease, options),
-    checkpoints: checkpointRepository(db),
+    attemptWrites: (lease: Lease, options: AttemptWritesOptions) =>
+      new AttemptWrites(db, lease, options, open),
+    checkpoints: checkpointRepository(db, open),
     storeItems: storeItemRepository(db),
   };
 }
