@@ -61,6 +61,7 @@ export async function runAttempt(
 ): Promise<void> {
   using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs['resumable'] === true);
   const attempt = begin(deps, claimed, live, stop);
+  using _writes = attempt.writes;
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
   try {
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
