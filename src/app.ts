@@ -20,7 +20,9 @@ import { threadStateService } from './services/thread-state.ts';
 import { threadStreamService } from './services/thread-stream.ts';
 import { threadService } from './services/threads.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
+import type { Ttl } from './storage/thread-ttl.ts';
 import { type Engine, engine } from './workers/engine.ts';
+import type { ExpiryRules } from './workers/thread-expiry.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
@@ -126,22 +128,25 @@ function wire(ground: Ground) {
   const live = new LiveRuns();
   const store = graphStore(storage.storeItems);
   const keep_log_ms = config.runs.stream_ttl_seconds * 1000;
-  const { ttl } = config.checkpointer;
-  const default_ttl =
-    ttl.default_ttl === undefined ? undefined : { strategy: ttl.strategy, ttl: ttl.default_ttl };
+  const default_ttl = defaultTtl(config.checkpointer);
   const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms, default_ttl };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
   const assistantsService = assistantService({ ...base, assistants, runs: assistantRuns(base) });
   const runDeps = { ...base, sources, assistants: assistantsService };
+  const threadState = threadStateService({
+    ...base,
+    assistants,
+    memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id, ids }), store }),
+  });
   const services = {
     assistants: assistantsService,
-    threads: threadService({ ...base, control: (run_ids) => run_ids.forEach(stopRun) }),
-    threadState: threadStateService({
+    threads: threadService({
       ...base,
-      assistants,
-      memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id, ids }), store }),
+      replay: threadState.replay,
+      control: (run_ids) => run_ids.forEach(stopRun),
     }),
+    threadState,
     threadStream: threadStreamService({ threads, sources }),
     runs: runService(runDeps),
     statelessRuns: statelessRunService(runDeps),
@@ -170,7 +175,7 @@ function wire(ground: Ground) {
       alone: config.storage.url.startsWith('sqlite:'),
       version: VERSION,
       pid: process.pid,
-      expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
+      expiry: expiryRules(config.checkpointer),
     },
   );
   return { services, workers };
@@ -179,4 +184,12 @@ function wire(ground: Ground) {
     bus.control(run_id);
     bus.hint(run_id);
   }
+}
+
+function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {
+  return ttl === undefined ? undefined : { strategy, ttl };
+}
+
+function expiryRules({ ttl }: Config['checkpointer']): ExpiryRules {
+  return { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit };
 }

@@ -8,6 +8,7 @@ export interface RunnableGraph {
   streamEvents?(input: unknown, options: object): AsyncIterable<unknown>;
   getStateHistory?(config: object, options?: object): AsyncIterable<Snapshot>;
   updateState?(config: object, values: unknown, asNode?: string): Promise<SnapshotConfig>;
+  bulkUpdateState?(config: object, supersteps: object[]): Promise<SnapshotConfig>;
   getGraphAsync?(config: object): Promise<{ toJSON(): unknown }>;
   getSubgraphsAsync?(namespace?: string, recurse?: boolean): AsyncIterable<[string, RunnableGraph]>;
 }
