@@ -14,6 +14,7 @@ import { loadGraphs } from './graphs/registry.ts';
 import { createServer } from './http/server.ts';
 import { assistantRuns } from './services/assistant-runs.ts';
 import { assistantService } from './services/assistants.ts';
+import { runExplain } from './services/run-explain.ts';
 import { runService } from './services/runs.ts';
 import { statelessRunService } from './services/stateless-runs.ts';
 import { threadStateService } from './services/thread-state.ts';
@@ -21,8 +22,7 @@ import { threadStreamService } from './services/thread-stream.ts';
 import { threadService } from './services/threads.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Ttl } from './storage/thread-ttl.ts';
-import { type Engine, engine } from './workers/engine.ts';
-import type { ExpiryRules } from './workers/thread-expiry.ts';
+import { type Engine, type EngineOptions, engine } from './workers/engine.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
@@ -149,6 +149,7 @@ function wire(ground: Ground) {
     threadState,
     threadStream: threadStreamService({ threads, sources }),
     runs: runService(runDeps),
+    explain: runExplain({ ...base, max_attempts: config.runs.max_attempts }),
     statelessRuns: statelessRunService(runDeps),
   };
   const workers = engine(
@@ -169,14 +170,7 @@ function wire(ground: Ground) {
         version: VERSION,
       },
     },
-    {
-      concurrency: config.runs.concurrency,
-      max_attempts: config.runs.max_attempts,
-      alone: config.storage.url.startsWith('sqlite:'),
-      version: VERSION,
-      pid: process.pid,
-      expiry: expiryRules(config.checkpointer),
-    },
+    engineOptions(config),
   );
   return { services, workers };
 
@@ -190,6 +184,13 @@ function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointe
   return ttl === undefined ? undefined : { strategy, ttl };
 }
 
-function expiryRules({ ttl }: Config['checkpointer']): ExpiryRules {
-  return { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit };
+function engineOptions({ runs, storage, checkpointer: { ttl } }: Config): EngineOptions {
+  return {
+    concurrency: runs.concurrency,
+    max_attempts: runs.max_attempts,
+    alone: storage.url.startsWith('sqlite:'),
+    version: VERSION,
+    pid: process.pid,
+    expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
+  };
 }

@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AssistantService } from '../services/assistants.ts';
+import type { RunExplainService } from '../services/run-explain.ts';
 import type { RunService } from '../services/runs.ts';
 import type { StatelessRunService } from '../services/stateless-runs.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
@@ -21,6 +22,7 @@ import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { type EngineHealth, healthRoutes } from './routes/health.ts';
+import { runExplainRoutes } from './routes/run-explain.ts';
 import { runStreamRoutes } from './routes/run-stream.ts';
 import { runWaitRoutes } from './routes/run-wait.ts';
 import { runRoutes } from './routes/runs.ts';
@@ -38,6 +40,7 @@ export interface Services {
   readonly threadState: ThreadStateService;
   readonly threadStream: ThreadStreamService;
   readonly runs: RunService;
+  readonly explain: RunExplainService;
   readonly statelessRuns: StatelessRunService;
 }
 
@@ -126,6 +129,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
   }
   if (!options.disable_runs) {
     runRoutes(server, withReplies);
+    runExplainRoutes(server, services);
     runWaitRoutes(server, withReplies);
     runStreamRoutes(server, withReplies);
     statelessRunRoutes(server, withReplies);

@@ -16,6 +16,7 @@ const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 
 /** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
+  run_id: Uuid.nullish().describe('An id of your own; 409 when a run has it.'),
   assistant_id: z.string().describe('The id of an assistant, or the name of a graph.'),
   input: z
     .unknown()

@@ -17,8 +17,12 @@ export function strategyFor(
   return { action: strategy, error: { error, message }, keep_log_ms };
 }
 
-export function alreadyRunning(): Conflict {
+/** Names the runs in the way, and how to be rid of the first; the first sentence is the contract's. */
+export function alreadyRunning(thread_id: string, blocking: readonly string[]): Conflict {
+  const [first] = blocking;
   return new Conflict(
-    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
+      `In the way: run ${blocking.join(', ')}. ` +
+      `Cancel it with POST /threads/${thread_id}/runs/${first}/cancel, or see GET /runs/${first}/explain.`,
   );
 }

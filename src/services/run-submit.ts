@@ -45,7 +45,7 @@ export async function submitAll(deps: SubmitDeps, submissions: readonly Submissi
 }
 
 function accepted(outcome: Enqueued, { run }: NewRun): Queued {
-  if (outcome.outcome === 'rejected') throw alreadyRunning();
+  if (outcome.outcome === 'rejected') throw alreadyRunning(run.thread_id, outcome.blocking);
   if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
   if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);
   return outcome;
@@ -62,7 +62,7 @@ function newRun(
   { clock, ids, keep_log_ms, default_ttl }: SubmitDeps,
   { input, ...made }: Submission,
 ): NewRun {
-  const context = { ...made, run_id: ids.uuid7(), now_ms: clock.now() };
+  const context = { ...made, run_id: input.run_id ?? ids.uuid7(), now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary } = context;
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
@@ -87,6 +87,7 @@ function newRun(
     thread: makesThread ? newThread(run, assistant) : undefined,
     thread_ttl: default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
+    own_id: typeof input.run_id === 'string',
     others: strategyFor(strategy, run_id, keep_log_ms),
   };
 }

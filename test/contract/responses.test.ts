@@ -78,7 +78,7 @@ test('every answer is what the document says, and the examples work in its order
   await call('prune_threads');
 
   const { body: run } = await call('create_run', thread, SLEEP);
-  await call('get_run', run);
+  for (const read of ['get_run', 'explain_run', 'explain_stateless_run']) await call(read, run);
   await call('cancel_run', run);
   await call('join_run', run);
   for (const watch of ['join_run_stream', 'join_stateless_run_stream']) await call(watch, run);

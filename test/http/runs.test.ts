@@ -138,7 +138,9 @@ test('a second run can be rejected, and the first cancelled', async () => {
   const rejected = await http.post(`/threads/${thread_id}/runs`, { ...ECHO, multitask_strategy: 'reject' });
   expect([rejected.status, rejected.body.detail]).toEqual([
     409,
-    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+    expect.stringMatching(
+      /^Thread is already running a task\. Wait for it to finish or choose a different multitask strategy\. /,
+    ),
   ]);
   const stopped = await http.post(`/threads/${thread_id}/runs/${run.run_id}/cancel?wait=true`);
   expect([stopped.status, stopped.body]).toEqual([200, {}]);

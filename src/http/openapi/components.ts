@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
 import { ErrorResponse } from '../../schemas/errors.ts';
+import { RunExplanation } from '../../schemas/run-explanation.ts';
 import * as runs from '../../schemas/runs.ts';
 import { StreamMode } from '../../schemas/stream-mode.ts';
 import * as system from '../../schemas/system.ts';
@@ -53,6 +54,7 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ThreadTask: state.ThreadTask,
   ThreadStateUpdateResponse: state.ThreadStateUpdated,
   Run: runs.Run,
+  RunExplanation,
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,

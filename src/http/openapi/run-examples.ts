@@ -13,11 +13,12 @@ export const STREAM_EXAMPLE = { ...RUN_EXAMPLE, stream_mode: ['updates', 'messag
 export const STATELESS_FAILURES = {
   400: 'Cannot specify both configurable and context. Prefer setting context alone.',
   404: 'Thread or assistant not found.',
+  409: 'Run … already exists',
 };
 
 export const CREATE_FAILURES = {
   ...STATELESS_FAILURES,
-  409: 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+  409: 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. …',
 };
 
 /** The reply of a run that is streamed (CONTRACT §5). */

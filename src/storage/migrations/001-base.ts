@@ -83,7 +83,8 @@ create table run_queue (
   attempt integer not null default 0,
   lease_token {uuid},
   worker_id {uuid},
-  cancel_action text
+  cancel_action text,
+  retry_reason text
 ){strict};
 -- Invariant 1: one head for each thread is held by this index, not by code.
 create unique index run_queue_head on run_queue (thread_id) where state in ('ready', 'running');

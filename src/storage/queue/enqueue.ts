@@ -19,6 +19,8 @@ export interface NewRun {
   readonly thread_ttl?: Ttl | undefined;
   /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
+  /** The client chose the run's id, which may have been another run's. */
+  readonly own_id?: boolean;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
@@ -73,6 +75,7 @@ async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
   const rows = await inFlight(tx, run.thread_id);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
+  if (request.own_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
@@ -113,6 +116,13 @@ async function touchThread(
   // There was nothing to lock before, and somebody else may have made it at the same time.
   await lockThread(tx, run.thread_id);
   return true;
+}
+
+/** Of a run that was rolled back or deleted a worker or a log may be left, which would pass for the new one's. */
+async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
+  const queued = await tx.get(sql`select 1 from run_queue where run_id = ${run_id}`);
+  const logged = await tx.get(sql`select 1 from run_events where run_id = ${run_id} limit 1`);
+  return queued !== undefined || logged !== undefined;
 }
 
 async function insertRun(tx: Transaction, run: Run): Promise<boolean> {

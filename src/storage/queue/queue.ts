@@ -9,6 +9,7 @@ import { finish, type RunEnd } from './finish.ts';
 import type { Lease } from './lease.ts';
 import { type ReapRules, reap } from './reap.ts';
 import { type Release, release } from './release.ts';
+import { standingOf, timesOf, workForce } from './standing.ts';
 import { forgetWorkers, heartbeat, isInFlight, leave, standings, type Worker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
@@ -33,6 +34,10 @@ export function runQueue(db: Db) {
     heartbeat: (worker: Worker, lease_ms: number) => heartbeat(db, worker, lease_ms),
     leave: (worker_id: string) => leave(db, worker_id),
     forgetWorkers: () => forgetWorkers(db),
+    /** Where a run is in the queue; undefined when it is not there. */
+    standing: (run_id: string) => standingOf(db, run_id),
+    times: (run_id: string) => timesOf(db, run_id),
+    workForce: () => workForce(db),
     standings: (worker_id: string) => standings(db, worker_id),
     isInFlight: (run_id: string) => isInFlight(db, run_id),
   };

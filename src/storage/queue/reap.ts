@@ -8,6 +8,7 @@ import { NOW, nowPlus } from '../time.ts';
 import type { QueueRow } from './cancel.ts';
 import { type Ending, endLog } from './end-log.ts';
 import { promote } from './promote.ts';
+import type { RetryReason } from './standing.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface ReapRules {
@@ -49,7 +50,8 @@ async function takeBack(tx: Transaction, orphan: Orphan, rules: ReapRules): Prom
   if (orphan.cancel_action === null && orphan.attempt < rules.max_attempts) {
     const delay_ms = orphan.attempt === 1 ? 0 : rules.backoff_ms * 2 ** (orphan.attempt - 2);
     const again = await tx.run(sql`
-      update run_queue set state = 'ready', lease_token = null, worker_id = null, not_before = ${nowPlus(delay_ms)}
+      update run_queue set state = 'ready', lease_token = null, worker_id = null, not_before = ${nowPlus(delay_ms)},
+        retry_reason = ${'worker lost' satisfies RetryReason}
       where ${mine}`);
     if (again > 0) await tx.run(sql`update runs set status = 'pending' where run_id = ${orphan.run_id}`);
     return;

@@ -3,6 +3,7 @@ import type { Db } from '../db.ts';
 import { sql } from '../sql.ts';
 import { nowPlus } from '../time.ts';
 import type { Lease } from './lease.ts';
+import type { RetryReason } from './standing.ts';
 
 export interface Release {
   /** False does not count the attempt: the server is stopping, the run did nothing wrong (ENGINE §2). */
@@ -17,9 +18,10 @@ export interface Release {
 export function release(db: Db, lease: Lease, { charge, delay_ms, batch }: Release): Promise<boolean> {
   return db.transaction('promised', async (tx) => {
     const refund = charge ? 0 : 1;
+    const reason: RetryReason = charge ? 'storage failed' : 'server stopped';
     const released = await tx.run(sql`
       update run_queue set state = 'ready', lease_token = null, worker_id = null, attempt = attempt - ${refund},
-        not_before = ${nowPlus(delay_ms)}
+        not_before = ${nowPlus(delay_ms)}, retry_reason = ${reason}
       where run_id = ${lease.run_id} and lease_token = ${lease.token} and cancel_action is null`);
     if (released === 0) return false;
     await tx.run(sql`update runs set status = 'pending' where run_id = ${lease.run_id}`);

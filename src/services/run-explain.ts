@@ -1,0 +1,93 @@
+import type { Actor } from '../auth/actor.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { NotFound } from '../core/errors.ts';
+import type { RunExplanation } from '../schemas/run-explanation.ts';
+import type { Run } from '../schemas/runs.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import type { QueueStanding, RetryReason, RunTimes } from '../storage/queue/standing.ts';
+import type { RunRepository } from '../storage/runs.ts';
+
+export interface RunExplainDeps {
+  readonly runs: RunRepository;
+  readonly queue: RunQueue;
+  readonly clock: Clock;
+  readonly max_attempts: number;
+}
+
+const BECAUSE: Record<RetryReason, string> = {
+  'worker lost': 'because its worker was lost',
+  'storage failed': 'because storage failed during the last one',
+  'server stopped': 'because the server stopped during the last one, which is not counted',
+};
+
+export type RunExplainService = ReturnType<typeof runExplain>;
+
+/** Says in words and fields why a run is where it is. */
+export function runExplain({ runs, queue, clock, max_attempts }: RunExplainDeps) {
+  async function words(run: Run, standing: QueueStanding | undefined, times: RunTimes): Promise<string> {
+    if (!standing) return ended(run, times);
+    if (standing.state === 'running') return running(standing, max_attempts);
+    const again = standing.retry_reason ? ` ${retried(standing, max_attempts)}` : '';
+    if (standing.not_before > timestamp(clock.now())) return `Waits until ${standing.not_before}.${again}`;
+    const [first] = standing.behind;
+    if (first) return `${behind(first, standing.behind.length - 1)}${again}`;
+    return `${await ready(queue)}${again}`;
+  }
+
+  return {
+    async explain(_actor: Actor, thread_id: string | undefined, run_id: string): Promise<RunExplanation> {
+      const run = await runs.get(thread_id, run_id);
+      const [standing, times] = await Promise.all([queue.standing(run_id), queue.times(run_id)]);
+      if (!run || !times) throw new NotFound('Not Found');
+      const { worker_id, host = null, pid = null, lease_until = null } = standing ?? {};
+      return {
+        run_id,
+        thread_id: run.thread_id,
+        status: run.status,
+        summary: await words(run, standing, times),
+        behind: standing?.behind ?? [],
+        due_at: standing && standing.state !== 'running' ? standing.not_before : null,
+        worker: worker_id ? { worker_id, host, pid, lease_until } : null,
+        attempt: standing?.attempt ?? null,
+        max_attempts,
+        retry_reason: standing?.retry_reason ?? null,
+        cancel_action: standing?.cancel_action ?? null,
+        ...times,
+      };
+    },
+  };
+}
+
+function ended({ status }: Run, { ended_at, error }: RunTimes): string {
+  const reason = error ? `: ${error.error}: ${error.message}` : '.';
+  return `Ended${ended_at ? ` at ${ended_at}` : ''} with status ${status}${reason}`;
+}
+
+function running(standing: QueueStanding, max_attempts: number): string {
+  const { attempt, worker_id, host, pid, lease_until, cancel_action, retry_reason } = standing;
+  const who = host ? `worker ${worker_id} (process ${pid} on ${host})` : `worker ${worker_id}, which is gone`;
+  const until = lease_until ? `, whose lease ends at ${lease_until} unless it is renewed` : '';
+  const why = retry_reason ? ` ${BECAUSE[retry_reason]}` : '';
+  const stopping = cancel_action
+    ? ` It was cancelled (${cancel_action}) and its worker has not let go yet.`
+    : '';
+  return `Attempt ${attempt} of ${max_attempts}${why}; executed by ${who}${until}.${stopping}`;
+}
+
+function retried({ attempt, retry_reason }: QueueStanding, max_attempts: number): string {
+  const next = `Its next attempt is ${attempt + 1} of ${max_attempts}`;
+  return retry_reason ? `${next}, ${BECAUSE[retry_reason]}.` : `${next}.`;
+}
+
+function behind(first: string, more: number): string {
+  const others = more === 0 ? '' : ` and ${more} more`;
+  return `Waits behind run ${first}${others} of the same thread.`;
+}
+
+async function ready(queue: RunQueue): Promise<string> {
+  const { workers, slots, running: busy } = await queue.workForce();
+  if (slots === 0) return 'Ready, but no worker lives: start a server with runs.concurrency above 0.';
+  if (busy >= slots)
+    return `Ready, waits for a free place: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+  return 'Ready; the next worker that looks takes it.';
+}

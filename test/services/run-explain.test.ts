@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { runExplain } from '../../src/services/run-explain.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { runRepository } from '../../src/storage/runs.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+const actor = systemActor('test');
+const EMPTY = { frames: [], writes: [] };
+const REAP = {
+  worker_id: randomUUID(),
+  max_attempts: 3,
+  backoff_ms: 0,
+  keep_log_ms: 1000,
+  exhausted: { error: 'WorkerLostError', message: 'lost' },
+};
+
+function story(db: Db) {
+  const parts = queueStory(db);
+  const { explain } = runExplain({
+    runs: runRepository(db),
+    queue: parts.queue,
+    clock: systemClock,
+    max_attempts: 3,
+  });
+  const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  return { ...parts, take, explain: (run_id: string) => explain(actor, undefined, run_id) };
+}
+
+describeEachDatabase('an explanation', (open) => {
+  test('says which runs go first', async () => {
+    await using db = await open();
+    const { add, explain } = story(db);
+    const thread_id = randomUUID();
+    const [first, second, third] = [await add(thread_id), await add(thread_id), await add(thread_id)];
+    expect(await explain(second)).toMatchObject({
+      status: 'pending',
+      behind: [first],
+      summary: `Waits behind run ${first} of the same thread.`,
+    });
+    expect(await explain(third)).toMatchObject({
+      behind: [first, second],
+      summary: `Waits behind run ${first} and 1 more of the same thread.`,
+    });
+  });
+
+  test('says when a run is due', async () => {
+    await using db = await open();
+    const { add, explain } = story(db);
+    const later = await explain(await add(randomUUID(), { delay_ms: 3_600_000 }));
+    expect(later).toMatchObject({ behind: [], summary: `Waits until ${later.due_at}.`, worker: null });
+    expect(Date.parse(later.due_at as string)).toBeGreaterThan(Date.now() + 3_000_000);
+  });
+
+  test('says what a run that is ready waits for', async () => {
+    await using db = await open();
+    const { add, explain, queue, take } = story(db);
+    const run_id = await add(randomUUID());
+    expect((await explain(run_id)).summary).toMatch(/^Ready, but no worker lives/);
+    await queue.heartbeat({ ...WORKER, slots: 1 }, 60_000);
+    expect((await explain(run_id)).summary).toMatch(/^Ready; the next worker/);
+    await take();
+    expect((await explain(await add(randomUUID()))).summary).toMatch(
+      /: 1 worker\(s\) execute 1 of 1 runs\.$/,
+    );
+  });
+
+  test('says who executes a run, until when, and why not for the first time', async () => {
+    await using db = await open();
+    const { add, explain, queue, take } = story(db);
+    const run_id = await add(randomUUID());
+    await take();
+    await queue.reap(REAP);
+    expect((await explain(run_id)).summary).toMatch(
+      / Its next attempt is 2 of 3, because its worker was lost\.$/,
+    );
+
+    await queue.heartbeat(WORKER, 60_000);
+    const [run] = await take();
+    const executed = await explain(run_id);
+    expect(executed).toMatchObject({
+      status: 'running',
+      attempt: 2,
+      max_attempts: 3,
+      retry_reason: 'worker lost',
+      worker: { worker_id: WORKER.worker_id, host: 'here', pid: 1, lease_until: expect.any(String) },
+      due_at: null,
+    });
+    expect(executed.summary).toBe(
+      `Attempt 2 of 3 because its worker was lost; executed by worker ${WORKER.worker_id} (process 1 on here), ` +
+        `whose lease ends at ${executed.worker?.lease_until} unless it is renewed.`,
+    );
+
+    await queue.release(run!.lease, { charge: false, delay_ms: 0, batch: EMPTY });
+    expect(await explain(run_id)).toMatchObject({ attempt: 1, retry_reason: 'server stopped' });
+  });
+
+  test('says that a cancel is on its way, and how a run ended', async () => {
+    await using db = await open();
+    const { add, explain, queue, take } = story(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [run] = await take();
+    const error = { error: 'UserInterrupt', message: 'asked for' };
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
+    expect(await explain(run_id)).toMatchObject({
+      cancel_action: 'interrupt',
+      summary: expect.stringContaining('It was cancelled (interrupt) and its worker has not let go yet.'),
+    });
+    await queue.finish(run!.lease, successful());
+    expect(await explain(run_id)).toMatchObject({
+      attempt: null,
+      error,
+      ended_at: expect.any(String),
+      summary: expect.stringMatching(/^Ended at .* with status interrupted: UserInterrupt: asked for$/),
+    });
+  });
+});
