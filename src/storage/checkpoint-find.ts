@@ -1,7 +1,7 @@
 import { HEAD, type Head, type StoredCheckpoint, withValues } from './checkpoint-rows.ts';
 import type { Db } from './db.ts';
 import { contains } from './json.ts';
-import { all, atMost, type Sql, sql } from './sql.ts';
+import { all, type Sql, sql } from './sql.ts';
 
 /** Which checkpoints: each condition narrows. Newest first. */
 export interface CheckpointQuery {
@@ -35,5 +35,5 @@ function conditions(query: CheckpointQuery): (Sql | undefined)[] {
 }
 
 function limited(limit: number | undefined): Sql {
-  return limit === undefined ? sql`` : atMost(limit);
+  return limit === undefined ? sql`` : sql`limit ${limit}`;
 }

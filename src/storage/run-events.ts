@@ -1,6 +1,6 @@
 import type { Db, Transaction } from './db.ts';
 import { insertRows } from './insert-rows.ts';
-import { atMost, list, sql } from './sql.ts';
+import { join, list, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
 /**
@@ -21,7 +21,14 @@ export function runEventRepository(db: Db) {
   return {
     readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
       return db.all<Frame>(sql`select seq, event, data from run_events
-        where run_id = ${run_id} and seq > ${seq} order by seq ${atMost(limit)}`);
+        where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}`);
+    },
+
+    /** All of a run whose names begin with one of these. */
+    readNamed(run_id: string, beginnings: readonly string[]): Promise<Frame[]> {
+      const names = beginnings.map((name) => sql`substr(event, 1, ${name.length}) = ${name}`);
+      return db.all<Frame>(sql`select seq, event, data from run_events
+        where run_id = ${run_id} and (${join(names, ' or ')}) order by seq`);
     },
 
     /** 0 when nothing is logged. */

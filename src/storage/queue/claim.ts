@@ -1,7 +1,7 @@
 import type { Run } from '../../schemas/runs.ts';
 import type { Db, Transaction } from '../db.ts';
 import { decode } from '../json.ts';
-import { atMost, type DialectSql, list, raw, sql } from '../sql.ts';
+import { type DialectSql, list, raw, sql } from '../sql.ts';
 import { openThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
 import type { Lease } from './lease.ts';
@@ -40,7 +40,7 @@ export function claim(db: Db, { worker_id, token, limit }: Claim): Promise<Claim
       update run_queue set state = 'running', lease_token = ${token}, worker_id = ${worker_id}, attempt = attempt + 1
       where seq in (
         select seq from run_queue where state = 'ready' and not_before <= ${NOW}
-        order by not_before, seq ${atMost(limit)} ${SKIP_LOCKED}
+        order by not_before, seq limit ${limit} ${SKIP_LOCKED}
       ) returning run_id, thread_id, attempt`);
     if (taken.length === 0) return [];
     const started = await start(tx, taken);
