@@ -1,6 +1,7 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
+import { UnknownInterruptError } from '../graphs/command.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { RunError } from '../schemas/threads.ts';
@@ -24,7 +25,7 @@ type Outcome =
 export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {
   const outcome = outcomeOf(attempt.failure, signal);
   report(deps, attempt, outcome);
-  if (outcome.kind === 'lost') return;
+  if (outcome.kind === 'lost') return letGo(deps, attempt);
   if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
   // A release that is refused was cancelled meanwhile.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
@@ -56,10 +57,21 @@ function stopped({ kind, detail }: StopReason): Outcome {
 function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome: Outcome): void {
   const { run_id, thread_id, attempt } = claimed.lease;
   const log = logger.with({ run_id, thread_id, attempt });
-  if (outcome.kind === 'lost') log.warn('run stopped: its lease is lost');
+  if (outcome.kind === 'lost') log.warn('run stopped: it was taken away');
   else if (outcome.kind === 'release') log.warn('run released, it will be tried again', { error: failure });
   else if (outcome.status === 'error') log.error('run failed', { error: failure });
   else log.info('run ended', { status: outcome.status });
+}
+
+/**
+ * A run that was rolled back may write nothing, which looks as if another had its lease; but it still has its place in
+ * the queue, and whoever comes next waits for that. Where the lease is lost indeed, this changes nothing.
+ */
+async function letGo(deps: AttemptDeps, attempt: Attempt): Promise<void> {
+  const batch = { frames: [], writes: [] };
+  const end = runEnd(deps, attempt, { status: 'interrupted', error: null, state: undefined, batch });
+  const finished = await patiently(deps, () => deps.queue.finish(attempt.claimed.lease, end));
+  if (finished.outcome === 'finished') announce(deps, attempt, batch, finished);
 }
 
 /** What was produced is kept, so that the next attempt and the followers go on after it. */
@@ -108,7 +120,7 @@ function finishRefused(
 
 function runEnd(
   { clock, rules }: AttemptDeps,
-  { kwargs }: Attempt,
+  { kwargs, failure }: Attempt,
   {
     status,
     error,
@@ -126,6 +138,7 @@ function runEnd(
       interrupts: interruptsOf(state),
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
+    leaves_thread: failure instanceof UnknownInterruptError,
     batch,
     at: timestamp(clock.now()),
     keep_log_ms: kwargs.resumable ? rules.keep_log_ms : Math.min(rules.keep_log_ms, UNRESUMABLE_LOG_MS),

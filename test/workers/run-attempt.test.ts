@@ -175,6 +175,27 @@ describeEachDatabase('an attempt', (open) => {
     expect(await db.get(sql`select state, attempt from run_queue`)).toEqual({ state: 'ready', attempt: 0 });
   });
 
+  test('a rolled-back run makes room for the next one, even when it hears of it only from storage', async () => {
+    await using db = await open();
+    let written: (() => void) | undefined;
+    const graph = scriptedGraph(async function* ({ signal }) {
+      yield { event: 'values', data: {} };
+      await Promise.race([once(signal, 'abort'), new Promise<void>((resolve) => (written = resolve))]);
+      yield { event: 'values', data: {} };
+      signal.throwIfAborted();
+    });
+    const at = working(db, graph);
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => written).toBeDefined();
+    const error = { error: 'UserRollback', message: 'asked' };
+    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'rollback', error, keep_log_ms: 1000 });
+    // Nobody tells the worker; its next write is refused.
+    written?.();
+    expect(await at.ended(run)).toBeUndefined();
+    await at.worker.stop(0);
+  });
+
   test('an attempt that lost its lease ends without a trace', async () => {
     await using db = await open();
     const at = working(db, scriptedGraph(untilStopped));
