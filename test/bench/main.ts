@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import type { Result, Scenario } from './figures.ts';
+import { table } from './report.ts';
+import { inProcess } from './scenarios/in-process.ts';
+import { longThread } from './scenarios/long-thread.ts';
+import { sleepingRuns } from './scenarios/sleeping-runs.ts';
+import { startUp } from './scenarios/start-up.ts';
+import { tokenStream } from './scenarios/token-stream.ts';
+import { echo, tenSteps } from './scenarios/wait.ts';
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  echo,
+  'ten-steps': tenSteps,
+  'in-process': inProcess,
+  'long-thread': longThread,
+  'token-stream': tokenStream,
+  'sleeping-runs': sleepingRuns,
+  'start-up': startUp,
+};
+
+/** `npm run bench [-- scenario …] [--json FILE]`: docs/performance.md says what the figures mean. */
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
+const unknown = positionals.filter((name) => !(name in SCENARIOS));
+if (unknown.length > 0) {
+  console.error(`unknown scenario ${unknown.join(', ')}; there are ${Object.keys(SCENARIOS).join(', ')}`);
+  process.exit(2);
+}
+
+const results: Result[] = [];
+for (const [name, { title, run }] of Object.entries(SCENARIOS)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const result = { scenario: name, title, figures: await run() };
+  results.push(result);
+  console.log(table(result));
+}
+if (values.json) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
