@@ -11,11 +11,26 @@ export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 }
 
+/** `strict_resume`: the answer names what does not wait. The run ends, and its thread is as it was (CONTRACT §3). */
+export class UnknownInterruptError extends Error {
+  override readonly name = 'UnknownInterruptError';
+}
+
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** True when the command says nothing: then the run goes on from the last checkpoint. */
 export function isEmptyCommand({ resume, update, goto }: Command): boolean {
   return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
+}
+
+/** Throws `UnknownInterruptError` when the command answers, by its id, an interrupt that does not wait. */
+export async function requireWaiting({ resume }: Command, waiting: () => Promise<string[]>): Promise<void> {
+  if (!namesInterrupts(resume)) return;
+  const ids = await waiting();
+  const unknown = Object.keys(resume).filter((id) => !ids.includes(id));
+  if (unknown.length === 0) return;
+  const what = ids.length > 0 ? `Waiting: ${ids.join(', ')}.` : 'Nothing waits for an answer.';
+  throw new UnknownInterruptError(`No interrupt with id ${unknown.join(', ')} is waiting. ${what}`);
 }
 
 /**
@@ -50,7 +65,7 @@ async function resumeValue(resume: unknown, waiting: () => Promise<string[]>): P
   return !resume && ids[0] !== undefined ? { [ids[0]]: resume } : resume;
 }
 
-function namesInterrupts(resume: unknown): boolean {
+function namesInterrupts(resume: unknown): resume is Record<string, unknown> {
   if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return false;
   const keys = Object.keys(resume);
   return keys.length > 0 && keys.every((key) => INTERRUPT_ID.test(key));

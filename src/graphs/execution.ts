@@ -78,6 +78,7 @@ async function inputOf(
   if (command === null) return input ?? null;
   if (isEmptyCommand(command)) return null;
   const waiting = () => waitingInterrupts(graph, { configurable: config.configurable }, memory.checkpointer);
+  if (strict_resume) await requireWaiting(command, waiting);
   return libraryCommand(await library(), command, waiting);
 }
 

@@ -23,6 +23,8 @@ export interface GraphMemory {
 export interface GraphCall {
   readonly input: unknown;
   readonly command: Command | null;
+  /** An answer by id to what does not wait throws `UnknownInterruptError` before anything happens. */
+  readonly strict_resume?: boolean;
   readonly config: GraphConfig;
   readonly context: unknown;
   readonly stream_mode: readonly StreamMode[];

@@ -23,6 +23,10 @@ const runFields = {
     .optional()
     .describe('The input of the graph. Without input and command it goes on from its last checkpoint.'),
   command: Command.nullish().describe('What to do instead of taking an input; it wins over `input`.'),
+  strict_resume: z
+    .boolean()
+    .nullish()
+    .describe('Whether an answer to an interrupt that does not wait fails the run; ignored otherwise.'),
   checkpoint: CheckpointConfig.nullish().describe('Where to go on from, instead of the newest state.'),
   checkpoint_id: z.string().nullish().describe('The same by the id alone.'),
   metadata: JsonObject.nullish().describe('Kept with the run and its checkpoints.'),
@@ -95,6 +99,8 @@ function camelCase(name: string): string {
 export const RunKwargs = z.looseObject({
   input: z.unknown(),
   command: Command.nullable(),
+  /** Only when it was asked for. */
+  strict_resume: z.boolean().optional(),
   config: z.looseObject({
     tags: z.array(z.string()).optional(),
     recursion_limit: z.int().optional(),

@@ -31,6 +31,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
   return {
     input: input.input ?? null,
     command: input.command ?? null,
+    ...(input.strict_resume ? { strict_resume: true } : {}),
     config: {
       ...assistant.config,
       ...config,

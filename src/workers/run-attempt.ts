@@ -96,6 +96,7 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
   const events = attempt.graph.stream({
     input: fresh ? kwargs.input : null,
     command: fresh ? kwargs.command : null,
+    strict_resume: kwargs.strict_resume === true,
     config,
     context: kwargs.context,
     stream_mode: kwargs.stream_mode,

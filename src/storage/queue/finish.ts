@@ -26,6 +26,8 @@ export interface RunEnd {
   readonly status: RunStatus;
   readonly error: RunError | null;
   readonly thread: ThreadAfterRun;
+  /** The run came to nothing, and its thread is as it was. */
+  readonly leaves_thread?: boolean;
   /** What the attempt produced and storage does not hold yet. */
   readonly batch: Batch;
   /** ISO-8601. */
@@ -84,6 +86,7 @@ async function keep(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
     update runs set status = ${end.status}, error = coalesce(error, ${end.error && toJson(end.error)}),
       updated_at = ${end.at}, ended_at = ${end.at}
     where run_id = ${lease.run_id} returning error`);
+  if (end.leaves_thread) return;
   await updateThread(tx, lease.thread_id, end.thread, row?.error ?? null, end.at);
 }
 
