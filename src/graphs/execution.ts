@@ -1,6 +1,6 @@
 import { waitingInterrupts } from './answered.ts';
 import { callOptions } from './call-options.ts';
-import { type CommandLibrary, isEmptyCommand, libraryCommand } from './command.ts';
+import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } from './command.ts';
 import { EventQueue } from './event-queue.ts';
 import type { GraphCall, GraphEvent } from './graph.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
@@ -72,7 +72,7 @@ async function run(
 
 async function inputOf(
   graph: RunnableGraph,
-  { input, command, config, memory }: GraphCall,
+  { input, command, config, memory, strict_resume }: GraphCall,
   library: () => Promise<CommandLibrary>,
 ): Promise<unknown> {
   if (command === null) return input ?? null;
