@@ -14,6 +14,7 @@ import { loadGraphs } from './graphs/registry.ts';
 import { createServer } from './http/server.ts';
 import { assistantRuns } from './services/assistant-runs.ts';
 import { assistantService } from './services/assistants.ts';
+import { idempotencyService } from './services/idempotency.ts';
 import { runExplain } from './services/run-explain.ts';
 import { runService } from './services/runs.ts';
 import { statelessRunService } from './services/stateless-runs.ts';
@@ -129,6 +130,7 @@ function wire(ground: Ground) {
   const store = graphStore(storage.storeItems);
   const keep_log_ms = config.runs.stream_ttl_seconds * 1000;
   const default_ttl = defaultTtl(config.checkpointer);
+  const keys = storage.idempotency;
   const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms, default_ttl };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
@@ -149,6 +151,7 @@ function wire(ground: Ground) {
     threadState,
     threadStream: threadStreamService({ threads, sources }),
     runs: runService(runDeps),
+    idempotency: idempotencyService({ keys }),
     explain: runExplain({ ...base, max_attempts: config.runs.max_attempts }),
     statelessRuns: statelessRunService(runDeps),
   };
@@ -156,6 +159,7 @@ function wire(ground: Ground) {
     {
       ...base,
       log,
+      keys,
       live,
       logger,
       writes: storage.attemptWrites,

@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AssistantService } from '../services/assistants.ts';
+import type { IdempotencyService } from '../services/idempotency.ts';
 import type { RunExplainService } from '../services/run-explain.ts';
 import type { RunService } from '../services/runs.ts';
 import type { StatelessRunService } from '../services/stateless-runs.ts';
@@ -13,6 +14,7 @@ import { useAuth } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
+import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
@@ -41,6 +43,7 @@ export interface Services {
   readonly threadStream: ThreadStreamService;
   readonly runs: RunService;
   readonly explain: RunExplainService;
+  readonly idempotency: IdempotencyService;
   readonly statelessRuns: StatelessRunService;
 }
 
@@ -90,6 +93,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useRequestLog(server, { logger, metrics });
   await useCors(server, options.cors);
   useAuth(server, options.api_keys);
+  useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   await useOpenApi(server, { version: info.version, graph_ids: info.graph_ids, mount_prefix });
 

@@ -8,6 +8,7 @@ import type { Thread } from '../schemas/threads.ts';
 import type { Enqueued, NewRun, Queued } from '../storage/queue/enqueue.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
+import type { Once } from './idempotency.ts';
 import { alreadyRunning, strategyFor } from './multitask.ts';
 import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
 
@@ -25,6 +26,8 @@ export interface SubmitDeps {
 /** What a client asks for, and what the server made of it. */
 export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'> {
   readonly input: RunCreate;
+  /** The run is made once for all requests with this key. */
+  readonly once?: Once | undefined;
 }
 
 /** Puts a run into the queue and tells the others of its thread and the workers. */
@@ -60,7 +63,7 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
 
 function newRun(
   { clock, ids, keep_log_ms, default_ttl }: SubmitDeps,
-  { input, ...made }: Submission,
+  { input, once, ...made }: Submission,
 ): NewRun {
   const context = { ...made, run_id: input.run_id ?? ids.uuid7(), now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary } = context;
@@ -87,6 +90,7 @@ function newRun(
     thread: makesThread ? newThread(run, assistant) : undefined,
     thread_ttl: default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
+    once,
     own_id: typeof input.run_id === 'string',
     others: strategyFor(strategy, run_id, keep_log_ms),
   };

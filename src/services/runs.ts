@@ -4,6 +4,7 @@ import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { CheckpointRepository } from '../storage/checkpoints.ts';
 import type { RunList } from '../storage/runs.ts';
 import type { AssistantService } from './assistants.ts';
+import type { Once } from './idempotency.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './run-cancel.ts';
 import type { RunKind } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
@@ -28,9 +29,16 @@ export function runService(deps: RunDeps) {
 
     /**
      * Queues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, `Conflict` when the strategy
-     * is `reject` and another run is in flight.
+     * is `reject` and another run is in flight. `once`: the run that the same request made before is returned.
      */
-    async create(actor: Actor, thread_id: string, input: RunCreate, kind: RunKind): Promise<Run> {
+    async create(
+      actor: Actor,
+      thread_id: string,
+      input: RunCreate,
+      kind: RunKind,
+      once?: Once,
+    ): Promise<Run> {
+      if (once?.run) return once.run;
       const [assistant, thread] = await Promise.all([
         deps.assistants.resolve(actor, input.assistant_id),
         threads.get(thread_id, ['thread_id', 'metadata']),
@@ -38,7 +46,8 @@ export function runService(deps: RunDeps) {
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
-      return submit(deps, { input, actor, assistant, thread_id, kind, temporary: false, thread_metadata });
+      const made = { actor, assistant, thread_id, kind, temporary: false, thread_metadata };
+      return submit(deps, { ...made, input, once });
     },
 
     /** Newest first. */

@@ -1,6 +1,7 @@
 import type { Actor } from '../auth/actor.ts';
 import { BadRequest } from '../core/errors.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
+import type { Once } from './idempotency.ts';
 import type { RunKind } from './run-options.ts';
 import { type Submission, submit, submitAll } from './run-submit.ts';
 import type { RunDeps } from './runs.ts';
@@ -20,8 +21,9 @@ export function statelessRunService(deps: RunDeps) {
   }
 
   return {
-    async create(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
-      return submit(deps, await submission(actor, input, kind));
+    async create(actor: Actor, input: RunCreate, kind: RunKind, once?: Once): Promise<Run> {
+      if (once?.run) return once.run;
+      return submit(deps, { ...(await submission(actor, input, kind)), once });
     },
 
     /** One that cannot be made keeps all others from being made. */

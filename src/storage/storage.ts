@@ -4,6 +4,7 @@ import { checkpointRepository } from './checkpoints.ts';
 import type { Db } from './db.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
+import { idempotencyRepository } from './idempotency.ts';
 import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Lease } from './queue/lease.ts';
@@ -53,6 +54,7 @@ function storageOf(db: Db) {
     queue: runQueue(db),
     events: runEventRepository(db),
     threadLog: threadLogRepository(db),
+    idempotency: idempotencyRepository(db),
     attemptWrites: (lease: Lease, options: AttemptWritesOptions) =>
       new AttemptWrites(db, lease, options, open),
     checkpoints: checkpointRepository(db, open),

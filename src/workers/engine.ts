@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
+import type { IdempotencyRepository } from '../storage/idempotency.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunEventRepository } from '../storage/run-events.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
@@ -30,6 +31,7 @@ export interface EngineDeps extends AttemptDeps {
   readonly queue: RunQueue;
   readonly log: RunEventRepository;
   readonly threads: ThreadRepository;
+  readonly keys: IdempotencyRepository;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -59,7 +61,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRunsLoop(deps),
-    retentionLoop({ log: deps.log, logger }),
+    retentionLoop({ log: deps.log, keys: deps.keys, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
   ] as const;
   let draining = false;

@@ -8,6 +8,7 @@ import {
   AssistantPatch,
   AssistantSearch,
 } from '../../schemas/assistants.ts';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { AssistantPath, EXAMPLES, OwnAssistantPath } from '../../schemas/path-params.ts';
 import type { AssistantService } from '../../services/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -29,6 +30,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
         summary: 'Create assistant',
         description: 'Gives a graph a configuration, a context and a name of its own.',
         tags,
+        headers: CreateHeaders,
         body: AssistantCreate,
         example: {
           assistant_id: EXAMPLES.assistant_id,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
 import { RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
@@ -26,6 +27,7 @@ export function runStreamRoutes(
         description:
           'Starts a run and sends its events as they happen. `stream_resumable` keeps them to join later.',
         tags,
+        headers: CreateHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: STREAM_EXAMPLE,
@@ -34,8 +36,8 @@ export function runStreamRoutes(
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'stream');
+    async ({ actor, params, body, once }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'stream', once);
       await replies.stream(reply, run, runHeaders(run, 'stream'), body.on_disconnect);
     },
   );

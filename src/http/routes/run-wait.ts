@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
 import { RunCreate, RunJoinQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
@@ -26,6 +27,7 @@ export function runWaitRoutes(
         description:
           'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
         tags,
+        headers: CreateHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
@@ -34,8 +36,8 @@ export function runWaitRoutes(
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'wait');
+    async ({ actor, params, body, once }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'wait', once);
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { EXAMPLES, RunPath, ThreadPath } from '../../schemas/path-params.ts';
 import {
   Run,
@@ -33,6 +34,7 @@ export function runRoutes(
         summary: 'Start background run',
         description: 'Puts a run into the queue and answers at once. Join it, or read the thread later.',
         tags,
+        headers: CreateHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
@@ -41,8 +43,8 @@ export function runRoutes(
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'background');
+    async ({ actor, params, body, once }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'background', once);
       reply.headers(runHeaders(run));
       return run;
     },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { StatelessRunPath } from '../../schemas/path-params.ts';
 import { Run, RunBatchCreate, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
@@ -30,6 +31,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Start background run',
         description: 'Puts a run on a thread of its own into the queue and answers at once.',
         tags,
+        headers: CreateHeaders,
         body: RunCreate,
         example: { ...RUN_EXAMPLE, on_completion: 'keep' },
         response: { 200: Run },
@@ -37,8 +39,8 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'background');
+    async ({ actor, body, once }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'background', once);
       reply.headers(statelessRunHeaders(run));
       return run;
     },
@@ -52,6 +54,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Start several background runs',
         description: 'Puts runs into the queue, each on a thread of its own: all of them, or none.',
         tags,
+        headers: CreateHeaders,
         body: RunBatchCreate,
         example: [RUN_EXAMPLE, RUN_EXAMPLE],
         response: { 200: z.array(Run) },
@@ -70,6 +73,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         description:
           'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
         tags,
+        headers: CreateHeaders,
         body: RunCreate,
         example: RUN_EXAMPLE,
         response: { 200: z.unknown() },
@@ -77,8 +81,8 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'wait');
+    async ({ actor, body, once }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'wait', once);
       // With its thread, whose join can be asked again; `/runs/{id}/join` does not exist (CONTRACT §2.4).
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
@@ -92,6 +96,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Run and stream',
         description: 'Starts a run and sends its events as they happen.',
         tags,
+        headers: CreateHeaders,
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
@@ -99,8 +104,8 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'stream');
+    async ({ actor, body, once }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'stream', once);
       await replies.stream(reply, run, statelessRunHeaders(run, 'stream'), body.on_disconnect);
     },
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { CheckpointPath, EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
 import {
   ThreadHistory,
@@ -87,6 +88,7 @@ export function threadStateRoutes(
         description:
           'Changes the state as if a node had returned `values`. Refused while a run is in flight.',
         tags,
+        headers: CreateHeaders,
         params: ThreadPath,
         body: ThreadStateUpdate,
         example: { values: { messages: [{ role: 'user', content: 'Forget what I said.' }] } },

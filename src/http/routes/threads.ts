@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
 import {
   Thread,
@@ -29,6 +30,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         summary: 'Create thread',
         description: 'Makes a thread, with an id and a history of your own if you like.',
         tags,
+        headers: CreateHeaders,
         body: ThreadCreate,
         example: { thread_id: EXAMPLES.thread_id, metadata: { user: 'ada' }, if_exists: 'do_nothing' },
         response: { 200: Thread },
@@ -143,6 +145,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         summary: 'Copy thread',
         description: 'A new thread with the same metadata, state and history, and none of the runs.',
         tags,
+        headers: CreateHeaders,
         params: ThreadPath,
         response: { 200: Thread },
         failures: { 409: 'Conflict' },

@@ -94,6 +94,19 @@ create index run_queue_thread on run_queue (thread_id, not_before, seq);
 create index run_queue_due on run_queue (not_before) where state = 'scheduled';
 create index run_queue_worker on run_queue (worker_id) where state = 'running';
 
+-- A key stands for its request from the first one on; run or answer say what came of it, and neither that it is open.
+create table idempotency_keys (
+  owner text not null,
+  key text not null,
+  request text not null,
+  run {json},
+  answer {json},
+  claimed_until {timestamp} not null,
+  expires_at {timestamp} not null,
+  primary key (owner, key)
+){strict};
+create index idempotency_keys_expires on idempotency_keys (expires_at);
+
 create table workers (
   worker_id {uuid} primary key,
   host text not null,

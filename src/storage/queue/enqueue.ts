@@ -2,6 +2,7 @@ import { toJson } from '../../core/json.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { Db, Transaction } from '../db.ts';
+import { type IdempotencyKey, keepRun } from '../idempotency.ts';
 import { sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
@@ -21,6 +22,8 @@ export interface NewRun {
   readonly thread_metadata: Record<string, unknown>;
   /** The client chose the run's id, which may have been another run's. */
   readonly own_id?: boolean;
+  /** The request that makes the run makes no other. */
+  readonly once?: IdempotencyKey | undefined;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
@@ -84,6 +87,7 @@ async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
   const state = stateOf(rows, cancelled.ended, request.delay_ms);
   await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
     values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);
+  if (request.once) await keepRun(tx, request.once, run);
   return { outcome: 'queued', ready: state === 'ready', ...cancelled };
 }
 

@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
+import type { IdempotencyService, Once } from '../../services/idempotency.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The request has an `Idempotency-Key`. */
+    once: Once | undefined;
+  }
+}
+
+const REPLAYED = 'idempotency-replayed';
+/** What an answer needs beside its body. */
+const KEPT_HEADERS = ['content-type', 'content-location', 'location'];
+
+/**
+ * Answers a request that comes again as it was answered before. Routes take part by reading `CreateHeaders`. Those that
+ * make runs follow the run that was made, as the first request did; for others the answer itself is kept.
+ */
+export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
+  server.decorateRequest('once');
+
+  server.addHook('preHandler', async (request, reply) => {
+    const key = keyOf(request);
+    if (key === undefined) return;
+    const { method, url, body } = request;
+    const begun = await idempotency.begin(request.actor, key, { method, url, body });
+    if (!('answer' in begun)) {
+      request.once = begun;
+      if (begun.run) reply.header(REPLAYED, 'true');
+      return;
+    }
+    const { status, headers, body: text } = begun.answer;
+    return reply.code(status).headers(headers).header(REPLAYED, 'true').send(text);
+  });
+
+  server.addHook('onSend', async ({ once }, reply, payload) => {
+    if (!once) return;
+    if (reply.statusCode >= 400) await idempotency.release(once);
+    else if (typeof payload === 'string') {
+      await idempotency.keep(once, { status: reply.statusCode, headers: headersOf(reply), body: payload });
+    }
+  });
+}
+
+function keyOf({ routeOptions, headers }: FastifyRequest): string | undefined {
+  if (routeOptions.schema?.headers !== CreateHeaders) return undefined;
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' ? key : undefined;
+}
+
+function headersOf(reply: FastifyReply): Record<string, string> {
+  const present = KEPT_HEADERS.filter((name) => reply.hasHeader(name));
+  return Object.fromEntries(present.map((name) => [name, String(reply.getHeader(name))]));
+}

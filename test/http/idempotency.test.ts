@@ -1,0 +1,107 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const http = await openApp({ graphs: ['echo', 'fails'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const ECHO = { assistant_id: 'echo', input: { x: 1 } };
+
+function key(): { 'idempotency-key': string } {
+  return { 'idempotency-key': crypto.randomUUID() };
+}
+
+test('the same request with the same key makes one run', async () => {
+  const at = `/threads/${await http.thread()}/runs`;
+  const once = key();
+  const first = await http.post(at, ECHO, once);
+  const again = await http.post(at, ECHO, once);
+  expect([again.status, again.text]).toEqual([first.status, first.text]);
+  expect(again.headers['content-location']).toBe(first.headers['content-location']);
+  expect(first.headers['idempotency-replayed']).toBeUndefined();
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect((await http.get(at)).body).toHaveLength(1);
+});
+
+test('what is waited for and what is streamed is one run too', async () => {
+  const at = `/threads/${await http.thread()}/runs`;
+  for (const kind of ['wait', 'stream']) {
+    const once = key();
+    const first = await http.post(`${at}/${kind}`, ECHO, once);
+    const again = await http.post(`${at}/${kind}`, ECHO, once);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers['location']).toBe(first.headers['location']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  }
+  expect((await http.get(at)).body).toHaveLength(2);
+});
+
+test('a run without a thread has one key and one answer, when it is gone too', async () => {
+  for (const path of ['/runs', '/runs/wait', '/runs/batch']) {
+    const body = path === '/runs/batch' ? [ECHO, ECHO] : ECHO;
+    const once = key();
+    const first = await http.post(path, body, once);
+    const again = await http.post(path, body, once);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  }
+});
+
+test('threads, copies, states and assistants are made once', async () => {
+  const thread_id = await http.thread({ metadata: { graph_id: 'echo' } });
+  const requests: [string, unknown][] = [
+    ['/threads', { metadata: { a: 1 } }],
+    [`/threads/${thread_id}/state`, { values: { x: 1 }, as_node: 'a' }],
+    [`/threads/${thread_id}/copy`, undefined],
+    ['/assistants', { graph_id: 'echo', name: 'mine' }],
+  ];
+  for (const [path, body] of requests) {
+    const once = key();
+    const first = await http.post(path, body, once);
+    const again = await http.post(path, body, once);
+    expect([path, first.status, again.status, again.text]).toEqual([path, 200, 200, first.text]);
+    expect(again.headers['content-type']).toBe(first.headers['content-type']);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+  }
+});
+
+test('a key belongs to one request', async () => {
+  const once = key();
+  await http.post('/threads', { metadata: { a: 1 } }, once);
+  for (const [path, body] of [
+    ['/threads', { metadata: { a: 2 } }],
+    ['/runs', ECHO],
+  ] as const) {
+    expect(await http.post(path, body, once)).toMatchObject({
+      status: 409,
+      body: { detail: 'This Idempotency-Key was sent with another request. Each request needs its own.' },
+    });
+  }
+  expect((await http.post('/threads', {}, { 'idempotency-key': 'x'.repeat(256) })).status).toBe(422);
+});
+
+test('a request that failed may be sent again', async () => {
+  const once = key();
+  const thread_id = crypto.randomUUID();
+  const at = `/threads/${thread_id}/runs/wait`;
+  expect((await http.post(at, ECHO, once)).status).toBe(404);
+  await http.post('/threads', { thread_id });
+  const made = await http.post(at, ECHO, once);
+  expect([made.status, made.headers['idempotency-replayed']]).toEqual([200, undefined]);
+  expect((await http.post(at, ECHO, once)).text).toBe(made.text);
+});
+
+test('of requests at the same time one makes the run', async () => {
+  const at = `/threads/${await http.thread()}/runs`;
+  const once = key();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => http.post(at, ECHO, once)));
+  for (const { status } of answers) expect([200, 409]).toContain(status);
+  expect((await http.get(at)).body).toHaveLength(1);
+});
+
+test('what only reads has no use for a key', async () => {
+  const once = key();
+  for (const body of [{}, { limit: 1 }]) {
+    const found = await http.post('/threads/search', body, once);
+    expect([found.status, found.headers['idempotency-replayed']]).toEqual([200, undefined]);
+  }
+});

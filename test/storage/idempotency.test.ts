@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { idempotencyRepository } from '../../src/storage/idempotency.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { newRun, queueStory, request } from '../support/queued-runs.ts';
+
+const KEY = { owner: 'ada', key: 'k1' };
+const RULES = { keep_ms: 60_000, claim_ms: 60_000 };
+const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
+
+describeEachDatabase('a key of a request', (open) => {
+  test('stands for one request of one client', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    const outcomes = await Promise.all([keys.use(KEY, 'one', RULES), keys.use(KEY, 'one', RULES)]);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['in progress', 'new']);
+    expect(await keys.use(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
+    expect(await keys.use({ ...KEY, owner: 'eve' }, 'other', RULES)).toEqual({ outcome: 'new' });
+  });
+
+  test('brings back the answer', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    await keys.use(KEY, 'one', RULES);
+    await keys.answer(KEY, ANSWER);
+    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
+  });
+
+  test('is kept with the run in one transaction, or not at all', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    const { queue, add } = queueStory(db);
+    await keys.use(KEY, 'one', RULES);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const run = newRun(thread_id);
+    await queue.enqueue({ ...request(run), others: 'reject', once: KEY });
+    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
+    await queue.enqueue({ ...request(run), once: KEY });
+    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
+    await keys.release(KEY);
+    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
+  });
+
+  test('is free again when nothing came of it', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    await keys.use(KEY, 'one', RULES);
+    await keys.release(KEY);
+    expect(await keys.use(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
+    // Its server is gone.
+    await keys.use({ ...KEY, key: 'k2' }, 'one', { ...RULES, claim_ms: -1 });
+    expect(await keys.use({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.use({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
+  });
+
+  test('is forgotten after its time', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    for (const key of ['a', 'b', 'c']) {
+      await keys.use({ ...KEY, key }, 'one', { ...RULES, keep_ms: -1 });
+      await keys.answer({ ...KEY, key }, ANSWER);
+    }
+    expect(await keys.use({ ...KEY, key: 'a' }, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect([await keys.dropExpired(1), await keys.dropExpired(10), await keys.dropExpired(10)]).toEqual([
+      1, 1, 0,
+    ]);
+  });
+});
