@@ -56,17 +56,21 @@ export class ThreadReader {
       this.#seq = Math.max(this.#seq, run.base);
       const frames = await this.#framesOf(run);
       if (frames.length > 0) return frames;
-      // As long as it executes here, the next frames need no look at where they belong.
-      if (!this.#sources.live.get(run.run_id)) this.#run = undefined;
-      if (run.length === null) return [];
+      if (run.length === null) {
+        // As long as it executes here, the next frames need no look at where they belong.
+        if (!this.#sources.live.get(run.run_id)) this.#run = undefined;
+        return [];
+      }
+      this.#run = undefined;
       // Its log was dropped while it was read.
       this.#seq = run.base + run.length;
     }
   }
 
-  async #framesOf({ run_id, base }: LoggedRun): Promise<ThreadFrame[]> {
+  async #framesOf({ run_id, base, length }: LoggedRun): Promise<ThreadFrame[]> {
     const { live, log } = this.#sources;
-    const here = live.get(run_id);
+    // The end of a run is in the log a moment before it is in memory.
+    const here = length === null ? live.get(run_id) : undefined;
     const after = this.#seq - base;
     const found = (here?.logged && here.after(after)) || (await log.readAfter(run_id, after, PAGE));
     const frames: ThreadFrame[] = [];

@@ -153,6 +153,15 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:end']);
   });
 
+  test('the end is seen even when nobody in this process tells of it', async () => {
+    await using db = await open();
+    const there = story(db);
+    await there.add(there.thread_id);
+    const attempt = await executing(there);
+    await there.queue.finish(attempt.lease, successful());
+    expect(await read(there, 1)).toEqual(['1:end']);
+  });
+
   test('what is gone is passed over, and its numbers are not given again', async () => {
     await using db = await open();
     const there = story(db);
