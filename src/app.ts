@@ -14,6 +14,7 @@ import { loadGraphs } from './graphs/registry.ts';
 import { createServer } from './http/server.ts';
 import { assistantRuns } from './services/assistant-runs.ts';
 import { assistantService } from './services/assistants.ts';
+import { eventStreamingService } from './services/event-streaming/event-streaming.ts';
 import { idempotencyService } from './services/idempotency.ts';
 import { runExplain } from './services/run-explain.ts';
 import { runService } from './services/runs.ts';
@@ -24,6 +25,7 @@ import { threadService } from './services/threads.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Ttl } from './storage/thread-ttl.ts';
 import { type Engine, type EngineOptions, engine } from './workers/engine.ts';
+import type { AttemptRules } from './workers/run-attempt.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
@@ -55,10 +57,18 @@ interface Ground {
 
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  const storage = await openStorage(config.storage);
+  try {
+    return await appOver(storage, config, options);
+  } catch (error) {
+    await storage[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function appOver(storage: Storage, config: Config, options: AppOptions): Promise<App> {
   const { logger, clock = systemClock } = options;
   const ids = options.ids ?? systemIds(clock);
-  await using opened = new AsyncDisposableStack();
-  const storage = opened.use(await openStorage(config.storage));
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger });
   const { services, workers } = wire({ config, logger, clock, ids, storage, graphs });
   await services.assistants.syncSystem();
@@ -79,7 +89,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     logger,
     ids,
   });
-  return appOf({ config, server, graphs, workers, storage: opened.move() });
+  return appOf({ config, server, graphs, workers, storage });
 }
 
 function appOf({
@@ -93,14 +103,14 @@ function appOf({
   server: FastifyInstance;
   graphs: GraphRegistry;
   workers: Engine;
-  storage: AsyncDisposableStack;
+  storage: AsyncDisposable;
 }): App {
   let stopping: Promise<void> | undefined;
   async function stop(grace_ms: number): Promise<void> {
     // The door stays open while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
     await workers.stop(grace_ms);
     await server.close();
-    await storage.disposeAsync();
+    await storage[Symbol.asyncDispose]();
   }
   return {
     server,
@@ -134,13 +144,19 @@ function wire(ground: Ground) {
   const base = { queue, runs, threads, checkpoints, graphs, clock, ids, bus, keep_log_ms, default_ttl };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
-  const assistantsService = assistantService({ ...base, assistants, runs: assistantRuns(base) });
-  const runDeps = { ...base, sources, assistants: assistantsService };
   const threadState = threadStateService({
     ...base,
     assistants,
     memory: (thread_id) => ({ checkpointer: threadCheckpointer({ checkpoints, thread_id, ids }), store }),
   });
+  const { settle } = threadState;
+  const assistantsService = assistantService({
+    ...base,
+    assistants,
+    runs: assistantRuns({ ...base, settle }),
+  });
+  const runDeps = { ...base, sources, settle, assistants: assistantsService };
+  const runsService = runService(runDeps);
   const services = {
     assistants: assistantsService,
     threads: threadService({
@@ -150,9 +166,17 @@ function wire(ground: Ground) {
     }),
     threadState,
     threadStream: threadStreamService({ threads, sources }),
-    runs: runService(runDeps),
+    runs: runsService,
     idempotency: idempotencyService({ keys }),
     explain: runExplain({ ...base, max_attempts: config.runs.max_attempts }),
+    eventStreaming: eventStreamingService({
+      ...base,
+      runs: runsService,
+      threadState,
+      runRows: runs,
+      sources,
+      logger,
+    }),
     statelessRuns: statelessRunService(runDeps),
   };
   const workers = engine(
@@ -167,12 +191,7 @@ function wire(ground: Ground) {
         checkpointer: runCheckpointer({ checkpoints, writes, lease, durability }),
         store,
       }),
-      rules: {
-        timeout_ms: config.runs.timeout_seconds * 1000,
-        keep_log_ms,
-        retry_ms: 1000,
-        version: VERSION,
-      },
+      rules: attemptRules(config.runs, keep_log_ms),
     },
     engineOptions(config),
   );
@@ -186,6 +205,10 @@ function wire(ground: Ground) {
 
 function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {
   return ttl === undefined ? undefined : { strategy, ttl };
+}
+
+function attemptRules({ timeout_seconds }: Config['runs'], keep_log_ms: number): AttemptRules {
+  return { timeout_ms: timeout_seconds * 1000, keep_log_ms, retry_ms: 1000, version: VERSION };
 }
 
 function engineOptions({ runs, storage, checkpointer: { ttl } }: Config): EngineOptions {

@@ -13,20 +13,14 @@ export function isEnd(frame: Frame): boolean {
 }
 
 /**
- * A run made by event streaming (CONTRACT §7) logs the events of that protocol: the frame's name is this and their
- * method, its data their `params`. They need no other work for each follower than to be numbered.
+ * A run made by event streaming (CONTRACT §7) logs the events of that protocol: the frame's name is this, their method
+ * and, after `|`, their namespace; its data their `params`. They need no work for each follower but to be numbered.
  */
 export const PROTOCOL_EVENT = 'v2:';
 
-interface ProtocolParams {
-  readonly namespace: readonly string[];
-  readonly data: unknown;
-}
-
-/** The frame as the older streams know it, `mode|namespace` and the data alone; others are as they were. */
+/** The frame as the older streams know it, with the data alone; others are as they were. */
 export function plainFrame(frame: Frame): Frame {
   if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
-  const { namespace, data } = JSON.parse(frame.data) as ProtocolParams;
-  const method = frame.event.slice(PROTOCOL_EVENT.length);
-  return { seq: frame.seq, event: [method, ...namespace].join('|'), data: toJson(data) };
+  const { data } = JSON.parse(frame.data) as { data: unknown };
+  return { seq: frame.seq, event: frame.event.slice(PROTOCOL_EVENT.length), data: toJson(data) };
 }

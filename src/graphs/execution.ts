@@ -3,6 +3,7 @@ import { callOptions } from './call-options.ts';
 import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } from './command.ts';
 import { EventQueue } from './event-queue.ts';
 import type { GraphCall, GraphEvent } from './graph.ts';
+import { type LibraryEvent, ProtocolStream } from './protocol-stream.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
 import { type LibraryChunk, libraryModes, StreamModes } from './stream-modes.ts';
 import { TaskFailures } from './task-failures.ts';
@@ -31,7 +32,7 @@ export async function* execute(
   call.signal.addEventListener('abort', onAbort, { once: true });
 
   let running = true;
-  run(withMemory(graph, call.memory), call, library, signal, (event) => queue.push(event))
+  run(withMemory(graph, call.memory, call.protocol), call, library, signal, (event) => queue.push(event))
     .then(
       () => queue.end(),
       (error) => queue.fail(call.signal.aborted ? call.signal.reason : error),
@@ -57,6 +58,7 @@ async function run(
   emit: (event: GraphEvent) => void,
 ): Promise<void> {
   const input = await inputOf(graph, call, library);
+  if (call.protocol) return streamProtocol(graph, input, call, signal, emit);
   const failures = new TaskFailures();
   const modes = new StreamModes(call.stream_mode, call.subgraphs, failures, emit);
   const options = callOptions(call, libraryModes(call.stream_mode), signal);
@@ -68,6 +70,22 @@ async function run(
     if (!signal.aborted) modes.failed();
     throw error;
   }
+}
+
+/** Everything there is to tell: who follows the thread chooses. */
+async function streamProtocol(
+  graph: RunnableGraph,
+  input: unknown,
+  call: GraphCall,
+  signal: AbortSignal,
+  emit: (event: GraphEvent) => void,
+): Promise<void> {
+  if (!graph.streamEvents)
+    throw new TypeError('This graph has no streamEvents, which event streaming needs.');
+  const stream = new ProtocolStream(emit);
+  const events = await graph.streamEvents(input, { ...callOptions(call, [], signal), version: 'v3' });
+  for await (const event of events) stream.event(event as LibraryEvent);
+  stream.end();
 }
 
 async function inputOf(
@@ -96,7 +114,7 @@ async function streamEvents(
   if (!graph.streamEvents)
     throw new TypeError('This graph has no streamEvents, which stream mode "events" needs.');
   let root: unknown;
-  for await (const event of graph.streamEvents(input, { ...options, version: 'v2' })) {
+  for await (const event of await graph.streamEvents(input, { ...options, version: 'v2' })) {
     const { event: name, run_id, tags, data } = event as Record<string, unknown>;
     root ??= run_id;
     if (Array.isArray(tags) && tags.includes('langsmith:hidden')) continue;

@@ -29,6 +29,8 @@ export interface GraphCall {
   readonly context: unknown;
   readonly stream_mode: readonly StreamMode[];
   readonly subgraphs: boolean;
+  /** Events of the newer protocol (CONTRACT §7) instead of those of stream modes. */
+  readonly protocol?: boolean;
   readonly interrupt_before: '*' | readonly string[] | null;
   readonly interrupt_after: '*' | readonly string[] | null;
   readonly durability: 'sync' | 'async' | 'exit';

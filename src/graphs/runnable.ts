@@ -5,7 +5,10 @@
 export interface RunnableGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   getState(config: object, options?: object): Promise<Snapshot>;
-  streamEvents?(input: unknown, options: object): AsyncIterable<unknown>;
+  /** Version v3 is promised, v2 comes at once. */
+  streamEvents?(input: unknown, options: object): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
+  /** A new graph of the same class, private fields included. */
+  withConfig?(config: object): RunnableGraph;
   getStateHistory?(config: object, options?: object): AsyncIterable<Snapshot>;
   updateState?(config: object, values: unknown, asNode?: string): Promise<SnapshotConfig>;
   bulkUpdateState?(config: object, supersteps: object[]): Promise<SnapshotConfig>;
@@ -51,13 +54,16 @@ export function isRunnableGraph(value: unknown): value is RunnableGraph {
 /**
  * The graph with this memory, as a clone: LangGraph ignores a checkpointer given as a call option, and the user's
  * object is shared by all runs. What is not built as LangGraph's own graphs are may have private fields, which a clone
- * would lack, and keeps its memory elsewhere: it is used as it is.
+ * would lack, and keeps its memory elsewhere: it is used as it is. `whole`: LangGraph's own newer stream needs its
+ * private methods too, which only a graph that was constructed has; that costs more than a copy of its fields.
  */
 export function withMemory(
   graph: RunnableGraph,
   memory: { checkpointer: unknown; store: unknown },
+  whole = false,
 ): RunnableGraph {
   if (!('nodes' in graph && 'channels' in graph)) return graph;
   const { checkpointer, store } = memory;
+  if (whole && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
   return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
 }

@@ -6,7 +6,7 @@ import type { JoinOptions } from '../services/run-streams.ts';
 import type { RunService } from '../services/runs.ts';
 import { trackConnections } from './connections.ts';
 import { lateSender } from './late-result.ts';
-import { eventSender } from './sse.ts';
+import { eventPusher, eventSender } from './sse.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -23,8 +23,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
   const leave = (run: Run, what: OnDisconnect) => (what === 'cancel' ? () => runs.abandon(run) : undefined);
 
   return {
-    connections,
     sendEvents,
+    pushEvents: eventPusher(connections, logger),
     sendLate,
 
     /** Every event of a run that was just made. */

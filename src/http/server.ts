@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AssistantService } from '../services/assistants.ts';
+import type { EventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../services/idempotency.ts';
 import type { RunExplainService } from '../services/run-explain.ts';
 import type { RunService } from '../services/runs.ts';
@@ -9,6 +10,9 @@ import type { StatelessRunService } from '../services/stateless-runs.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
 import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
+import { commandRoutes } from './event-streaming/commands.ts';
+import { eventStreamRoutes } from './event-streaming/events.ts';
+import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { useAuth } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
@@ -41,6 +45,7 @@ export interface Services {
   readonly threads: ThreadService;
   readonly threadState: ThreadStateService;
   readonly threadStream: ThreadStreamService;
+  readonly eventStreaming: EventStreamingService;
   readonly runs: RunService;
   readonly explain: RunExplainService;
   readonly idempotency: IdempotencyService;
@@ -94,6 +99,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   await useCors(server, options.cors);
   useAuth(server, options.api_keys);
   useIdempotency(server, services.idempotency);
+  await useWebSockets(server, body_limit);
   const replies = runReplies(server, { runs: services.runs, logger });
   await useOpenApi(server, { version: info.version, graph_ids: info.graph_ids, mount_prefix });
 
@@ -130,6 +136,9 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     threadUpkeepRoutes(server, services);
     threadStateRoutes(server, services);
     threadStreamRoutes(server, { ...services, ...replies });
+    eventStreamRoutes(server, { ...services, ...replies });
+    commandRoutes(server, services);
+    webSocketRoutes(server, { ...services, logger: routed.logger });
   }
   if (!options.disable_runs) {
     runRoutes(server, withReplies);

@@ -16,6 +16,9 @@ const HEARTBEAT = ': heartbeat\r\n\r\n';
 /** The SDK takes a stream for dead after three missing ones (CONTRACT §5). */
 const HEARTBEAT_MS = 5_000;
 
+/** What one client may have waiting for it; then it reads the log at its own pace. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
 export interface EventStream {
   readonly headers: Readonly<Record<string, string>>;
   /** Ids let a client resume; only a run that keeps its events has them. */
@@ -36,21 +39,60 @@ export function eventSender(connections: Connections, logger: Logger): SendEvent
   return async (reply, { headers, resumable, frames: open }, onGone) => {
     using connection = connections.open(reply, onGone);
     const frames = await open(connection.signal);
-    // Past the framework: the headers leave now, and they include those of its plugins, such as CORS.
-    reply.hijack();
+    using _heartbeat = beginStream(reply, headers);
     const { raw } = reply;
-    raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
-    raw.write(HEARTBEAT);
-    const heartbeat = setInterval(() => raw.writableNeedDrain || raw.write(HEARTBEAT), HEARTBEAT_MS);
     try {
       await pump(raw, frames, resumable, connection.signal);
     } catch (error) {
       logger.error('stream broke off', { request_id: reply.request.id, error });
       raw.destroy();
-    } finally {
-      clearInterval(heartbeat);
     }
   };
+}
+
+/** An event stream that is written to by somebody who does not wait for its client. */
+export interface FrameSink {
+  send(frame: Frame): void;
+  /** The client is so far behind that its events should not be kept in memory for it. */
+  isFull(): boolean;
+  /** Resolves when the client has caught up, or on abort. */
+  drained(signal: AbortSignal): Promise<void>;
+}
+
+/** Resolves when the stream has ended: with its client, with the server, or with `write`. */
+export type PushEvents = (
+  reply: FastifyReply,
+  write: (sink: FrameSink, signal: AbortSignal) => Promise<void>,
+) => Promise<void>;
+
+/** For streams without an end of their own: the connection is cut, which makes a client come back. */
+export function eventPusher(connections: Connections, logger: Logger): PushEvents {
+  return async (reply, write) => {
+    using connection = connections.open(reply);
+    using _heartbeat = beginStream(reply, {});
+    const { raw } = reply;
+    const sink: FrameSink = {
+      send: (frame) => raw.write(sseText(frame, true)),
+      isFull: () => raw.writableLength > MAX_WAITING_BYTES,
+      drained: async (signal) => {
+        if (raw.writableNeedDrain) await drained(raw, signal);
+      },
+    };
+    await write(sink, connection.signal).catch((error: unknown) =>
+      logger.error('stream broke off', { request_id: reply.request.id, error }),
+    );
+    raw.destroy();
+  };
+}
+
+/** Past the framework: the headers leave now, and they include those of its plugins, such as CORS. */
+function beginStream(reply: FastifyReply, headers: Readonly<Record<string, string>>): Disposable {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
+  raw.write(HEARTBEAT);
+  const heartbeat = setInterval(() => raw.writableNeedDrain || raw.write(HEARTBEAT), HEARTBEAT_MS);
+  return { [Symbol.dispose]: () => clearInterval(heartbeat) };
 }
 
 async function pump(

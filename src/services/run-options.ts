@@ -5,8 +5,14 @@ import type { RunCreate, RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import { mirrorContext } from './mirror-context.ts';
 
-/** How a client waits for its run; a waiting one needs the `values` whatever modes it asked for. */
-export type RunKind = 'background' | 'stream' | 'wait';
+/**
+ * How a client waits for its run; a waiting one needs the `values` whatever modes it asked for. `events`: it follows
+ * the thread by event streaming (CONTRACT §7).
+ */
+export type RunKind = 'background' | 'stream' | 'wait' | 'events';
+
+/** Marks in `configurable` a run of kind `events`. */
+export const EVENT_STREAMING = '__event_streaming_v2';
 
 export interface RunContext {
   readonly actor: Actor;
@@ -114,5 +120,6 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     langgraph_request_id: request_id,
     __request_start_time_ms__: run.now_ms,
     __after_seconds__: after_seconds,
+    ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),
   };
 }

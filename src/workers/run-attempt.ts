@@ -6,6 +6,7 @@ import type { LiveRun, LiveRuns } from '../events/live-runs.ts';
 import { EventWriter } from '../events/writer.ts';
 import type { GraphConfig, GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
+import { EVENT_STREAMING } from '../services/run-options.ts';
 import type { AttemptWrites, AttemptWritesOptions } from '../storage/attempt-writes.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { Lease } from '../storage/queue/lease.ts';
@@ -59,7 +60,11 @@ export async function runAttempt(
   claimed: ClaimedRun,
   stop: AbortController,
 ): Promise<void> {
-  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs['resumable'] === true);
+  using live = deps.live.open(
+    claimed.lease.run_id,
+    claimed.last_seq,
+    claimed.run.kwargs['resumable'] === true,
+  );
   const attempt = begin(deps, claimed, live, stop);
   using _writes = attempt.writes;
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
@@ -101,6 +106,7 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
     context: kwargs.context,
     stream_mode: kwargs.stream_mode,
     subgraphs: kwargs.subgraphs,
+    protocol: kwargs.config.configurable[EVENT_STREAMING] === true,
     interrupt_before: kwargs.interrupt_before,
     interrupt_after: kwargs.interrupt_after,
     durability: kwargs.durability,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
 import { ErrorResponse } from '../../schemas/errors.ts';
+import * as streaming from '../../schemas/event-streaming.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
 import * as runs from '../../schemas/runs.ts';
 import { StreamMode } from '../../schemas/stream-mode.ts';
@@ -35,6 +36,8 @@ export const REQUESTS: Record<string, z.ZodType> = {
   Command,
   Send,
   StreamMode,
+  ProtocolCommand: streaming.ProtocolCommand,
+  ProtocolEventStreamRequest: streaming.EventStreamRequest,
 };
 
 /** What the server answers. */
@@ -58,6 +61,9 @@ export const RESPONSES: Record<string, z.ZodType> = {
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,
+  ProtocolSuccess: streaming.ProtocolSuccess,
+  ProtocolError: streaming.ProtocolError,
+  ProtocolResponseMeta: streaming.ProtocolResponseMeta,
   ErrorResponse,
 };
 

@@ -4,6 +4,7 @@ export const TAGS = {
   threads: 'Threads',
   runs: 'Thread Runs',
   stateless: 'Stateless Runs',
+  streaming: 'Streaming',
   system: 'System',
 } as const;
 
@@ -12,5 +13,6 @@ export const GROUPS = [
   { name: TAGS.threads, description: 'What runs share: a conversation, with its state and history.' },
   { name: TAGS.runs, description: 'Runs of an assistant on a thread.' },
   { name: TAGS.stateless, description: 'Runs on a thread of their own, which goes when they end.' },
+  { name: TAGS.streaming, description: 'Event streaming: commands, and what happens on a thread as events.' },
   { name: TAGS.system, description: 'Health, version and figures of the server.' },
 ];

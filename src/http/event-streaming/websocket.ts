@@ -1,0 +1,108 @@
+import websocket from '@fastify/websocket';
+import type { FastifyInstance } from 'fastify';
+import type { Actor } from '../../auth/actor.ts';
+import type { Logger } from '../../core/logger.ts';
+import { ThreadPath } from '../../schemas/path-params.ts';
+import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
+import type { EventSink } from '../../services/event-streaming/subscriber.ts';
+
+/** What one client may have waiting for it; then it reads the log at its own pace. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+/** Clients read 4000 + an HTTP status as that status (CONTRACT §7 WebSocket). */
+const INVALID_THREAD = 4422;
+const FAILED = 1011;
+const RESTARTING = 1012;
+/** How long a client may take to say goodbye when the server closes, ms. */
+const GOODBYE_MS = 200;
+
+/** What is used of the `ws` package's socket. */
+interface Socket {
+  readonly bufferedAmount: number;
+  send(text: string, onWritten?: () => void): void;
+  close(code: number, reason?: string): void;
+  terminate(): void;
+  on(event: 'close', listener: () => void): void;
+  on(event: 'message', listener: (data: Buffer) => void): void;
+}
+
+/** `max_bytes`: the largest message that a client may send. */
+export async function useWebSockets(server: FastifyInstance, max_bytes: number): Promise<void> {
+  await server.register(websocket, {
+    options: { maxPayload: max_bytes },
+    preClose(done) {
+      const clients: Iterable<Socket> = server.websocketServer.clients;
+      for (const client of clients) client.close(RESTARTING, 'the server is shutting down');
+      setTimeout(() => {
+        for (const client of clients) client.terminate();
+      }, GOODBYE_MS).unref();
+      server.websocketServer.close();
+      done();
+    },
+  });
+}
+
+export function webSocketRoutes(
+  server: FastifyInstance,
+  { eventStreaming, logger }: { eventStreaming: EventStreamingService; logger: Logger },
+) {
+  server.route<{ Params: { thread_id: string } }>({
+    method: 'GET',
+    url: '/threads/:thread_id/stream/events',
+    schema: { hide: true },
+    exposeHeadRoute: false,
+    handler: (_request, reply) =>
+      reply.code(405).header('allow', 'POST').send({ detail: 'Method Not Allowed' }),
+    wsHandler(socket: Socket, { actor, params, id }) {
+      const path = ThreadPath.safeParse(params);
+      if (!path.success) return socket.close(INVALID_THREAD, path.error.issues[0]?.message);
+      const log = logger.with({ request_id: id });
+      return converse(socket, actor, path.data.thread_id, eventStreaming, log);
+    },
+  });
+}
+
+/** Commands are carried out one after the other, as they come; events flow between the answers. */
+function converse(
+  socket: Socket,
+  actor: Actor,
+  thread_id: string,
+  eventStreaming: EventStreamingService,
+  logger: Logger,
+): void {
+  const gone = new AbortController();
+  socket.on('close', () => gone.abort());
+  const connection = eventStreaming.connect(thread_id, sinkOf(socket), gone.signal);
+  let turn = Promise.resolve();
+  socket.on('message', (data) => {
+    turn = turn.then(async () => {
+      const envelope = parse(String(data));
+      const answer = envelope
+        ? await connection.command(actor, envelope.value)
+        : badEnvelope(null, 'Protocol commands must be valid JSON.');
+      if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
+    });
+  });
+  connection.served
+    .catch((error: unknown) => logger.error('stream broke off', { error }))
+    .finally(() => socket.close(FAILED, 'thread stream ended'));
+}
+
+function sinkOf(socket: Socket): EventSink {
+  let written = Promise.resolve();
+  return {
+    send({ text }) {
+      written = new Promise((resolve) => socket.send(text, () => resolve()));
+    },
+    isFull: () => socket.bufferedAmount > MAX_WAITING_BYTES,
+    // The last one that was sent is the last one that leaves; on a socket that is gone its callback is called too.
+    drained: () => written,
+  };
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { JsonObject } from './fields.ts';
+
+/** CONTRACT §7. `custom:<name>` is one of them for each name. */
+export const CHANNELS = [
+  'values',
+  'updates',
+  'messages',
+  'tools',
+  'lifecycle',
+  'input',
+  'tasks',
+  'custom',
+  'checkpoints',
+] as const;
+
+export const ERROR_CODES = [
+  'invalid_argument',
+  'unknown_command',
+  'unknown_error',
+  'no_such_run',
+  'no_such_subscription',
+  'no_such_namespace',
+  'no_such_interrupt',
+  'no_such_checkpoint',
+  'permission_denied',
+  'not_supported',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** The way from the root graph to a subgraph: `[]`, `['child:<task id>']`, … */
+export const Namespace = z.array(z.string());
+export type Namespace = z.infer<typeof Namespace>;
+
+/** Refused with 400 and not with 422, in words of their own: the service checks what is only described here. */
+export const EventStreamRequest = z.looseObject({
+  channels: z.unknown().meta({
+    type: 'array',
+    minItems: 1,
+    items: { type: 'string' },
+    description: `What to send: ${CHANNELS.join(', ')}, or \`custom:<name>\`.`,
+  }),
+  namespaces: z
+    .unknown()
+    .optional()
+    .meta({
+      type: 'array',
+      items: { type: 'array', items: { type: 'string' } },
+      description:
+        'Only events of these graphs and of graphs below them. `child` stands for every `child:<id>`.',
+    }),
+  depth: z.unknown().optional().meta({
+    type: 'integer',
+    minimum: 0,
+    description: 'How far below; without it at any depth.',
+  }),
+  since: z.unknown().optional().meta({
+    type: 'integer',
+    minimum: 0,
+    description:
+      'The `seq` of the last event received: those after it are sent again. Without it, all that is kept.',
+  }),
+});
+export type EventStreamRequest = z.infer<typeof EventStreamRequest>;
+
+/** Any JSON: a bad envelope has an answer of its own. */
+export const ProtocolCommand = z
+  .unknown()
+  .refine((body) => body !== undefined)
+  .meta({
+    type: 'object',
+    required: ['id', 'method'],
+    properties: {
+      id: { type: 'integer', minimum: 0, description: 'Comes back in the answer.' },
+      method: { type: 'string', description: 'Such as `run.start` or `input.respond`.' },
+      params: { type: 'object', additionalProperties: true, description: 'What the method takes.' },
+    },
+    additionalProperties: true,
+  });
+
+export const ProtocolResponseMeta = z.looseObject({
+  applied_through_seq: z.int().min(0).optional().describe('The newest event of the thread at that time.'),
+});
+
+export const ProtocolSuccess = z.looseObject({
+  type: z.literal('success'),
+  id: z.int().min(0),
+  result: JsonObject,
+  meta: ProtocolResponseMeta.optional(),
+});
+export type ProtocolSuccess = z.infer<typeof ProtocolSuccess>;
+
+export const ProtocolError = z.looseObject({
+  type: z.literal('error'),
+  id: z.int().min(0).nullable(),
+  error: z.enum(ERROR_CODES),
+  message: z.string(),
+});
+export type ProtocolError = z.infer<typeof ProtocolError>;
+
+const config = JsonObject.nullish();
+const metadata = JsonObject.nullish();
+const namespace = Namespace.optional();
+
+/** What each method takes. Fields that are not listed are ignored. */
+export const PARAMS = {
+  'run.start': z.looseObject({
+    assistant_id: z.string().min(1),
+    input: z.unknown().optional(),
+    config,
+    metadata,
+    // The SDK sends both.
+    multitask_strategy: z.unknown().optional(),
+    multitaskStrategy: z.unknown().optional(),
+  }),
+  'input.respond': z.looseObject({
+    interrupt_id: z.string().optional(),
+    response: z.unknown().optional(),
+    responses: z
+      .array(z.looseObject({ interrupt_id: z.string(), response: z.unknown().optional() }))
+      .min(1)
+      .optional(),
+    update: z.union([JsonObject, z.array(z.unknown())]).nullish(),
+    goto: z.union([z.string(), JsonObject, z.array(z.union([z.string(), JsonObject]))]).nullish(),
+    config,
+    metadata,
+  }),
+  'input.inject': z.looseObject({
+    namespace,
+    message: z.looseObject({ role: z.string(), content: z.unknown() }),
+  }),
+  'agent.getTree': z.looseObject({ run_id: z.guid().toLowerCase().optional() }),
+  'state.get': z.looseObject({ namespace, keys: z.array(z.string()).optional() }),
+  'state.listCheckpoints': z.looseObject({
+    namespace,
+    limit: z.int().min(1).max(1000).optional(),
+    before: z.string().optional(),
+  }),
+  'state.fork': z.looseObject({ checkpoint_id: z.string(), input: z.unknown().optional(), config }),
+} as const;
+
+export type Method = keyof typeof PARAMS;
+export type Params<M extends Method> = z.infer<(typeof PARAMS)[M]>;

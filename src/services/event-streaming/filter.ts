@@ -1,0 +1,61 @@
+import { BadRequest } from '../../core/errors.ts';
+import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/event-streaming.ts';
+import type { ProtocolEvent } from './events.ts';
+
+/** Which events somebody wants. */
+export interface EventFilter {
+  readonly channels: ReadonlySet<string>;
+  /** Undefined for all. */
+  readonly namespaces: readonly Namespace[] | undefined;
+  readonly depth: number | undefined;
+}
+
+/** Throws `BadRequest` in the words of the official server. */
+export function eventFilter({ channels, namespaces, depth }: EventStreamRequest): EventFilter {
+  if (!Array.isArray(channels) || channels.length === 0) {
+    throw new BadRequest('channels is required and must be a non-empty array');
+  }
+  const bogus = channels.filter((channel) => typeof channel !== 'string' || !isChannel(channel));
+  if (bogus.length > 0) {
+    const allowed = `${CHANNELS.join(', ')}, custom:<name>`;
+    throw new BadRequest(`channels contains unsupported entries: ${bogus.join(', ')}. Allowed: ${allowed}`);
+  }
+  const places = Namespace.array().nullish().safeParse(namespaces);
+  if (!places.success) throw new BadRequest('namespaces must be an array of arrays of strings');
+  return {
+    channels: new Set(channels as string[]),
+    namespaces: places.data && places.data.length > 0 ? places.data : undefined,
+    depth: wholeNumber('depth', depth),
+  };
+}
+
+/** Undefined and null are no number; anything else than a whole one from 0 is a `BadRequest`. */
+export function wholeNumber(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+  throw new BadRequest(`${name} must be a non-negative integer`);
+}
+
+export function wants({ channels, namespaces, depth }: EventFilter, event: ProtocolEvent): boolean {
+  const isCustom = event.channel.startsWith('custom:');
+  if (!channels.has(event.channel) && !(isCustom && channels.has('custom'))) return false;
+  if (!namespaces) return true;
+  return namespaces.some(
+    (prefix) =>
+      isWithin(event.namespace, prefix) &&
+      (depth === undefined || event.namespace.length - prefix.length <= depth),
+  );
+}
+
+/** A segment without a task's id stands for the node, whichever its task. */
+export function isWithin(namespace: Namespace, prefix: Namespace): boolean {
+  return prefix.every((segment, index) => {
+    const candidate = namespace[index];
+    if (candidate === undefined) return false;
+    return candidate === segment || (!segment.includes(':') && candidate.split(':')[0] === segment);
+  });
+}
+
+function isChannel(name: string): boolean {
+  return (CHANNELS as readonly string[]).includes(name) || /^custom:.+/.test(name);
+}

@@ -1,0 +1,152 @@
+import type { Actor } from '../../auth/actor.ts';
+import type { Command } from '../../schemas/command.ts';
+import type { Params } from '../../schemas/event-streaming.ts';
+import type { JsonObject } from '../../schemas/fields.ts';
+import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import type { RunRepository } from '../../storage/runs.ts';
+import type { ThreadRepository } from '../../storage/threads.ts';
+import type { RunService } from '../runs.ts';
+import { isFinal } from '../transitions.ts';
+import { CommandFailed, missingIs } from './failures.ts';
+
+export interface RunCommandDeps {
+  readonly runs: Pick<RunService, 'create' | 'follow'>;
+  readonly runRows: Pick<RunRepository, 'list'>;
+  readonly threads: Pick<ThreadRepository, 'get'>;
+}
+
+/** How long an answer may wait for the run that asked to let go of its thread, ms. */
+const LET_GO_MS = 10_000;
+
+/** Everything that is told goes into the log; who follows the thread chooses. */
+const MODES: RunCreate['stream_mode'] = [
+  'values',
+  'updates',
+  'messages',
+  'tools',
+  'custom',
+  'tasks',
+  'checkpoints',
+];
+
+/** The commands that make a run (CONTRACT §7). */
+export function runCommands(deps: RunCommandDeps) {
+  const { threads } = deps;
+  const start = starter(deps);
+
+  return {
+    /** With an interrupt waiting, the input is its answer, unless the run starts from a checkpoint of its own. */
+    async start(actor: Actor, thread_id: string, params: Params<'run.start'>) {
+      const { assistant_id, input, config, metadata } = params;
+      const strategy = MultitaskStrategy.safeParse(params.multitaskStrategy ?? params.multitask_strategy);
+      const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
+      const thread =
+        input === null || input === undefined || isFork ? undefined : await threads.get(thread_id);
+      const what = waiting(thread).length > 0 ? { command: { resume: input } } : { input };
+      const multitask_strategy = strategy.data;
+      const { run_id } = await start(actor, thread_id, {
+        assistant_id,
+        ...what,
+        config,
+        metadata,
+        multitask_strategy,
+      });
+      return { run_id };
+    },
+
+    /** Answers one interrupt, or several at once, and lets the graph go on. */
+    async respond(actor: Actor, thread_id: string, params: Params<'input.respond'>) {
+      const answers = answersOf(params);
+      await letGo(deps, thread_id);
+      const thread = await threads.get(thread_id);
+      const assistant_id = assistantOf(thread);
+      const known = waiting(thread);
+      const unknown = Object.keys(answers).find((id) => !known.includes(id));
+      if (unknown !== undefined) {
+        throw new CommandFailed('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
+      }
+      const { update, goto, config, metadata } = params;
+      const command = { resume: answers, update, goto } as Command;
+      await start(actor, thread_id, { assistant_id, command, config, metadata });
+      return {};
+    },
+
+    /** A message for the graph: its next input, after the run in flight. */
+    async inject(actor: Actor, thread_id: string, { namespace = [], message }: Params<'input.inject'>) {
+      if (namespace.length > 0) {
+        throw new CommandFailed(
+          'not_supported',
+          'A message can only be given to the graph itself, not to a subgraph.',
+        );
+      }
+      const assistant_id = assistantOf(await threads.get(thread_id));
+      await start(actor, thread_id, { assistant_id, input: { messages: [message] } });
+      return {};
+    },
+
+    async fork(actor: Actor, thread_id: string, { checkpoint_id, input, config }: Params<'state.fork'>) {
+      const assistant_id = assistantOf(await threads.get(thread_id));
+      const configurable = { ...(config?.['configurable'] as JsonObject), checkpoint_id };
+      const { run_id } = await start(actor, thread_id, {
+        assistant_id,
+        input,
+        config: { ...config, configurable },
+      });
+      return { run_id, thread_id };
+    },
+  };
+}
+
+type StartRun = (
+  actor: Actor,
+  thread_id: string,
+  input: Partial<RunCreate> & { assistant_id: string },
+) => Promise<Run>;
+
+/** Makes a run that tells everything, on a thread that comes into being with it. */
+function starter({ runs }: RunCommandDeps): StartRun {
+  return (actor, thread_id, input) => {
+    const { checkpoint_id, ...configurable } = (input.config?.configurable ?? {}) as JsonObject;
+    const run: RunCreate = {
+      ...input,
+      ...(typeof checkpoint_id === 'string' ? { checkpoint_id } : {}),
+      config: { ...input.config, configurable },
+      stream_mode: MODES,
+      stream_subgraphs: true,
+      stream_resumable: true,
+      if_not_exists: 'create',
+    };
+    const create = () => runs.create(actor, thread_id, run, 'events');
+    return checkpoint_id === undefined ? create() : missingIs('no_such_checkpoint', create);
+  };
+}
+
+/** A run goes on with what ran last on the thread. */
+function assistantOf(thread: Thread | undefined): string {
+  const id = thread?.metadata['assistant_id'] ?? thread?.metadata['graph_id'];
+  if (typeof id === 'string') return id;
+  throw new CommandFailed('no_such_run', 'Nothing has run on this thread yet; call run.start first.');
+}
+
+/** The ids of what waits for an answer. */
+function waiting(thread: Thread | undefined): string[] {
+  const interrupts = Object.values(thread?.interrupts ?? {}).flat();
+  return thread?.status === 'interrupted' ? interrupts.map(({ id }) => id as string) : [];
+}
+
+function answersOf({ interrupt_id, response, responses }: Params<'input.respond'>): JsonObject {
+  if (responses) return Object.fromEntries(responses.map((each) => [each.interrupt_id, each.response]));
+  if (interrupt_id !== undefined) return { [interrupt_id]: response };
+  throw new CommandFailed(
+    'invalid_argument',
+    'input.respond requires an interrupt_id, or a list of responses.',
+  );
+}
+
+/** A client may answer as soon as it is asked, which is before the run that asks has come to its end. */
+async function letGo({ runs, runRows }: RunCommandDeps, thread_id: string): Promise<void> {
+  const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 });
+  if (!newest || isFinal(newest.status)) return;
+  for await (const _ of runs.follow(newest, AbortSignal.timeout(LET_GO_MS)));
+}
