@@ -9,13 +9,20 @@ export interface AssistantRunsDeps {
   readonly threads: ThreadRepository;
   readonly queue: RunQueue;
   readonly bus: EventBus;
+  /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
+  readonly settle: (thread_id: string) => Promise<void>;
 }
 
 /** Runs removed before the next look: one assistant may have very many. */
 const BATCH = 100;
 
 /** The runs of an assistant that is deleted go with it; what executes is stopped (CONTRACT §2.1). */
-export function assistantRuns({ runs, threads, queue, bus }: AssistantRunsDeps) {
+export function assistantRuns({ runs, threads, queue, bus, settle }: AssistantRunsDeps) {
+  async function deleteRun(thread_id: string, run_id: string): Promise<void> {
+    const { was_in_flight } = await queue.deleteRun(thread_id, run_id, 'keep checkpoints');
+    if (was_in_flight) await settle(thread_id);
+  }
+
   return {
     async deleteOf(
       _actor: Actor,
@@ -26,7 +33,7 @@ export function assistantRuns({ runs, threads, queue, bus }: AssistantRunsDeps) 
         const batch = await runs.ofAssistant(assistant_id, BATCH);
         for (const { run_id, thread_id } of batch) {
           if (delete_threads) await threads.delete(thread_id);
-          else await queue.deleteRun(thread_id, run_id, 'keep checkpoints');
+          else await deleteRun(thread_id, run_id);
           bus.control(run_id);
           bus.hint(run_id);
         }

@@ -13,6 +13,8 @@ import { type SubmitDeps, submit } from './run-submit.ts';
 export interface RunDeps extends RunStreamDeps, SubmitDeps, CancelDeps {
   readonly assistants: Pick<AssistantService, 'resolve'>;
   readonly checkpoints: Pick<CheckpointRepository, 'find'>;
+  /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
+  readonly settle: (thread_id: string) => Promise<void>;
 }
 
 export type RunService = ReturnType<typeof runService>;
@@ -73,6 +75,7 @@ export function runService(deps: RunDeps) {
       bus.control(run_id);
       bus.hint(run_id);
       if (promoted) bus.wake();
+      await deps.settle(thread_id);
     },
 
     /** `wait`: returns when the run has let go of its thread, and nothing more of it can land. */

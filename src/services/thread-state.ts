@@ -91,6 +91,16 @@ export function threadStateService(deps: ThreadStateDeps) {
       return states.map((state) => selectState(state, query.select));
     },
 
+    /** The thread of a run that was taken away shows where its newest checkpoint stands. */
+    async settle(thread_id: string): Promise<void> {
+      // Of a thread that is gone, or a graph that is not configured any more, nothing can be told.
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+      if (!opened) return;
+      const state = await opened.graph.state(opened.config({}), opened.memory, false);
+      const after = { status: threadStatusAfter('success', state), interrupts: interruptsOf(state) };
+      await deps.threads.settle(thread_id, after);
+    },
+
     /**
      * Gives a new thread a history. `PartlyDone` when it has no graph or one that is not configured, `BadRequest` when
      * the graph cannot take an update: the thread is there all the same (CONTRACT §2.2).

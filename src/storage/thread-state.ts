@@ -36,6 +36,25 @@ export function setThreadState(
   });
 }
 
+/**
+ * Status and interrupts of a thread whose run was taken away; its values stay. Nothing happens while another run is in
+ * flight, which will write them, and a failure stays one.
+ */
+export async function settleThread(
+  db: Db,
+  thread_id: string,
+  { status, interrupts }: Pick<NewState, 'status' | 'interrupts'>,
+): Promise<void> {
+  const asked = Object.keys(interrupts).length > 0;
+  // Null says that the thread never had a state.
+  const kept = asked
+    ? sql`${toJson(interrupts)}`
+    : sql`case when interrupts is null then interrupts else '{}' end`;
+  await db.run(sql`update threads set status = ${status}, interrupts = ${kept}
+    where thread_id = ${thread_id} and status <> 'error'
+      and not exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`);
+}
+
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
   // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
   await tx.run(sql`

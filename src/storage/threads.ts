@@ -16,7 +16,7 @@ import { pruneThread } from './thread-prune.ts';
 import { findThread, insertThread, type ThreadSelection } from './thread-row.ts';
 import { countThreads, searchThreads } from './thread-search.ts';
 import { threadSize } from './thread-size.ts';
-import { type NewState, setThreadState } from './thread-state.ts';
+import { type NewState, setThreadState, settleThread } from './thread-state.ts';
 import { type Ttl, threadExpiry, ttlValues } from './thread-ttl.ts';
 
 export interface ThreadChanges {
@@ -56,6 +56,11 @@ export function threadRepository(db: Db) {
     /** Refused while a run of the thread is in flight. */
     setState(thread_id: string, state: NewState, at: string): Promise<'updated' | 'busy' | 'missing'> {
       return setThreadState(db, thread_id, state, at);
+    },
+
+    /** After a run was taken away: status and interrupts, unless another run is in flight or the last one failed. */
+    settle(thread_id: string, state: Pick<NewState, 'status' | 'interrupts'>): Promise<void> {
+      return settleThread(db, thread_id, state);
     },
 
     /**

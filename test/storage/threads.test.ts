@@ -119,4 +119,26 @@ describeEachDatabase('a state update from outside', (open) => {
     expect((await threads.get(threadId(1)))?.values).toBeNull();
     expect(await threads.setState(threadId(2), newState({ n: 1 }), at(2))).toBe('missing');
   });
+
+  test('show where they stand when a run was taken away, unless another is in flight or the last one failed', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const asks = { task: [{ id: 'i', value: 'ok?' }] };
+    await threads.insert(freshThread(1));
+    await threads.settle(threadId(1), { status: 'interrupted', interrupts: {} });
+    expect(await threads.get(threadId(1))).toEqual(freshThread(1, { status: 'interrupted' }));
+    await threads.settle(threadId(1), { status: 'interrupted', interrupts: asks });
+    expect(await threads.get(threadId(1))).toMatchObject({ interrupts: asks });
+    await threads.settle(threadId(1), { status: 'idle', interrupts: {} });
+    expect(await threads.get(threadId(1))).toMatchObject({ status: 'idle', interrupts: {} });
+
+    const run_id = await queueStory(db).add(threadId(1));
+    await threads.settle(threadId(1), { status: 'interrupted', interrupts: asks });
+    await queueStory(db).queue.deleteRun(threadId(1), run_id);
+    expect(await threads.get(threadId(1))).toMatchObject({ status: 'idle', interrupts: {} });
+
+    await db.run(sql`update threads set status = 'error'`);
+    await threads.settle(threadId(1), { status: 'idle', interrupts: {} });
+    expect(await threads.get(threadId(1))).toMatchObject({ status: 'error' });
+  });
 });

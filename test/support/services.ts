@@ -51,12 +51,14 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
     checkpointer: threadCheckpointer({ checkpoints: storage.checkpoints, thread_id, ids }),
     store: graphStore(storage.storeItems),
   });
+  const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
+  const { settle } = threadState;
   const assistants = assistantService({
     ...storage,
     graphs,
     clock,
     ids,
-    runs: assistantRuns({ ...storage, bus }),
+    runs: assistantRuns({ ...storage, bus, settle }),
   });
   const sources = {
     live: new LiveRuns(),
@@ -64,7 +66,6 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
     bus,
     isInFlight: (run_id: string) => storage.queue.isInFlight(run_id),
   };
-  const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
   return {
     assistants,
     threads: threadService({
@@ -78,6 +79,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
     threadState,
     runs: runService({
       ...storage,
+      settle,
       assistants,
       sources,
       bus,

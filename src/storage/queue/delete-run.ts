@@ -7,6 +7,8 @@ import { lockThread } from './thread-lock.ts';
 
 export interface DeletedRun {
   readonly deleted: boolean;
+  /** It waited or was executed. */
+  readonly was_in_flight: boolean;
   /** Another run of the thread became ready. */
   readonly promoted: boolean;
 }
@@ -27,13 +29,13 @@ export function deleteRun(
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
     const gone = await tx.run(sql`delete from runs where run_id = ${run_id} and thread_id = ${thread_id}`);
-    if (gone === 0) return { deleted: false, promoted: false };
-    await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+    if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
+    const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     // Its length counts an end that was never written, so that two runs never begin at the same number.
     await closeThreadLog(tx, thread_id, run_id, 1);
     await tx.run(sql`delete from run_events where run_id = ${run_id}`);
     await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
     if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, thread_id, run_id);
-    return { deleted: true, promoted: await promote(tx, thread_id) };
+    return { deleted: true, was_in_flight: queued > 0, promoted: await promote(tx, thread_id) };
   });
 }

@@ -119,8 +119,12 @@ describeEachDatabase('the life of a run', (open) => {
     const first = await add(thread_id);
     await claimed();
     const second = await add(thread_id);
-    expect(await queue.deleteRun(thread_id, first)).toEqual({ deleted: true, promoted: true });
-    expect(await queue.deleteRun(thread_id, first)).toEqual({ deleted: false, promoted: false });
+    expect(await queue.deleteRun(thread_id, first)).toEqual({
+      deleted: true,
+      was_in_flight: true,
+      promoted: true,
+    });
+    expect(await queue.deleteRun(thread_id, first)).toMatchObject({ deleted: false, promoted: false });
     expect(await statusOf(first)).toBeUndefined();
     expect(await claimed()).toEqual([second]);
   });
