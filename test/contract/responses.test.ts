@@ -45,6 +45,9 @@ async function call(operationId: string, values: Record<string, string> = {}, pa
   return answer;
 }
 
+/** Streams without an end of their own; their events have tests of their own. */
+const ENDLESS = ['join_thread_stream', 'protocol_thread_events_post'];
+
 const thread = { thread_id: EXAMPLES.thread_id };
 const own = { assistant_id: EXAMPLES.assistant_id };
 const RUN = { assistant_id: 'interrupting', input: { x: 1 } };
@@ -72,6 +75,7 @@ test('every answer is what the document says, and the examples work in its order
   const { body: state } = await call('get_thread_state', thread);
   await call('get_thread_state_at_checkpoint', { ...thread, ...state.checkpoint });
   await call('update_thread_state', thread, { values: { x: 2 }, as_node: 'before' });
+  await call('protocol_thread_command_post', thread);
   await call('patch_thread', thread);
   await call('patch_thread_state', thread);
   await call('get_thread_storage', thread);
@@ -94,5 +98,6 @@ test('every answer is what the document says, and the examples work in its order
   await call('copy_thread', thread);
   await call('delete_thread', thread);
   await call('delete_assistant', own);
-  expect([...visited].sort()).toEqual([...described.keys()].sort());
+  const ending = [...described.keys()].filter((operationId) => !ENDLESS.includes(operationId));
+  expect([...visited].sort()).toEqual(ending.sort());
 });
