@@ -1,52 +1,53 @@
-import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { type BenchServer, benchServer } from '../bench-server.ts';
 import { type Figure, percentile, type Scenario } from '../figures.ts';
 
 const TURNS = 100;
+const WARM_UP = 20;
 /** Single turns are noisy; the figure is the median over this many threads. */
 const THREADS = 5;
+const MEGABYTE = 1024 ** 2;
 
 /** A conversation that goes on: does a turn cost more the longer it is, and does storage grow with its square? */
 export const longThread: Scenario = {
   title: `A thread of ${TURNS} turns`,
   async run() {
     await using server = await benchServer();
-    await talk(server, 20);
-    await server.process.kill('SIGTERM');
-    const before = bytes(server);
-    await server.process.restart();
-    await talk(server, 20);
-
-    const threads: { state: string; latencies_ms: number[] }[] = [];
+    await talk(server, WARM_UP);
+    const before = storedBytes(server);
+    const threads: Conversation[] = [];
     for (let i = 0; i < THREADS; i++) threads.push(await talk(server, TURNS));
-    // After a clean stop nothing is left in the log beside the database.
-    await server.process.kill('SIGTERM');
-    const stored = bytes(server) - before;
-    const state = threads.reduce((sum, thread) => sum + Buffer.byteLength(thread.state), 0);
+    const after = storedBytes(server);
 
-    const turn = (number: number): Figure => ({
-      what: `turn ${number}`,
-      value: percentile(
-        threads.map(({ latencies_ms }) => latencies_ms[number - 1] as number),
-        0.5,
-      ),
-      unit: 'ms',
+    const state = threads.reduce((sum, { state_bytes }) => sum + state_bytes, 0);
+    const stored = after.lasting - before.lasting;
+    const a_thread = (what: string, bytes: number): Figure => ({
+      what: `${what} of a thread`,
+      value: bytes / THREADS / MEGABYTE,
+      unit: 'MB',
     });
     return [
-      turn(1),
-      turn(50),
-      turn(100),
-      { what: 'final state', value: state / THREADS / 1024 ** 2, unit: 'MB' },
-      { what: 'database a thread', value: stored / THREADS / 1024 ** 2, unit: 'MB' },
+      ...[1, TURNS / 2, TURNS].map((turn) => latency(threads, turn)),
+      a_thread('final state', state),
+      a_thread('database', stored),
       { what: 'database ÷ final state', value: stored / state, unit: '×' },
+      a_thread('event logs, dropped later,', after.logs - before.logs),
     ];
   },
 };
 
-async function talk(
-  { http }: BenchServer,
-  turns: number,
-): Promise<{ state: string; latencies_ms: number[] }> {
+interface Conversation {
+  readonly latencies_ms: number[];
+  /** JSON text of the values at the end. */
+  readonly state_bytes: number;
+}
+
+function latency(threads: readonly Conversation[], turn: number): Figure {
+  const samples = threads.map(({ latencies_ms }) => latencies_ms[turn - 1] as number);
+  return { what: `turn ${turn}`, value: percentile(samples, 0.5), unit: 'ms' };
+}
+
+async function talk({ http }: BenchServer, turns: number): Promise<Conversation> {
   const { thread_id } = await http.call<{ thread_id: string }>('POST', '/threads', {});
   const latencies_ms: number[] = [];
   for (let turn = 1; turn <= turns; turn++) {
@@ -56,9 +57,20 @@ async function talk(
     latencies_ms.push(performance.now() - started);
   }
   const { values } = await http.call<{ values: unknown }>('GET', `/threads/${thread_id}/state`);
-  return { state: JSON.stringify(values), latencies_ms };
+  return { latencies_ms, state_bytes: Buffer.byteLength(JSON.stringify(values)) };
 }
 
-function bytes({ process }: BenchServer): number {
-  return statSync(process.database).size;
+/** Pages of the database in use, with those of the indices. */
+function storedBytes({ process }: BenchServer): { lasting: number; logs: number } {
+  const database = new Database(process.database, { readonly: true });
+  try {
+    const used = (name: string) =>
+      database
+        .prepare(`select coalesce(sum(pgsize), 0) from dbstat where name ${name}`)
+        .pluck()
+        .get() as number;
+    return { lasting: used("not like '%run_event%'"), logs: used("like '%run_event%'") };
+  } finally {
+    database.close();
+  }
 }
