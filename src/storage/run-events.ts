@@ -14,14 +14,23 @@ export interface Frame {
   readonly data: string;
 }
 
+/** What a reader holds of a log at once: a client that never reads keeps it for as long as it likes. */
+const PAGE_BYTES = 512 * 1024;
+
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
 /** The event logs of all runs: appended by the holder of the lease (`AttemptWrites`), read by anybody from any position. */
 export function runEventRepository(db: Db) {
   return {
+    /** The next frames: at most `limit`, and none that begins beyond `PAGE_BYTES`. Their sizes are known without reading them. */
     readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
       return db.all<Frame>(sql`select seq, event, data from run_events
-        where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}`);
+        where run_id = ${run_id} and seq > ${seq} and seq <= (
+          select max(seq) from (
+            select seq, sum(octet_length(data)) over (order by seq) - octet_length(data) as bytes_before
+            from run_events where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}
+          ) sized where bytes_before < ${PAGE_BYTES}
+        ) order by seq`);
     },
 
     /** All of a run whose names begin with one of these. */
