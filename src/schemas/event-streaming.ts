@@ -34,12 +34,15 @@ export type Namespace = z.infer<typeof Namespace>;
 
 /** Refused with 400 and not with 422, in words of their own: the service checks what is only described here. */
 export const EventStreamRequest = z.looseObject({
-  channels: z.unknown().meta({
-    type: 'array',
-    minItems: 1,
-    items: { type: 'string' },
-    description: `What to send: ${CHANNELS.join(', ')}, or \`custom:<name>\`.`,
-  }),
+  channels: z
+    .unknown()
+    .optional()
+    .meta({
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string' },
+      description: `What to send: ${CHANNELS.join(', ')}, or \`custom:<name>\`.`,
+    }),
   namespaces: z
     .unknown()
     .optional()

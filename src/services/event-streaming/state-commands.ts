@@ -66,9 +66,9 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
 
 function stateWithin(state: ThreadState, namespace: Namespace): ThreadState | undefined {
   for (const task of state.tasks) {
-    const place = task.checkpoint?.checkpoint_ns?.split('|') ?? [];
     const below = task.state as ThreadState | null | undefined;
-    if (place.length === 0 || !below) continue;
+    const place = below?.checkpoint?.checkpoint_ns?.split('|');
+    if (!below || !place) continue;
     if (place.length === namespace.length && isWithin(place, namespace)) return below;
     const deeper = stateWithin(below, namespace);
     if (deeper) return deeper;

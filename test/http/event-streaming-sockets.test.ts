@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+let app: Awaited<ReturnType<typeof openApp>>;
+let url: string;
+beforeAll(async () => {
+  app = await openApp({ graphs: ['chat'] });
+  url = (await app.app.listen()).url.replace('http', 'ws');
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+type Message = Record<string, unknown> & { result?: Record<string, unknown> };
+
+/** A socket whose messages are read one after the other. */
+async function connect(thread_id: string) {
+  const socket = new WebSocket(`${url}/threads/${thread_id}/stream/events`);
+  const messages: Message[] = [];
+  const closed = once(socket, 'close') as Promise<[CloseEvent]>;
+  let wake = () => {};
+  socket.addEventListener('message', ({ data }) => {
+    messages.push(JSON.parse(String(data)));
+    wake();
+  });
+  await once(socket, 'open');
+  return {
+    socket,
+    closed,
+    send: (message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    /** All messages up to the first that is like this. */
+    async until(like: (message: Message) => boolean): Promise<Message[]> {
+      while (!messages.some(like)) await new Promise<void>((resolve) => (wake = resolve));
+      return messages.splice(0, messages.findIndex(like) + 1);
+    },
+    [Symbol.dispose]: () => socket.close(),
+  };
+}
+
+const answerTo = (id: number) => (message: Message) => message['id'] === id;
+const isEnd = (message: Message) => JSON.stringify(message).includes('"completed"');
+const start = { id: 9, method: 'run.start', params: { assistant_id: 'chat', input: { messages: ['hi'] } } };
+
+function subscribe(id: number, params: object) {
+  return { id, method: 'subscription.subscribe', params };
+}
+
+test('nothing is sent until it is asked for, then each event once', async () => {
+  using client = await connect(randomUUID());
+  client.send(subscribe(1, { channels: ['lifecycle'] }));
+  client.send(subscribe(2, { channels: ['lifecycle', 'values'] }));
+  client.send(start);
+  const told = (await client.until(isEnd)).filter(({ type }) => type === 'event');
+  const numbers = told.map(({ seq }) => seq);
+  expect(new Set(numbers).size).toBe(numbers.length);
+  expect(told.map(({ method }) => method)).toEqual(['lifecycle', 'values', 'values', 'lifecycle']);
+});
+
+test('who subscribes late gets the past first, then the answer', async () => {
+  const thread_id = randomUUID();
+  using first = await connect(thread_id);
+  first.send(subscribe(1, { channels: ['lifecycle'] }));
+  first.send(start);
+  await first.until(isEnd);
+  using late = await connect(thread_id);
+  late.send(subscribe(1, { channels: ['values', 'lifecycle'] }));
+  const messages = await late.until(answerTo(1));
+  expect(messages.map(({ type }) => type)).toEqual(['event', 'event', 'event', 'event', 'success']);
+  expect(messages.at(-1)?.result).toEqual({ subscription_id: expect.any(String), replayed_events: 4 });
+
+  const since = messages[1]?.['seq'];
+  late.send({ id: 2, method: 'subscription.reconnect', params: { channels: ['values'], since } });
+  expect((await late.until(answerTo(2))).at(-1)?.result).toMatchObject({ replayed_events: 1 });
+});
+
+test('a subscription that is given up sends nothing more', async () => {
+  using client = await connect(randomUUID());
+  client.send(subscribe(1, { channels: ['values'] }));
+  const [answer] = await client.until(answerTo(1));
+  client.send({ id: 2, method: 'subscription.unsubscribe', params: answer?.result });
+  expect((await client.until(answerTo(2))).at(-1)).toMatchObject({ type: 'success', result: {} });
+  client.send({ id: 3, method: 'subscription.unsubscribe', params: answer?.result });
+  expect((await client.until(answerTo(3))).at(-1)).toMatchObject({ error: 'no_such_subscription' });
+  client.send(subscribe(4, { channels: ['lifecycle'] }));
+  client.send(start);
+  expect((await client.until(isEnd)).some(({ method }) => method === 'values')).toBe(false);
+});
+
+test('what is no command is answered, and the socket stays open', async () => {
+  using client = await connect(randomUUID());
+  const broken = (message: Message) => message['error'] === 'invalid_argument';
+  client.send('{');
+  expect(await client.until(broken)).toEqual([
+    { type: 'error', id: null, error: 'invalid_argument', message: 'Protocol commands must be valid JSON.' },
+  ]);
+  client.send({ method: 'run.start' });
+  expect(await client.until(broken)).toMatchObject([{ id: null, error: 'invalid_argument' }]);
+  client.send({ id: 1, method: 'run.dance' });
+  expect(await client.until(answerTo(1))).toMatchObject([{ error: 'unknown_command' }]);
+});
+
+test('a thread that cannot be is told by the code of the close', async () => {
+  const { closed } = await connect('nope');
+  expect((await closed)[0].code).toBe(4422);
+});
+
+test('a server that stops closes its sockets', async () => {
+  await using stopping = await openApp({ graphs: ['chat'] });
+  const address = (await stopping.app.listen()).url.replace('http', 'ws');
+  const socket = new WebSocket(`${address}/threads/${randomUUID()}/stream/events`);
+  await once(socket, 'open');
+  const closed = once(socket, 'close') as Promise<[CloseEvent]>;
+  await stopping.app.stop(0);
+  expect((await closed)[0].code).toBe(1012);
+});
