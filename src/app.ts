@@ -72,6 +72,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger });
   const { services, workers } = wire({ config, logger, clock, ids, storage, graphs });
   await services.assistants.syncSystem();
+  if (isAlone(config)) await storage.idempotency.releaseAll();
   const server = await createServer({
     services,
     engine: {
@@ -211,11 +212,16 @@ function attemptRules({ timeout_seconds }: Config['runs'], keep_log_ms: number):
   return { timeout_ms: timeout_seconds * 1000, keep_log_ms, retry_ms: 1000, version: VERSION };
 }
 
+/** A SQLite file belongs to one process. */
+function isAlone({ storage }: Pick<Config, 'storage'>): boolean {
+  return storage.url.startsWith('sqlite:');
+}
+
 function engineOptions({ runs, storage, checkpointer: { ttl } }: Config): EngineOptions {
   return {
     concurrency: runs.concurrency,
     max_attempts: runs.max_attempts,
-    alone: storage.url.startsWith('sqlite:'),
+    alone: isAlone({ storage }),
     version: VERSION,
     pid: process.pid,
     expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },

@@ -57,6 +57,11 @@ export function idempotencyRepository(db: Db) {
         where owner = ${owner} and key = ${key} and run is null and answer is null`);
     },
 
+    /** At the start of the only process on a database nobody is answering any request. */
+    async releaseAll(): Promise<void> {
+      await db.run(sql`delete from idempotency_keys where run is null and answer is null`);
+    },
+
     /** At most `limit`; how many. */
     dropExpired(limit: number): Promise<number> {
       return db.run(
@@ -66,6 +71,13 @@ export function idempotencyRepository(db: Db) {
       );
     },
   };
+}
+
+/** False when a server that was believed to be gone has made the run after all. */
+export async function isOpen(tx: Transaction, { owner, key }: IdempotencyKey): Promise<boolean> {
+  const open = await tx.get(sql`select 1 from idempotency_keys
+    where owner = ${owner} and key = ${key} and run is null and answer is null`);
+  return open !== undefined;
 }
 
 /** Part of the transaction that makes the run: the key stands for it from then on. */

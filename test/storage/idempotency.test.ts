@@ -54,6 +54,29 @@ describeEachDatabase('a key of a request', (open) => {
     expect(await keys.use({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
   });
 
+  test('is free again when the only server starts anew', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    for (const key of ['open', 'answered']) await keys.use({ ...KEY, key }, 'one', RULES);
+    await keys.answer({ ...KEY, key: 'answered' }, ANSWER);
+    await keys.releaseAll();
+    expect(await keys.use({ ...KEY, key: 'open' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.use({ ...KEY, key: 'answered' }, 'one', RULES)).toMatchObject({ outcome: 'answered' });
+  });
+
+  test('makes one run, also when two servers believe that it is theirs', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    const { queue } = queueStory(db);
+    const thread_id = randomUUID();
+    await keys.use(KEY, 'one', { ...RULES, claim_ms: -1 });
+    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'new' });
+    const [first, second] = [newRun(thread_id), newRun(thread_id)];
+    expect(await queue.enqueue({ ...request(first), once: KEY })).toMatchObject({ outcome: 'queued' });
+    expect(await queue.enqueue({ ...request(second), once: KEY })).toEqual({ outcome: 'run exists' });
+    expect(await keys.use(KEY, 'one', RULES)).toMatchObject({ outcome: 'run made', run: first });
+  });
+
   test('is forgotten after its time', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);

@@ -2,7 +2,7 @@ import { toJson } from '../../core/json.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { Db, Transaction } from '../db.ts';
-import { type IdempotencyKey, keepRun } from '../idempotency.ts';
+import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
 import { sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
@@ -75,6 +75,7 @@ export async function enqueueAll(db: Db, requests: readonly NewRun[]): Promise<E
 async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
   const { run, others } = request;
   if (!(await touchThread(tx, request))) return { outcome: 'missing thread' };
+  if (request.once && !(await isOpen(tx, request.once))) return { outcome: 'run exists' };
   const rows = await inFlight(tx, run.thread_id);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
