@@ -102,6 +102,14 @@ test('all runs of a status are cancelled, on every thread', async () => {
   });
 });
 
+test('a cancelled run that never began leaves nothing of the thread that it made for itself', async () => {
+  const later = { ...ECHO, after_seconds: 600 };
+  const { body } = await http.post('/runs/batch', [later, { ...later, on_completion: 'keep' }]);
+  expect((await http.post('/runs/cancel', { status: 'pending' })).status).toBe(204);
+  const [gone, kept] = body.map(({ thread_id }: { thread_id: string }) => `/threads/${thread_id}`);
+  expect([(await http.get(gone)).status, (await http.get(kept)).status]).toEqual([404, 200]);
+});
+
 test('a bulk cancel names either a status or runs', async () => {
   const thread_id = crypto.randomUUID();
   const wrong = [

@@ -1,5 +1,5 @@
 import { toJson } from '../../core/json.ts';
-import type { CancelAction } from '../../schemas/runs.ts';
+import type { CancelAction, RunKwargs } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
@@ -8,6 +8,7 @@ import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
+import { isInUse, removeTemporaryThread } from './temporary-thread.ts';
 import { lockThread } from './thread-lock.ts';
 
 export interface QueueRow {
@@ -71,8 +72,21 @@ export function cancelRuns(
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
     const rows = (await inFlight(tx, thread_id)).filter((row) => run_ids.includes(row.run_id));
+    const leavesNothing = await ownTheirThread(tx, rows);
     const cancelled = await cancelRows(tx, thread_id, rows, how);
+    if (leavesNothing && !(await isInUse(tx, thread_id))) await removeTemporaryThread(tx, thread_id);
     return { ...cancelled, promoted: await promote(tx, thread_id) };
+  });
+}
+
+/** One of the runs made the thread for itself, to be deleted at its end. */
+async function ownTheirThread(tx: Transaction, rows: readonly QueueRow[]): Promise<boolean> {
+  const runs = await tx.all<{ kwargs: string }>(
+    sql`select kwargs from runs where run_id in ${list(rows.map((row) => row.run_id))}`,
+  );
+  return runs.some(({ kwargs: text }) => {
+    const kwargs = JSON.parse(text) as Partial<RunKwargs>;
+    return kwargs.temporary === true && kwargs['on_completion'] !== 'keep';
   });
 }
 

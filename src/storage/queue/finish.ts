@@ -2,7 +2,7 @@ import { toJson } from '../../core/json.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { type Batch, writeBatch } from '../attempt-writes.ts';
-import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../checkpoint-remove.ts';
+import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
@@ -10,6 +10,7 @@ import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
 import { type Ending, endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
 import { promote } from './promote.ts';
+import { isInUse, removeTemporaryThread } from './temporary-thread.ts';
 import { lockThread } from './thread-lock.ts';
 
 /** What the thread looks like after the run. */
@@ -56,7 +57,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
     const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
     // A client may have put a run of its own on the thread: then it stays.
     const removed = end.remove_thread && !(await isInUse(tx, lease.thread_id));
-    if (removed) await removeThread(tx, lease.thread_id);
+    if (removed) await removeTemporaryThread(tx, lease.thread_id);
     else if (status === 'rollback') await removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id);
     else await keep(tx, lease, { ...end, status });
     // Its checkpoints would go with the thread.
@@ -105,14 +106,4 @@ async function updateThread(
   await tx.run(sql`
     insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values})
     on conflict (thread_id) do update set value = excluded.value`);
-}
-
-async function isInUse(tx: Transaction, thread_id: string): Promise<boolean> {
-  return (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) !== undefined;
-}
-
-/** The log stays for those who still read it, and goes with its expiry. */
-async function removeThread(tx: Transaction, thread_id: string): Promise<void> {
-  await removeCheckpointsOfThread(tx, thread_id);
-  await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
 }
