@@ -53,7 +53,9 @@ export class ProtocolStream {
   /** The graph has come to a stop: what it asks comes after its last values. */
   end(): void {
     for (const [interrupt_id, { namespace, timestamp, value }] of this.#interrupts) {
-      const data = { interrupt_id, payload: toWire(value) };
+      const payload = toWire(value);
+      // The JavaScript SDK reads `payload`, the Python SDK `value`.
+      const data = { interrupt_id, payload, value: payload };
       this.#send('input.requested', { namespace, timestamp, data }, data);
     }
   }

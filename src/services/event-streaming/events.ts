@@ -101,7 +101,7 @@ function values(namespace: Namespace, state: unknown): Part[] {
   const asked = (__interrupt__ as { id: string; value: unknown }[]).map(({ id, value }) => ({
     method: 'input.requested',
     namespace,
-    data: { interrupt_id: id, payload: value },
+    data: { interrupt_id: id, payload: value, value },
   }));
   return [{ method: 'values', namespace, data: rest }, ...asked];
 }
