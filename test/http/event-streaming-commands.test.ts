@@ -169,6 +169,7 @@ test.for([
   ['subscription.unsubscribe', {}, 'invalid_argument'],
   ['subscription.reconnect', {}, 'invalid_argument'],
   ['run.dance', {}, 'unknown_command'],
+  ['constructor', {}, 'unknown_command'],
 ] as const)('%s with %j fails as %s', async ([method, params, error]) => {
   const thread_id = await ran('chat', hello);
   expect(await command(thread_id, method, params, 3)).toEqual({

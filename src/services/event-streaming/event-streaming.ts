@@ -64,7 +64,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     const { id, method, params } = isObject(envelope) ? envelope : {};
     if (!Number.isInteger(id) || typeof method !== 'string') return badEnvelope(id);
     try {
-      const verb = subscriptionCommands(subscriber, ids)[method] ?? verbs[method];
+      const verb = own(subscriptionCommands(subscriber, ids), method) ?? own(verbs, method);
       if (!verb) throw new CommandFailed('unknown_command', `Unknown protocol command: ${method}`);
       const result = await verb(actor, thread_id, params ?? {});
       const meta = { thread_id, applied_through_seq: await threadEnd(sources, thread_id) };
@@ -119,6 +119,11 @@ export function badEnvelope(id: unknown, message = BAD_ENVELOPE): ProtocolError 
 /** True for the answer to what was no command at all. */
 export function isBadEnvelope(answer: Answer): boolean {
   return answer.type === 'error' && answer['message'] === BAD_ENVELOPE;
+}
+
+/** Not what every object has, such as `constructor`. */
+function own(among: Record<string, Verb>, method: string): Verb | undefined {
+  return Object.hasOwn(among, method) ? among[method] : undefined;
 }
 
 function verbsOf({ runs, runRows, threads, threadState, sources }: EventStreamingDeps): Record<string, Verb> {

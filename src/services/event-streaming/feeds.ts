@@ -92,6 +92,11 @@ export function threadFeeds({ sources, translate, onError }: FeedDeps) {
         feeds.delete(thread_id);
         throw error;
       });
+      // Its last listener left while this one came.
+      if (feed.stop.signal.aborted) {
+        if (feeds.get(thread_id) === opening) feeds.delete(thread_id);
+        return this.serve(thread_id, subscriber, signal);
+      }
       feed.users += 1;
       const ended = AbortSignal.any([signal, feed.stop.signal]);
       try {
