@@ -42,6 +42,8 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
       ...assistant.config,
       ...config,
       configurable: {
+        // Without authentication, who the user is can only be what the client says.
+        user_id: '',
         ...assistant.config.configurable,
         ...config.configurable,
         ...checkpointOf(input),
@@ -113,7 +115,7 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     thread_id: run.thread_id,
     graph_id: run.assistant.graph_id,
     assistant_id: run.assistant.assistant_id,
-    user_id: user?.identity ?? '',
+    ...(user ? { user_id: user.identity } : {}),
     langgraph_auth_user: user,
     langgraph_auth_user_id: user?.identity ?? '',
     langgraph_auth_permissions: user?.permissions ?? [],

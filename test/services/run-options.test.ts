@@ -32,7 +32,7 @@ const kwargs = (input: object, context: Partial<RunContext> = {}) =>
 
 test('the request wins over the assistant, and the server over both', () => {
   const { config, context } = kwargs({
-    config: { tags: ['mine'], configurable: { model: 'large', thread_id: 'another', user_id: 'mallory' } },
+    config: { tags: ['mine'], configurable: { model: 'large', thread_id: 'another' } },
   });
   expect(config).toMatchObject({ tags: ['mine'], recursion_limit: 7 });
   expect(config.configurable).toMatchObject({
@@ -47,6 +47,17 @@ test('the request wins over the assistant, and the server over both', () => {
     langgraph_request_id: 'request-1',
   });
   expect(context).toMatchObject({ model: 'large', depth: 1 });
+});
+
+test('the user is the one that authenticated, else who the client says', () => {
+  const asked = { config: { configurable: { user_id: 'mallory', langgraph_auth_user_id: 'mallory' } } };
+  const actor = { ...CONTEXT.actor, user: { identity: 'ana', permissions: [] } };
+
+  expect(kwargs(asked, { actor }).config.configurable).toMatchObject({
+    user_id: 'ana',
+    langgraph_auth_user_id: 'ana',
+  });
+  expect(kwargs(asked).config.configurable).toMatchObject({ user_id: 'mallory', langgraph_auth_user_id: '' });
 });
 
 test('context becomes configurable too, and both at once are refused', () => {
