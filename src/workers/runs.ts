@@ -10,6 +10,8 @@ import { StopReason } from './stop-reason.ts';
 const SAFETY_POLL_MS = 1000;
 /** Runs taken by one claim. */
 const CLAIM_AT_ONCE = 10;
+/** The longest wait before a run is tried again that could not be ended, ms. */
+const LONGEST_BACKOFF_MS = 10 * 60_000;
 
 export interface RunWorkerDeps {
   readonly queue: RunQueue;
@@ -97,13 +99,27 @@ export class RunWorker {
     const stop = new AbortController();
     const done = this.#deps
       .attempt(claimed, stop)
-      .catch((error: unknown) => this.#deps.logger.error('an attempt broke', { run_id, error }))
+      .catch((error: unknown) => this.#giveBack(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
         // Else every run that comes wakes the loop, and looking again would cost a transaction for nothing.
         if (this.#full) this.#loop.poke();
       });
     this.#active.set(run_id, { claimed, stop, done });
+  }
+
+  /** An attempt that could not even be ended must not hold its thread for good: it is tried again, later each time. */
+  async #giveBack({ lease }: ClaimedRun, error: unknown): Promise<void> {
+    const { queue, bus, logger } = this.#deps;
+    const { run_id, attempt } = lease;
+    logger.error('an attempt broke', { run_id, attempt, error });
+    const delay_ms = Math.min(1000 * 2 ** attempt, LONGEST_BACKOFF_MS);
+    try {
+      await queue.release(lease, { charge: true, delay_ms, batch: { frames: [], writes: [] } });
+      bus.scheduled();
+    } catch (refused) {
+      logger.error('a broken attempt cannot be given back before the next start', { run_id, error: refused });
+    }
   }
 
   #checkOne(run_id: string): void {

@@ -196,6 +196,20 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
+  test('a run whose end storage refuses for a while ends when it takes it again', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(twoValues));
+    at.worker.start();
+    // What refuses the end of a run and nothing before it: its log cannot be closed.
+    await db.run(sql`alter table run_event_expiry rename to mislaid`);
+    const run = await at.enqueue();
+    const place = () => db.get(sql`select state, attempt from run_queue where run_id = ${run.run_id}`);
+    await expect.poll(place).toEqual({ state: 'ready', attempt: 1 });
+    await db.run(sql`alter table mislaid rename to run_event_expiry`);
+    expect(await at.ended(run)).toBe('success');
+    await at.worker.stop(0);
+  });
+
   test('an attempt that lost its lease ends without a trace', async () => {
     await using db = await open();
     const at = working(db, scriptedGraph(untilStopped));
