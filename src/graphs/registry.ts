@@ -6,6 +6,7 @@ import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './
 import { langGraph } from './langgraph.ts';
 import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
 import { loadError } from './load-error.ts';
+import { offerLogger } from './sdk-logger.ts';
 
 /** A graph of the configuration: `path` is relative to the configuration's folder, or absolute. */
 export interface GraphSpec {
@@ -37,6 +38,7 @@ export async function loadGraphs(
   specs: readonly GraphSpec[],
   { root, logger, limit_ms = LIMIT_MS }: LoadOptions,
 ): Promise<GraphRegistry> {
+  offerLogger(logger);
   const entries = new Map<string, Entry>();
   for (const spec of specs) {
     const file = resolve(root, spec.path);
