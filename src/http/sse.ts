@@ -101,9 +101,14 @@ async function pump(
   resumable: boolean,
   signal: AbortSignal,
 ): Promise<void> {
+  let isFirst = true;
   for await (const frame of frames) {
     if (signal.aborted) break;
-    if (!raw.write(sseText(frame, resumable))) await drained(raw, signal);
+    const isFlowing = raw.write(sseText(frame, resumable));
+    // Node holds it back until the code that runs pauses, and a graph that starts does not for milliseconds.
+    if (isFirst) raw.socket?.uncork();
+    isFirst = false;
+    if (!isFlowing) await drained(raw, signal);
   }
   // A clean end would tell the client that the run is over; a broken one makes it connect again.
   if (signal.aborted) raw.destroy();
