@@ -154,6 +154,7 @@ function wire(ground: Ground) {
   const assistantsService = assistantService({
     ...base,
     assistants,
+    defaults: config.assistants,
     runs: assistantRuns({ ...base, settle }),
   });
   const runDeps = { ...base, sources, settle, assistants: assistantsService };

@@ -13,6 +13,7 @@ export interface Variable {
  */
 export const VARIABLES: readonly Variable[] = [
   { name: 'LANGSERVE_GRAPHS', key: 'graphs', json: true, text: 'Graphs, as in the file.' },
+  { name: 'LANGGRAPH_CONFIG', key: 'assistants', json: true, text: 'The whole `assistants` block.' },
   { name: 'LANGGRAPH_HTTP', key: 'http', json: true, text: 'The whole `http` block.' },
   { name: 'LANGGRAPH_STORE', key: 'store', json: true, text: 'The whole `store` block.' },
   {

@@ -131,12 +131,29 @@ const Graph = z.union(
   'must be path:export, or a map with path and description',
 );
 
+const values = () => z.record(z.string(), z.unknown(), must('a map')).optional().meta({ type: 'map' });
+
+const Defaults = group({
+  configurable: values().describe('What the graph lets one configure.'),
+  context: values().describe('The newer name of `configurable`; not both.'),
+  tags: list().optional().describe('Kept with everything that its runs do.'),
+  recursion_limit: whole(1).optional().describe('How many steps its runs may take.'),
+}).refine(
+  ({ configurable, context }) => !(configurable && context),
+  'give configurable or context, not both',
+);
+
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
 export const ConfigFile = group({
   graphs: z
     .record(z.string().min(1), Graph, must('a map of names to path:export'))
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
     .describe('Each graph by its name: `path:export`, or a map with `path` and `description`.')
+    .meta({ type: 'map' }),
+  assistants: z
+    .record(z.string(), Defaults, must('a map of graphs to their defaults'))
+    .optional()
+    .describe('By the name of a graph: what its own assistant has until a client changes that one.')
     .meta({ type: 'map' }),
   env: z
     .union(
@@ -176,6 +193,8 @@ export interface GraphSpec {
 export interface Config
   extends Readonly<Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer'>> {
   readonly graphs: readonly GraphSpec[];
+  /** Defaults of the system assistants, by graph. */
+  readonly assistants: NonNullable<ConfigValues['assistants']>;
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;
   /** Folder that paths in the configuration start from. */

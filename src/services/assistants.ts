@@ -16,7 +16,7 @@ import { type FindAssistant, findAssistant, requireGraph } from './assistant-loo
 import { assistantVersions } from './assistant-versions.ts';
 import { mirrorContext } from './mirror-context.ts';
 import { type Page, pageOf, pick } from './page.ts';
-import { systemAssistants } from './system-assistants.ts';
+import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
 
 export interface AssistantDeps {
   readonly assistants: AssistantRepository;
@@ -24,6 +24,8 @@ export interface AssistantDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly runs: AssistantRuns;
+  /** What system assistants have until a client changes them, by graph. */
+  readonly defaults?: SystemDefaults;
 }
 
 /** What goes with an assistant that is deleted. */

@@ -29,5 +29,6 @@ export async function keepVersion(tx: Transaction, assistant_id: string): Promis
   await tx.run(sql`
     insert into assistant_versions (assistant_id, ${VERSIONED}, created_at)
     select assistant_id, ${VERSIONED}, updated_at from assistants where assistant_id = ${assistant_id}
-    on conflict (assistant_id, version) do update set name = excluded.name, description = excluded.description`);
+    on conflict (assistant_id, version) do update set name = excluded.name, description = excluded.description,
+      config = excluded.config, context = excluded.context`);
 }

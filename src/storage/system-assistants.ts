@@ -9,7 +9,9 @@ export function upsertSystem(db: Db, assistants: readonly Assistant[]): Promise<
   return db.transaction('promised', async (tx) => {
     for (const assistant of assistants) {
       await tx.run(sql`${insertInto(assistant)}
-        on conflict (assistant_id) do update set name = excluded.name, description = excluded.description`);
+        on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
+          config = case when assistants.version = 1 then excluded.config else assistants.config end,
+          context = case when assistants.version = 1 then excluded.context else assistants.context end`);
       await keepVersion(tx, assistant.assistant_id);
     }
   });

@@ -71,3 +71,14 @@ test('a backend of its own for checkpoints is one warning line', async () => {
     'checkpointer.backend: this server does not have this yet; the key has no effect',
   ]);
 });
+
+test('LANGGRAPH_CONFIG of the `env` key gives defaults of the assistants', async () => {
+  const env = { LANGGRAPH_CONFIG: '{"agent": {"configurable": {"model": "small"}}}' };
+
+  expect((await loadJson({ graphs: GRAPHS, env })).config.assistants).toEqual({
+    agent: { configurable: { model: 'small' } },
+  });
+  await expect(
+    loadJson({ graphs: GRAPHS, assistants: { agent: { configurable: {}, context: {} } } }),
+  ).rejects.toThrow('give configurable or context, not both');
+});

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
@@ -34,6 +35,29 @@ test('a start brings names and descriptions in line and leaves the rest as clien
     context: { kept: true },
     version: 2,
   });
+});
+
+test('defaults of the configuration hold until a client changes the assistant', async () => {
+  const start = (model: string, storage?: Storage) =>
+    openServices({
+      graphs: ['echo'],
+      defaults: { echo: { tags: ['own'], context: { model } } },
+      ...(storage && { storage }),
+    });
+  await using first = await start('small');
+  const { storage } = first;
+  expect(await first.assistants.get(actor, 'echo')).toMatchObject({
+    config: { tags: ['own'], configurable: { model: 'small' } },
+    context: { model: 'small' },
+  });
+
+  await using second = await start('large', storage);
+  const versions = await second.assistants.versions(actor, 'echo', { limit: 10, offset: 0 });
+  expect(versions).toMatchObject([{ version: 1, context: { model: 'large' } }]);
+
+  await second.assistants.update(actor, 'echo', { config: {}, context: { model: 'mine' } });
+  await using third = await start('small', storage);
+  expect(await third.assistants.get(actor, 'echo')).toMatchObject({ version: 2, context: { model: 'mine' } });
 });
 
 test('a start drops the assistant of a removed graph, brings back a deleted one, and keeps what clients made', async () => {

@@ -15,6 +15,7 @@ import { type GraphSpec, loadGraphs } from '../../src/graphs/registry.ts';
 import { assistantRuns } from '../../src/services/assistant-runs.ts';
 import { assistantService } from '../../src/services/assistants.ts';
 import { runService } from '../../src/services/runs.ts';
+import type { SystemDefaults } from '../../src/services/system-assistants.ts';
 import { threadStateService } from '../../src/services/thread-state.ts';
 import { threadService } from '../../src/services/threads.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
@@ -27,11 +28,19 @@ export type TestServices = Awaited<ReturnType<typeof openServices>>;
  * The services over a SQLite file of their own and the graphs of the fixtures, without workers: a run stays pending.
  * `storage` is that of services whose test goes on as if the server had been started again.
  */
-export async function openServices({ graphs, storage }: { graphs?: string[]; storage?: Storage } = {}) {
+export async function openServices({
+  graphs,
+  storage,
+  defaults = {},
+}: {
+  graphs?: string[];
+  storage?: Storage;
+  defaults?: SystemDefaults;
+} = {}) {
   const opened = storage ?? (await temporaryStorage());
   const registry = await fixtureGraphs(graphs);
   const clock = steppedClock();
-  const services = compose(opened, registry, clock);
+  const services = compose(opened, registry, clock, defaults);
   await services.assistants.syncSystem();
   return {
     ...services,
@@ -43,7 +52,7 @@ export async function openServices({ graphs, storage }: { graphs?: string[]; sto
   };
 }
 
-function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
+function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults: SystemDefaults) {
   const bus = memoryBus();
   const ids = systemIds(clock);
   const stopped: string[] = [];
@@ -58,6 +67,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock) {
     graphs,
     clock,
     ids,
+    defaults,
     runs: assistantRuns({ ...storage, bus, settle }),
   });
   const sources = {
