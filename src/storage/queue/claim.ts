@@ -50,7 +50,9 @@ export function claim(db: Db, { worker_id, token, limit }: Claim): Promise<Claim
       first.map((run) => run.run_id),
     );
     const runs = new Map(started.map((run) => [run.run_id, run]));
-    return Promise.all(taken.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Started)));
+    await dropStrays(tx, taken, runs);
+    const found = taken.filter((row) => runs.has(row.run_id));
+    return Promise.all(found.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Started)));
   });
 }
 
@@ -62,6 +64,16 @@ async function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
     returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
       attempt`);
   return rows.map((row) => decode(row, ['metadata', 'kwargs']));
+}
+
+/** A place in the queue whose run is gone must not keep the others waiting: nothing will ever come of it. */
+async function dropStrays(
+  tx: Transaction,
+  taken: Taken[],
+  runs: ReadonlyMap<string, Started>,
+): Promise<void> {
+  const strays = taken.filter((row) => !runs.has(row.run_id)).map((row) => row.run_id);
+  if (strays.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(strays)}`);
 }
 
 async function claimed(tx: Transaction, row: Taken, token: string, started: Started): Promise<ClaimedRun> {

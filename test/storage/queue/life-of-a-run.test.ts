@@ -112,6 +112,17 @@ describeEachDatabase('the life of a run', (open) => {
     expect(await db.get(sql`select 1 from thread_values where thread_id = ${thread_id}`)).toBeUndefined();
   });
 
+  test('a place in the queue without a run holds nobody up', async () => {
+    await using db = await open();
+    const { add, claimed, states } = queueStory(db);
+    const stray = randomUUID();
+    const lost = await add(stray);
+    await db.run(sql`delete from runs where run_id = ${lost}`);
+    const run_id = await add(randomUUID());
+    expect(await claimed()).toEqual([run_id]);
+    expect(await states(stray)).toEqual({});
+  });
+
   test('a deleted run frees its thread for the next one', async () => {
     await using db = await open();
     const { queue, add, claimed, statusOf } = queueStory(db);
