@@ -1,5 +1,3 @@
-/** Any value that JSON can carry. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = Record<string, unknown>;
 
 /** JSON text of a value, `storable`. `undefined` becomes `null`. */

@@ -2,13 +2,9 @@ import { Latch } from '../core/latch.ts';
 import type { Frame, RunEventRepository } from '../storage/run-events.ts';
 import type { LoggedRun, ThreadLogRepository } from '../storage/thread-log.ts';
 import type { EventBus } from './bus.ts';
+import { PAGE, SAFETY_POLL_MS } from './follow.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
-
-/** A lost hint costs this much, ms, and never a frame. */
-const SAFETY_POLL_MS = 500;
-/** Frames read from the log at once. */
-const PAGE = 500;
 
 export interface ThreadSources {
   readonly live: LiveRuns;

@@ -5,9 +5,9 @@ import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
 
 /** A lost hint costs this much, ms, and never a frame. */
-const SAFETY_POLL_MS = 500;
+export const SAFETY_POLL_MS = 500;
 /** Frames read from the log at once. */
-const PAGE = 500;
+export const PAGE = 500;
 
 export interface Sources {
   readonly live: LiveRuns;

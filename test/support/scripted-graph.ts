@@ -1,4 +1,5 @@
 import type { GraphCall, GraphEvent, GraphRegistry, GraphRuntime } from '../../src/graphs/graph.ts';
+import { emptyThreadState } from '../../src/graphs/thread-state.ts';
 import type { ThreadState } from '../../src/schemas/thread-state.ts';
 
 /** A graph without LangGraph: whatever the test says, for tests of what surrounds graphs. */
@@ -9,7 +10,7 @@ export function scriptedGraph(
   const graph: GraphRuntime = {
     graph_id: 'scripted',
     stream,
-    state: async () => ({ ...EMPTY, ...state }),
+    state: async () => ({ ...emptyThreadState(), ...state }),
     history: async () => [],
     update: async () => ({}),
     replay: async () => {},
@@ -19,16 +20,3 @@ export function scriptedGraph(
   };
   return { ids: ['scripted'], description: () => null, get: async () => graph, loadErrors: () => new Map() };
 }
-
-const EMPTY: ThreadState = {
-  values: {},
-  next: [],
-  tasks: [],
-  metadata: null,
-  created_at: null,
-  checkpoint: null,
-  parent_checkpoint: null,
-  interrupts: [],
-  checkpoint_id: null,
-  parent_checkpoint_id: null,
-};
