@@ -90,3 +90,6 @@ function textToBytes(value: unknown): unknown {
   if (!size) return textToNumber(value);
   return Math.round(Number(size[1]) * (UNITS[(size[2] as string).toLowerCase()] as number));
 }
+
+/** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */
+export const PENDING = { pending: true };

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { group, list, must, text, whole } from '../values.ts';
+
+const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
+
+export const Graph = z.union(
+  [
+    GraphPath,
+    group({
+      path: GraphPath.describe('File and export of the graph.'),
+      description: text().optional().describe('What it does, for people and for other agents.'),
+    }),
+  ],
+  'must be path:export, or a map with path and description',
+);
+
+const values = () => z.record(z.string(), z.unknown(), must('a map')).optional().meta({ type: 'map' });
+
+export const Defaults = group({
+  configurable: values().describe('What the graph lets one configure.'),
+  context: values().describe('The newer name of `configurable`; not both.'),
+  tags: list().optional().describe('Kept with everything that its runs do.'),
+  recursion_limit: whole(1).optional().describe('How many steps its runs may take.'),
+}).refine(
+  ({ configurable, context }) => !(configurable && context),
+  'give configurable or context, not both',
+);

@@ -1,0 +1,42 @@
+import { block, flag, group, list, PENDING, text, whole, word } from '../values.ts';
+
+const Cors = group({
+  allow_origins: list().default(['*']).describe('Origins a browser may call from.'),
+  allow_origin_regex: text().optional().describe('Regular expression for more origins.'),
+  allow_methods: list().default(['*']).describe('Methods a browser may use.'),
+  allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
+  allow_credentials: flag().default(false).describe('Whether cookies may be sent; needs named origins.'),
+  expose_headers: list()
+    .default(['content-location', 'location', 'x-pagination-total', 'x-pagination-next'])
+    .describe('Response headers a browser may read.'),
+  max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
+});
+
+export const Http = group({
+  mount_prefix: text()
+    .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
+    .optional()
+    .describe('Path that every route moves under.'),
+  cors: Cors.prefault({}),
+  disable_assistants: flag().default(false).describe('Leaves out the routes below `/assistants`.'),
+  disable_threads: flag().default(false).describe('Leaves out the routes below `/threads`.'),
+  disable_runs: flag().default(false).describe('Leaves out the routes of runs.'),
+  disable_store: flag().default(false).describe('Leaves out the routes below `/store`.'),
+  disable_meta: flag()
+    .default(false)
+    .describe('Leaves out `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
+  disable_mcp: flag().default(false).describe('Leaves out `/mcp`.'),
+  disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
+  disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
+  disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
+  configurable_headers: block()
+    .describe("Request headers that become part of a run's `configurable`.")
+    .meta(PENDING),
+  logging_headers: block().describe('Request headers that become part of the request log.').meta(PENDING),
+  app: text().optional().describe('Your own routes, as `path:export`.').meta(PENDING),
+  middleware_order: word(['auth_first', 'middleware_first'])
+    .optional()
+    .describe('Whether your own middleware runs before authentication.')
+    .meta(PENDING),
+  enable_custom_route_auth: flag().optional().describe('Authenticates your own routes too.').meta(PENDING),
+});

@@ -1,0 +1,15 @@
+import { group, whole } from '../values.ts';
+
+export const Runs = group({
+  concurrency: whole(0, 10_000).default(10).describe('Runs executed at the same time; 0 executes none.'),
+  max_attempts: whole(1, 100)
+    .default(3)
+    .describe('How often a run is started, the first time included, before it ends as `error`.'),
+  timeout_seconds: whole(1).default(86_400).describe('A run that takes longer ends as `timeout`.'),
+  shutdown_grace_seconds: whole(0, 3600)
+    .default(180)
+    .describe('How long running runs may go on after SIGTERM before they are put back, to be resumed.'),
+  stream_ttl_seconds: whole(0)
+    .default(86_400)
+    .describe('How long the events of a finished run can be read again.'),
+});
