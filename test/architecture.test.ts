@@ -34,9 +34,13 @@ const SRC = resolve(import.meta.dirname, '../src');
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]));
 
+/** `http/sse.ts` → `http`; `app.ts` and `app/services.ts` → `app`. */
+function folderOf(file: string): string {
+  return (file.split('/')[0] as string).replace(/\.ts$/, '');
+}
+
 function layerOf(file: string): number {
-  const name = (file.split('/')[0] as string).replace(/\.ts$/, '');
-  return LAYERS.findIndex((layer) => layer.includes(name));
+  return LAYERS.findIndex((layer) => layer.includes(folderOf(file)));
 }
 
 function importsOf(file: string): string[] {
@@ -46,7 +50,7 @@ function importsOf(file: string): string[] {
 
 function mayImport(from: string, to: string): boolean {
   if (to.startsWith('..')) return to === '../package.json';
-  if (from.split('/')[0] === to.split('/')[0]) return true;
+  if (folderOf(from) === folderOf(to)) return true;
   return layerOf(from) < layerOf(to);
 }
 

@@ -53,8 +53,13 @@ const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
 /** The id of the system assistant of a graph: uuid5 of its name, so every server agrees on it (CONTRACT §2.1). */
 export function systemAssistantId(graph_id: string): string {
-  const namespace = Buffer.from(ASSISTANT_NAMESPACE.replaceAll('-', ''), 'hex');
-  const bytes = createHash('sha1').update(namespace).update(graph_id).digest().subarray(0, 16);
+  return nameId(ASSISTANT_NAMESPACE, graph_id);
+}
+
+/** uuid5: the same id for the same name, wherever it is made (RFC 9562 §5.5). */
+export function nameId(namespace: string, name: string): string {
+  const prefix = Buffer.from(namespace.replaceAll('-', ''), 'hex');
+  const bytes = createHash('sha1').update(prefix).update(name).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   return format(bytes);

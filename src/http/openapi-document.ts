@@ -23,6 +23,7 @@ export async function openApiDocument(version: string): Promise<object> {
       disable_threads: false,
       disable_runs: false,
       disable_meta: false,
+      openai: { enabled: false },
     },
     info: { version, langgraph_version: null, graph_ids: [] },
     logger: silentLogger,

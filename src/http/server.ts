@@ -2,6 +2,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AssistantService } from '../services/assistants.ts';
+import type { ChatCompletionService } from '../services/chat-completions.ts';
 import type { EventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../services/idempotency.ts';
 import type { RunExplainService } from '../services/run-explain.ts';
@@ -13,6 +14,7 @@ import type { ThreadService } from '../services/threads.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { useAuth } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
@@ -42,6 +44,7 @@ import { type RunReplies, runReplies } from './run-replies.ts';
 
 export interface Services {
   readonly assistants: AssistantService;
+  readonly chatCompletions: ChatCompletionService;
   readonly threads: ThreadService;
   readonly threadState: ThreadStateService;
   readonly threadStream: ThreadStreamService;
@@ -65,6 +68,8 @@ export interface HttpOptions {
   readonly disable_threads: boolean;
   readonly disable_runs: boolean;
   readonly disable_meta: boolean;
+  /** The chat completions API beside ours. */
+  readonly openai: { readonly enabled: boolean };
 }
 
 export interface ServerParts {
@@ -147,6 +152,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     runStreamRoutes(server, withReplies);
     statelessRunRoutes(server, withReplies);
   }
+  if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_meta) {
     healthRoutes(server, { engine, path: '/' });
     systemRoutes(server, { info, engine, metrics });

@@ -23,6 +23,8 @@ export interface EventStream {
   readonly headers: Readonly<Record<string, string>>;
   /** Ids let a client resume; only a run that keeps its events has them. */
   readonly resumable: boolean;
+  /** The bytes of an event for clients of another protocol. */
+  readonly encode?: (frame: Frame) => string;
   /** Called before the headers are sent, so that what it throws still has a status of its own. */
   readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
 }
@@ -36,13 +38,13 @@ export type SendEvents = (
 
 /** A frame is asked for only when the one before has left, so that a slow reader costs no memory. */
 export function eventSender(connections: Connections, logger: Logger): SendEvents {
-  return async (reply, { headers, resumable, frames: open }, onGone) => {
+  return async (reply, { headers, resumable, frames: open, encode }, onGone) => {
     using connection = connections.open(reply, onGone);
     const frames = await open(connection.signal);
     using _heartbeat = beginStream(reply, headers);
     const { raw } = reply;
     try {
-      await pump(raw, frames, resumable, connection.signal);
+      await pump(raw, frames, encode ?? ((frame) => sseText(frame, resumable)), connection.signal);
     } catch (error) {
       logger.error('stream broke off', { request_id: reply.request.id, error });
       raw.destroy();
@@ -98,13 +100,13 @@ function beginStream(reply: FastifyReply, headers: Readonly<Record<string, strin
 async function pump(
   raw: ServerResponse,
   frames: AsyncIterable<Frame>,
-  resumable: boolean,
+  encode: (frame: Frame) => string,
   signal: AbortSignal,
 ): Promise<void> {
   let isFirst = true;
   for await (const frame of frames) {
     if (signal.aborted) break;
-    const isFlowing = raw.write(sseText(frame, resumable));
+    const isFlowing = raw.write(encode(frame));
     // Node holds it back until the code that runs pauses, and a graph that starts does not for milliseconds.
     if (isFirst) raw.socket?.uncork();
     isFirst = false;

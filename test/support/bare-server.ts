@@ -19,6 +19,7 @@ const OPTIONS: HttpOptions = {
   disable_threads: false,
   disable_runs: false,
   disable_meta: false,
+  openai: { enabled: false },
 };
 
 const ENGINE: ServerParts['engine'] = {

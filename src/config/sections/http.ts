@@ -27,6 +27,11 @@ export const Http = group({
     .describe('Leaves out `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
   disable_mcp: flag().default(false).describe('Leaves out `/mcp`.'),
   disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
+  openai: group({
+    enabled: flag()
+      .default(false)
+      .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that speak OpenAI's API."),
+  }).prefault({}),
   disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
   disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
   configurable_headers: block()

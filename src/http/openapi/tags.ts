@@ -5,6 +5,7 @@ export const TAGS = {
   runs: 'Thread Runs',
   stateless: 'Stateless Runs',
   streaming: 'Streaming',
+  openai: 'OpenAI API',
   system: 'System',
 } as const;
 
@@ -14,5 +15,6 @@ export const GROUPS = [
   { name: TAGS.runs, description: 'Runs of an assistant on a thread.' },
   { name: TAGS.stateless, description: 'Runs on a thread of their own, which goes when they end.' },
   { name: TAGS.streaming, description: 'Event streaming: commands, and what happens on a thread as events.' },
+  { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
   { name: TAGS.system, description: 'Health, version and figures of the server.' },
 ];

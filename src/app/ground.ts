@@ -1,0 +1,24 @@
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { LiveRuns } from '../events/live-runs.ts';
+import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** What services and workers are made of; they meet only here: in storage, in the bus and in the runs in memory. */
+export interface Ground {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly storage: Storage;
+  readonly graphs: GraphRegistry;
+  readonly bus: EventBus;
+  readonly live: LiveRuns;
+  /** The long-term store, as graphs see it. */
+  readonly store: GraphMemory['store'];
+  /** How long the log of an ended run is kept, ms. */
+  readonly keep_log_ms: number;
+}

@@ -1,0 +1,71 @@
+import type { Config } from '../config/schema.ts';
+import { threadCheckpointer } from '../graphs/checkpointer.ts';
+import type { Services } from '../http/server.ts';
+import { assistantRuns } from '../services/assistant-runs.ts';
+import { assistantService } from '../services/assistants.ts';
+import { chatCompletionService } from '../services/chat-completions.ts';
+import { eventStreamingService } from '../services/event-streaming/event-streaming.ts';
+import { idempotencyService } from '../services/idempotency.ts';
+import { runExplain } from '../services/run-explain.ts';
+import { runService } from '../services/runs.ts';
+import { statelessRunService } from '../services/stateless-runs.ts';
+import { threadStateService } from '../services/thread-state.ts';
+import { threadStreamService } from '../services/thread-stream.ts';
+import { threadService } from '../services/threads.ts';
+import type { Ttl } from '../storage/thread-ttl.ts';
+import type { Ground } from './ground.ts';
+
+/** What the server answers with. */
+export function wireServices({ config, storage, bus, live, store, ...ground }: Ground): Services {
+  const { queue, events: log, threadLog, checkpoints, runs: runRows, threads: threadRows } = storage;
+  const shared = {
+    ...ground,
+    bus,
+    queue,
+    checkpoints,
+    assistants: storage.assistants,
+    threads: threadRows,
+    runs: runRows,
+    default_ttl: defaultTtl(config.checkpointer),
+  };
+  const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
+
+  const threadState = threadStateService({
+    ...shared,
+    memory: (thread_id) => ({
+      checkpointer: threadCheckpointer({ checkpoints, thread_id, ids: ground.ids }),
+      store,
+    }),
+  });
+  const { settle, replay } = threadState;
+  const assistants = assistantService({
+    ...shared,
+    defaults: config.assistants,
+    runs: assistantRuns({ ...shared, settle }),
+  });
+  const runDeps = { ...shared, sources, settle, assistants };
+  const runs = runService(runDeps);
+  const statelessRuns = statelessRunService(runDeps);
+  const threads = threadService({ ...shared, replay, control: (run_ids) => run_ids.forEach(stopRun) });
+  return {
+    assistants,
+    threads,
+    threadState,
+    threadStream: threadStreamService({ threads: threadRows, sources }),
+    runs,
+    statelessRuns,
+    idempotency: idempotencyService({ keys: storage.idempotency }),
+    explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
+    eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
+    chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
+  };
+
+  function stopRun(run_id: string): void {
+    bus.control(run_id);
+    bus.hint(run_id);
+  }
+}
+
+function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {
+  return ttl === undefined ? undefined : { strategy, ttl };
+}

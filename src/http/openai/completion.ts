@@ -1,0 +1,75 @@
+import { toJson } from '../../core/json.ts';
+import type { Frame } from '../../events/frame.ts';
+import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from '../../schemas/chat-completions.ts';
+import type { Run } from '../../schemas/runs.ts';
+import type { ChatEnd } from '../../services/chat-completions.ts';
+import { openAiError, RunFailed } from './errors.ts';
+
+export type Answer = AsyncGenerator<string, ChatEnd>;
+
+/** The whole answer as one completion. Throws `RunFailed`. */
+export async function completionOf(answer: Answer, run: Run, model: string): Promise<ChatCompletion> {
+  let content = '';
+  for (;;) {
+    const step = await answer.next();
+    if (!step.done) {
+      content += step.value;
+      continue;
+    }
+    if ('failure' in step.value) throw new RunFailed(step.value.failure);
+    return {
+      ...head(run, model),
+      object: 'chat.completion',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content, refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: step.value.usage,
+    };
+  }
+}
+
+/** The answer as chunks, then `[DONE]`; a run that fails on the way sends its error as the last one. */
+export async function* chunksOf(
+  answer: Answer,
+  run: Run,
+  { model, include_usage }: { model: string; include_usage: boolean },
+): AsyncGenerator<Frame> {
+  const usage = include_usage ? { usage: null } : {};
+  const chunk = (delta: Delta, finish_reason: 'stop' | null): ChatCompletionChunk => ({
+    ...head(run, model),
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+    ...usage,
+  });
+  yield frame(chunk({ role: 'assistant', content: '' }, null));
+  for (;;) {
+    const step = await answer.next();
+    if (!step.done) {
+      yield frame(chunk({ content: step.value }, null));
+      continue;
+    }
+    if ('failure' in step.value) return yield frame(openAiError(500, step.value.failure));
+    yield frame(chunk({}, 'stop'));
+    if (include_usage) yield frame(usageChunk(run, model, step.value.usage));
+    return yield { seq: 0, event: '', data: '[DONE]' };
+  }
+}
+
+type Delta = ChatCompletionChunk['choices'][number]['delta'];
+
+function usageChunk(run: Run, model: string, usage: ChatUsage): ChatCompletionChunk {
+  return { ...head(run, model), object: 'chat.completion.chunk', choices: [], usage };
+}
+
+function head({ run_id, updated_at }: Run, model: string) {
+  return { id: `chatcmpl-${run_id}`, created: Math.floor(Date.parse(updated_at) / 1000), model };
+}
+
+function frame(value: object): Frame {
+  return { seq: 0, event: '', data: toJson(value) };
+}

@@ -1,0 +1,40 @@
+import type { FastifyError, FastifyInstance } from 'fastify';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+
+/** The graph failed. The client must not try again by itself: that would run the graph once more. */
+export class RunFailed extends ServerError {
+  readonly status = 500;
+  override readonly headers = { 'x-should-retry': 'false' };
+}
+
+/** An error in the form that clients of OpenAI's API read. */
+export function openAiError(status: number, message: string) {
+  return { error: { message, type: TYPES[status] ?? typeOf(status), param: null, code: null } };
+}
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
+
+function typeOf(status: number): string {
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}
+
+/** Failures of the routes of `server`, authentication included, in that form. */
+export function useOpenAiErrors(server: FastifyInstance, logger: Logger): void {
+  server.setErrorHandler((error: FastifyError, request, reply) => {
+    if (error instanceof ServerError) {
+      // What is well-formed and yet impossible is a 400 there.
+      const status = error.status === 422 ? 400 : error.status;
+      return reply.headers(error.headers).code(status).send(openAiError(status, error.message));
+    }
+    const status = error.statusCode ?? 500;
+    if (status >= 400 && status < 500) return reply.code(status).send(openAiError(status, error.message));
+    logger.error('request failed', { request_id: request.id, path: request.routeOptions.url, error });
+    return reply.code(500).send(openAiError(500, 'Internal Server Error'));
+  });
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+/** A message in the form of OpenAI's chat completions API. */
+const ChatMessage = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z
+    .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
+    .nullish()
+    .describe('Text, or a list of parts: text, images, audio, files.'),
+  name: z.string().optional(),
+  tool_call_id: z.string().optional(),
+  tool_calls: z.array(z.looseObject({ id: z.string() })).optional(),
+});
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** Settings of a model, such as `temperature`, are taken and left aside: the graph has its own. */
+export const ChatCompletionCreate = z.looseObject({
+  model: z.string().min(1).describe('The name of a graph, or the id of an assistant.'),
+  messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is what is asked.'),
+  stream: z.boolean().nullish().describe('Whether the answer comes in pieces, as it is written.'),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.literal(1, 'only one answer is given').nullish(),
+  user: z
+    .string()
+    .nullish()
+    .describe(
+      'The name of the conversation, where neither `X-Thread-Id` nor `metadata.thread_id` gives one.',
+    ),
+  metadata: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Kept with the run. `thread_id`: the thread, or any name, of the conversation.'),
+});
+export type ChatCompletionCreate = z.infer<typeof ChatCompletionCreate>;
+
+export const ChatCompletionHeaders = z.looseObject({
+  'x-thread-id': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: 'The thread that remembers the conversation, or any name for one.' }),
+});
+
+export const ChatUsage = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+});
+export type ChatUsage = z.infer<typeof ChatUsage>;
+
+const completion = { id: z.string(), created: z.int().describe('Epoch seconds.'), model: z.string() };
+const finish_reason = z.literal('stop');
+
+export const ChatCompletion = z.object({
+  ...completion,
+  object: z.literal('chat.completion'),
+  choices: z.array(
+    z.object({
+      index: z.literal(0),
+      message: z.object({ role: z.literal('assistant'), content: z.string(), refusal: z.null() }),
+      logprobs: z.null(),
+      finish_reason,
+    }),
+  ),
+  usage: ChatUsage,
+});
+export type ChatCompletion = z.infer<typeof ChatCompletion>;
+
+export const ChatCompletionChunk = z.object({
+  ...completion,
+  object: z.literal('chat.completion.chunk'),
+  choices: z.array(
+    z.object({
+      index: z.literal(0),
+      delta: z.object({ role: z.literal('assistant').optional(), content: z.string().optional() }),
+      logprobs: z.null(),
+      finish_reason: finish_reason.nullable(),
+    }),
+  ),
+  usage: ChatUsage.nullish(),
+});
+export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;
+
+export const Model = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int().describe('Epoch seconds.'),
+  owned_by: z.string(),
+});
+export type Model = z.infer<typeof Model>;
+
+export const ModelList = z.object({ object: z.literal('list'), data: z.array(Model) });
+export type ModelList = z.infer<typeof ModelList>;

@@ -1,0 +1,136 @@
+import type { Actor } from '../auth/actor.ts';
+import { BadRequest, NotFound } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import type { Frame } from '../events/frame.ts';
+import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../schemas/chat-completions.ts';
+import type { Run, RunCreate } from '../schemas/runs.ts';
+import type { Thread } from '../schemas/threads.ts';
+import { questionOf } from './interrupt-question.ts';
+import { answersIn, isFromAi, isMessage, messagesIn, textOf } from './messages.ts';
+import type { RunService } from './runs.ts';
+import type { StatelessRunService } from './stateless-runs.ts';
+import { threadOfName } from './thread-alias.ts';
+import type { ThreadService } from './threads.ts';
+
+export interface ChatCompletionDeps {
+  readonly runs: Pick<RunService, 'create' | 'follow'>;
+  readonly statelessRuns: Pick<StatelessRunService, 'create'>;
+  readonly threads: Pick<ThreadService, 'get'>;
+}
+
+/** How an answer ended: what it used, or why the run failed. */
+export type ChatEnd = { readonly usage: ChatUsage } | { readonly failure: string };
+
+export type ChatCompletionService = ReturnType<typeof chatCompletionService>;
+
+/** A conversation with an assistant in the manner of chat completions: messages in, the text of the answer out. */
+export function chatCompletionService({ runs, statelessRuns, threads }: ChatCompletionDeps) {
+  return {
+    /**
+     * Starts the run that answers. `conversation` names its memory; without one nothing is remembered. A thread that
+     * waits at an interrupt takes the last message as the answer to it; another one only what it has not heard.
+     */
+    async start(actor: Actor, request: ChatCompletionCreate, conversation: string | undefined): Promise<Run> {
+      const base: RunCreate = {
+        assistant_id: request.model,
+        stream_mode: ['messages-tuple', 'values'],
+        metadata: request.metadata ?? {},
+      };
+      if (conversation === undefined) {
+        const input = { messages: request.messages.map(graphMessage) };
+        return statelessRuns.create(actor, { ...base, input }, 'stream');
+      }
+      const thread_id = threadOfName(actor, conversation);
+      const thread = await existing(threads.get(actor, thread_id));
+      const turn = nextTurn(thread, request.messages);
+      return runs.create(actor, thread_id, { ...base, ...turn, if_not_exists: 'create' }, 'stream');
+    },
+
+    /** The pieces of the answer's text as they are written. */
+    answer(run: Run, signal: AbortSignal): AsyncGenerator<string, ChatEnd> {
+      return answer(runs.follow(run, signal));
+    },
+  };
+}
+
+async function existing(thread: Promise<Thread>): Promise<Thread | undefined> {
+  try {
+    return await thread;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Clients send the whole conversation each time; a thread that has heard it takes what follows the last answer. */
+function nextTurn(thread: Thread | undefined, messages: readonly ChatMessage[]): Partial<RunCreate> {
+  const heard = messages.findLastIndex(({ role }) => role === 'assistant');
+  const news = messages.slice(heard + 1).filter(({ role }) => role !== 'system' && role !== 'developer');
+  if (thread?.status === 'interrupted') {
+    const last = news.at(-1);
+    if (!last) throw new BadRequest('The assistant waits for an answer: send it as the last message.');
+    return { command: { resume: textOf(last.content) } };
+  }
+  const isNew = messagesIn(thread?.values).length === 0;
+  return { input: { messages: (isNew ? messages : news).map(graphMessage) } };
+}
+
+/** LangChain takes the same roles and fields; others of the message are for models, not for graphs. */
+function graphMessage({ role, content, name, tool_call_id, tool_calls }: ChatMessage) {
+  return { role, content: content ?? '', name, tool_call_id, tool_calls };
+}
+
+const NOTHING: ChatUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+async function* answer(frames: AsyncIterable<Frame>): AsyncGenerator<string, ChatEnd> {
+  let values: unknown;
+  let speaker: unknown;
+  let hasSpoken = false;
+  for await (const { event, data } of frames) {
+    if (event === 'error') return { failure: failureOf(JSON.parse(data)) };
+    if (event === 'values') values = JSON.parse(data);
+    if (event !== 'messages') continue;
+    const [message] = JSON.parse(data) as unknown[];
+    if (!isMessage(message) || !isFromAi(message)) continue;
+    const text = textOf(message.content);
+    if (text === '') continue;
+    // Messages of one answer are paragraphs of it.
+    yield hasSpoken && message['id'] !== speaker ? `\n\n${text}` : text;
+    speaker = message['id'];
+    hasSpoken = true;
+  }
+  const rest = [
+    ...(hasSpoken ? [] : answersIn(values).map(({ content }) => textOf(content))),
+    ...questions(values),
+  ];
+  const text = rest.filter((part) => part !== '').join('\n\n');
+  if (text !== '') yield hasSpoken ? `\n\n${text}` : text;
+  return { usage: usageOf(values) };
+}
+
+function questions(values: unknown): string[] {
+  const interrupts = isObject(values) ? values['__interrupt__'] : undefined;
+  if (!Array.isArray(interrupts)) return [];
+  return interrupts.map((interrupt) => questionOf(isObject(interrupt) ? interrupt['value'] : interrupt));
+}
+
+function failureOf(error: unknown): string {
+  if (!isObject(error)) return 'The run failed.';
+  return `${error['error'] ?? 'Error'}: ${error['message'] ?? 'the run failed'}`;
+}
+
+/** The sum over the models that answered, as far as they told. */
+function usageOf(values: unknown): ChatUsage {
+  return answersIn(values).reduce((sum, { usage_metadata: usage }) => {
+    if (!isObject(usage)) return sum;
+    return {
+      prompt_tokens: sum.prompt_tokens + count(usage['input_tokens']),
+      completion_tokens: sum.completion_tokens + count(usage['output_tokens']),
+      total_tokens: sum.total_tokens + count(usage['total_tokens']),
+    };
+  }, NOTHING);
+}
+
+function count(tokens: unknown): number {
+  return typeof tokens === 'number' ? tokens : 0;
+}
