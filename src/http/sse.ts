@@ -12,7 +12,9 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-const HEARTBEAT = ': heartbeat\r\n\r\n';
+/** Events of runs end their lines as the official Python server's do, event streaming as the JavaScript server's. */
+type LineEnd = '\r\n' | '\n';
+
 /** The SDK takes a stream for dead after three missing ones (CONTRACT §5). */
 const HEARTBEAT_MS = 5_000;
 
@@ -41,7 +43,7 @@ export function eventSender(connections: Connections, logger: Logger): SendEvent
   return async (reply, { headers, resumable, frames: open, encode }, onGone) => {
     using connection = connections.open(reply, onGone);
     const frames = await open(connection.signal);
-    using _heartbeat = beginStream(reply, headers);
+    using _heartbeat = beginStream(reply, headers, '\r\n');
     const { raw } = reply;
     try {
       await pump(raw, frames, encode ?? ((frame) => sseText(frame, resumable)), connection.signal);
@@ -71,10 +73,11 @@ export type PushEvents = (
 export function eventPusher(connections: Connections, logger: Logger): PushEvents {
   return async (reply, write) => {
     using connection = connections.open(reply);
-    using _heartbeat = beginStream(reply, {});
+    using _heartbeat = beginStream(reply, {}, '\n');
     const { raw } = reply;
     const sink: FrameSink = {
-      send: (frame) => raw.write(sseText(frame, true)),
+      // Readers of this protocol that split at an empty line know only the short one.
+      send: (frame) => raw.write(sseText(frame, true, '\n')),
       isFull: () => raw.writableLength > MAX_WAITING_BYTES,
       drained: async (signal) => {
         if (raw.writableNeedDrain) await drained(raw, signal);
@@ -88,13 +91,18 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
 }
 
 /** Past the framework: the headers leave now, and they include those of its plugins, such as CORS. */
-function beginStream(reply: FastifyReply, headers: Readonly<Record<string, string>>): Disposable {
+function beginStream(
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  lineEnd: LineEnd,
+): Disposable {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
-  raw.write(HEARTBEAT);
-  const heartbeat = setInterval(() => raw.writableNeedDrain || raw.write(HEARTBEAT), HEARTBEAT_MS);
-  return { [Symbol.dispose]: () => clearInterval(heartbeat) };
+  const heartbeat = `: heartbeat${lineEnd}${lineEnd}`;
+  raw.write(heartbeat);
+  const timer = setInterval(() => raw.writableNeedDrain || raw.write(heartbeat), HEARTBEAT_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 async function pump(
@@ -139,9 +147,10 @@ export function cursorOf(last_event_id: string | undefined): number | 'now' {
 }
 
 /** The bytes of one event (CONTRACT §5). */
-export function sseText({ seq, event, data }: Frame, resumable: boolean): string {
-  const id = resumable ? `id: ${seq}\r\n` : '';
-  return `event: ${event.replace(/[\r\n]/g, '')}\r\ndata: ${oneLine(data)}\r\n${id}\r\n`;
+export function sseText({ seq, event, data }: Frame, resumable: boolean, lineEnd: LineEnd = '\r\n'): string {
+  const name = event.replace(/[\r\n]/g, '');
+  const lines = [`event: ${name}`, `data: ${oneLine(data)}`, ...(resumable ? [`id: ${seq}`] : [])];
+  return lines.join(lineEnd) + lineEnd + lineEnd;
 }
 
 /**

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { NotFound } from '../../src/core/errors.ts';
 import type { Frame } from '../../src/events/frame.ts';
+import type { EventSink } from '../../src/services/event-streaming/subscriber.ts';
 import { bareServer } from '../support/bare-server.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
@@ -78,6 +79,22 @@ test('events of a resumable run have ids', async () => {
   const answer = await http.inject({ method: 'POST', url: '/runs/stream', payload: BODY });
   expect(answer.headers).toMatchObject({ location: `/runs/${ID}/stream`, 'content-location': `/runs/${ID}` });
   expect(answer.body).toContain('event: values\r\ndata: {"x":1}\r\nid: 2\r\n\r\n');
+});
+
+test('event streaming ends its lines as the official JavaScript server does', async () => {
+  const text = '{"type":"event","seq":4}';
+  async function events(_actor: unknown, _thread: unknown, _filter: unknown, sink: EventSink) {
+    sink.send({ seq: 4, method: 'values', channel: 'values', namespace: [], text });
+    await new Promise(() => {});
+  }
+  await using http = await bareServer({ services: { eventStreaming: { filter: () => ({}), events } } });
+  const answer = await open(await http.listen(), `/threads/${ID}/stream/events`, '{"channels":["values"]}');
+  let bytes = '';
+  for await (const chunk of answer) {
+    bytes += chunk;
+    if (bytes.includes('id: 4')) break;
+  }
+  expect(bytes).toBe(`: heartbeat\n\nevent: values\ndata: ${text}\nid: 4\n\n`);
 });
 
 test('nothing in an event can end its line early', async () => {

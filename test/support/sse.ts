@@ -11,7 +11,7 @@ export interface SseEvent {
 export async function* sseEvents(chunks: AsyncIterable<string>): AsyncGenerator<SseEvent, void, void> {
   let rest = '';
   for await (const chunk of chunks) {
-    const blocks = (rest + chunk).split('\r\n\r\n');
+    const blocks = (rest + chunk).split(/\r?\n\r?\n/);
     rest = blocks.pop() as string;
     for (const block of blocks) {
       const event = parseEvent(block);
@@ -22,7 +22,7 @@ export async function* sseEvents(chunks: AsyncIterable<string>): AsyncGenerator<
 
 function parseEvent(block: string): SseEvent | undefined {
   const fields = new Map<string, string>();
-  for (const line of block.split('\r\n')) {
+  for (const line of block.split(/\r?\n/)) {
     const colon = line.indexOf(': ');
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
   }
