@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config/schema.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
@@ -13,13 +14,15 @@ interface AppParts {
   /** Of the configuration; the one of the fixtures without it. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Over the configuration's. */
+  readonly http?: Partial<Config['http']>;
 }
 
 /**
  * The whole server in the test's own process, on an empty SQLite file, with some graphs of the fixtures. It executes
  * runs; requests go in without a socket.
  */
-export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {} }: AppParts) {
+export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {}, http = {} }: AppParts) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
   const { config } = await loadConfig({
     cwd,
@@ -27,7 +30,11 @@ export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {}
   });
   const log: LogLine[] = [];
   const app = await createApp(
-    { ...config, graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)) },
+    {
+      ...config,
+      http: { ...config.http, ...http },
+      graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
+    },
     { logger: logger('info', (line) => log.push(line)) },
   );
   await app.ready();
