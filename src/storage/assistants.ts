@@ -9,7 +9,8 @@ import type {
 import { COLUMNS, findAssistant, insertInto, JSON_COLUMNS, keepVersion } from './assistant-row.ts';
 import { listVersions, setLatestVersion } from './assistant-versions.ts';
 import type { Db } from './db.ts';
-import { contains, decode, merged } from './json.ts';
+import { decode, merged } from './json.ts';
+import { type MetadataFilter, metadataMatches } from './metadata-filter.ts';
 import { all, join, raw, type Sql, sql } from './sql.ts';
 import { deleteSystemExcept, upsertSystem } from './system-assistants.ts';
 
@@ -46,19 +47,19 @@ export function assistantRepository(db: Db) {
       return findAssistant(db, assistant_id);
     },
 
-    /** Whole rows: `select` is the caller's. */
-    async search(query: AssistantSearch): Promise<Assistant[]> {
+    /** Whole rows: `select` is the caller's. Of what is `visible` to the caller, if not all is. */
+    async search(query: AssistantSearch, visible?: MetadataFilter): Promise<Assistant[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
       const rows = await db.all<Assistant>(sql`
-        select ${COLUMNS} from assistants where ${matches(query)}
+        select ${COLUMNS} from assistants where ${matches(query, visible)}
         order by ${SORT[query.sort_by]} ${order}, assistant_id ${order}
         limit ${query.limit} offset ${query.offset}`);
       return rows.map((row) => decode(row, JSON_COLUMNS));
     },
 
-    async count(filter: AssistantFilter): Promise<number> {
+    async count(filter: AssistantFilter, visible?: MetadataFilter): Promise<number> {
       const row = await db.get<{ count: number }>(
-        sql`select count(*) as count from assistants where ${matches(filter)}`,
+        sql`select count(*) as count from assistants where ${matches(filter, visible)}`,
       );
       return row?.count ?? 0;
     },
@@ -95,9 +96,10 @@ export function assistantRepository(db: Db) {
   };
 }
 
-function matches({ metadata, graph_id, name }: AssistantFilter): Sql {
+function matches({ metadata, graph_id, name }: AssistantFilter, visible: MetadataFilter | undefined): Sql {
   return all([
-    metadata && contains('metadata', metadata),
+    metadata && metadataMatches('metadata', { contains: metadata }),
+    visible && metadataMatches('metadata', visible),
     graph_id === undefined ? undefined : sql`graph_id = ${graph_id}`,
     name === undefined ? undefined : sql`strpos(lower(name), lower(${name})) > 0`,
   ]);

@@ -4,7 +4,11 @@ import { type Migration, migrations } from './migrations/index.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
-/** The engine's own words for the `{…}` names in a migration. */
+/**
+ * The engine's own words for the `{…}` names in a migration. `{row_id}` and `{key}` make a table whose rows our own
+ * index on SQLite points to (`metadata-index.ts`): by a short number that a `vacuum` keeps. A reference to such a table
+ * must name the column: `references threads (thread_id)`.
+ */
 export const TYPES: Record<DialectName, Record<string, string>> = {
   sqlite: {
     uuid: 'text',
@@ -17,6 +21,8 @@ export const TYPES: Record<DialectName, Record<string, string>> = {
     bytewise: 'text',
     strict: ' strict',
     without_rowid: ', without rowid',
+    row_id: 'row_id integer primary key,',
+    key: 'not null unique',
   },
   postgres: {
     uuid: 'uuid',
@@ -30,6 +36,8 @@ export const TYPES: Record<DialectName, Record<string, string>> = {
     bytewise: 'text collate "C"',
     strict: '',
     without_rowid: '',
+    row_id: '',
+    key: 'primary key',
   },
 };
 
@@ -70,7 +78,7 @@ async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<
   }
   const next = known.find((migration) => migration.version > current);
   if (!next) return false;
-  await runScript(tx, next.text);
+  await runScript(tx, typeof next.text === 'string' ? next.text : next.text[tx.dialect]);
   await tx.run(
     sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${NOW})`,
   );

@@ -36,6 +36,11 @@ export function all(conditions: readonly (Sql | DialectSql | undefined)[]): Sql 
   return present.length === 0 ? raw('true') : join(present, ' and ');
 }
 
+/** `(cond or cond …)`, or `false` when there is none. */
+export function any(conditions: readonly (Sql | DialectSql)[]): Sql {
+  return conditions.length === 0 ? raw('false') : sql`(${join(conditions, ' or ')})`;
+}
+
 /** `(?, ?, …)` for `in`; an empty list gives `(null)`, which matches nothing. */
 export function list(values: readonly SqlValue[]): Sql {
   if (values.length === 0) return raw('(null)');

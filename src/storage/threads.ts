@@ -8,6 +8,7 @@ import type {
 } from '../schemas/threads.ts';
 import type { Db } from './db.ts';
 import { isOneOf, merged } from './json.ts';
+import type { MetadataFilter } from './metadata-filter.ts';
 import { join, sql } from './sql.ts';
 import { copyThread } from './thread-copy.ts';
 import { deleteThread } from './thread-delete.ts';
@@ -39,13 +40,13 @@ export function threadRepository(db: Db) {
       return findThread(db, thread_id, selection);
     },
 
-    /** Whole rows, but for `values` that were not selected. */
-    search(query: ThreadSearch): Promise<Thread[]> {
-      return searchThreads(db, query);
+    /** Whole rows, but for `values` that were not selected; of what is `visible` to the caller, if not all is. */
+    search(query: ThreadSearch, visible?: MetadataFilter): Promise<Thread[]> {
+      return searchThreads(db, query, visible);
     },
 
-    count(filter: ThreadFilter): Promise<number> {
-      return countThreads(db, filter);
+    count(filter: ThreadFilter, visible?: MetadataFilter): Promise<number> {
+      return countThreads(db, filter, visible);
     },
 
     /** `metadata` is merged shallow. `updated_at` moves even when nothing else does. */

@@ -4,7 +4,8 @@
  */
 export const base = `
 create table assistants (
-  assistant_id {uuid} primary key,
+  {row_id}
+  assistant_id {uuid} {key},
   graph_id text not null,
   name text not null,
   description text,
@@ -18,7 +19,7 @@ create table assistants (
 create index assistants_graph on assistants (graph_id);
 
 create table assistant_versions (
-  assistant_id {uuid} not null references assistants on delete cascade,
+  assistant_id {uuid} not null references assistants (assistant_id) on delete cascade,
   version integer not null,
   graph_id text not null,
   name text not null,
@@ -31,7 +32,8 @@ create table assistant_versions (
 ){strict};
 
 create table threads (
-  thread_id {uuid} primary key,
+  {row_id}
+  thread_id {uuid} {key},
   status text not null,
   metadata {jsonb} not null,
   config {json} not null,
@@ -50,13 +52,13 @@ create index threads_expires on threads (expires_at) where expires_at is not nul
 
 -- Apart from the thread's row, so that listing and counting do not read whole states.
 create table thread_values (
-  thread_id {uuid} primary key references threads on delete cascade,
+  thread_id {uuid} primary key references threads (thread_id) on delete cascade,
   value {json} not null
 ){strict};
 
 create table runs (
   run_id {uuid} primary key,
-  thread_id {uuid} not null references threads on delete cascade,
+  thread_id {uuid} not null references threads (thread_id) on delete cascade,
   assistant_id {uuid} not null,
   status text not null,
   metadata {jsonb} not null,

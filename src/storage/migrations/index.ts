@@ -1,11 +1,15 @@
+import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
   readonly version: number;
   readonly name: string;
-  /** Statements that each end with `;` at the end of a line, with `{…}` for the engine's types (`migrate.ts`). */
-  readonly text: string;
+  /**
+   * Statements that each end with `;` at the end of a line, with `{…}` for the engine's types (`migrate.ts`). One for
+   * each engine where they have nothing in common.
+   */
+  readonly text: string | Readonly<Record<DialectName, string>>;
 }
 
 export const migrations: readonly Migration[] = [{ version: 1, name: 'base', text: base }];

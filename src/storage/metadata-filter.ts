@@ -1,0 +1,29 @@
+import type { JsonObject } from '../core/json.ts';
+import { contains } from './json.ts';
+import { all, any, type Sql, sql } from './sql.ts';
+
+/**
+ * What the metadata of a row must be: containment (`@>`, CONTRACT §2.2), all or any of several. An owner rule
+ * (CONTRACT §10) is one too: `k: v` and `$eq` are `{contains: {k: v}}`, `$contains` is `{contains: {k: [v, …]}}`, `$and`
+ * is `all`, `$or` is `any`. Nothing in `all` is everything, nothing in `any` is nothing.
+ */
+export type MetadataFilter =
+  | { readonly contains: JsonObject }
+  | { readonly all: readonly MetadataFilter[] }
+  | { readonly any: readonly MetadataFilter[] };
+
+/**
+ * The filter as an exact condition on a column (`threads.metadata`), for a row that is found by its id or by another
+ * column. Searches of whole tables take the filter itself and go through its index.
+ */
+export function metadataMatches(column: string, filter: MetadataFilter): Sql {
+  if ('all' in filter) return all(filter.all.map((each) => metadataMatches(column, each)));
+  if ('any' in filter) return any(filter.any.map((each) => metadataMatches(column, each)));
+  if (Object.keys(filter.contains).length === 0) return all([]);
+  return sql`${contains(column, filter.contains)}`;
+}
+
+/** What satisfies each of these; those that are undefined ask for nothing. */
+export function everyFilter(...filters: readonly (MetadataFilter | undefined)[]): MetadataFilter {
+  return { all: filters.filter((filter) => filter !== undefined) };
+}
