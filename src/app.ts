@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Ground } from './app/ground.ts';
+import { openLongTermStore } from './app/long-term-store.ts';
 import { wireServices } from './app/services.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
 import type { Config } from './config/schema.ts';
@@ -50,6 +51,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
   const { logger, clock = systemClock } = options;
   const ids = options.ids ?? systemIds(clock);
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger });
+  const longTermStore = openLongTermStore(config, storage);
   const ground: Ground = {
     config,
     logger,
@@ -59,7 +61,8 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     graphs,
     bus: memoryBus(),
     live: new LiveRuns(),
-    store: graphStore(storage.storeItems),
+    longTermStore,
+    store: graphStore(longTermStore),
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const services = wireServices(ground);

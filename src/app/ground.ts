@@ -5,6 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { LiveRuns } from '../events/live-runs.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
+import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** What services and workers are made of; they meet only here: in storage, in the bus and in the runs in memory. */
@@ -17,7 +18,8 @@ export interface Ground {
   readonly graphs: GraphRegistry;
   readonly bus: EventBus;
   readonly live: LiveRuns;
-  /** The long-term store, as graphs see it. */
+  readonly longTermStore: LongTermStore;
+  /** The same, as graphs see it. */
   readonly store: GraphMemory['store'];
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;

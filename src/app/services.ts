@@ -9,6 +9,7 @@ import { idempotencyService } from '../services/idempotency.ts';
 import { runExplain } from '../services/run-explain.ts';
 import { runService } from '../services/runs.ts';
 import { statelessRunService } from '../services/stateless-runs.ts';
+import { storeService } from '../services/store.ts';
 import { threadStateService } from '../services/thread-state.ts';
 import { threadStreamService } from '../services/thread-stream.ts';
 import { threadService } from '../services/threads.ts';
@@ -54,6 +55,7 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     threadStream: threadStreamService({ threads: threadRows, sources }),
     runs,
     statelessRuns,
+    store: storeService({ store: ground.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),

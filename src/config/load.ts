@@ -88,6 +88,7 @@ function complete(
     http: values.http,
     log: values.log,
     checkpointer: values.checkpointer,
+    store: values.store,
     assistants: values.assistants ?? {},
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
     ...place,

@@ -6,6 +6,7 @@ import { Log } from './sections/log.ts';
 import { Runs } from './sections/runs.ts';
 import { Server } from './sections/server.ts';
 import { Storage } from './sections/storage.ts';
+import { Store } from './sections/store.ts';
 import { block, group, must, PENDING, text } from './values.ts';
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
@@ -35,7 +36,7 @@ export const ConfigFile = group({
   runs: Runs.prefault({}),
   http: Http.prefault({}),
   log: Log.prefault({}),
-  store: block().describe('Vector index, expiry or own backend of the long-term store.').meta(PENDING),
+  store: Store.prefault({}),
   checkpointer: Checkpointer.prefault({}),
   auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
@@ -56,7 +57,9 @@ export interface GraphSpec {
 
 /** The whole configuration with every default filled in; frozen to the bottom. Holds secrets: never log it. */
 export interface Config
-  extends Readonly<Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer'>> {
+  extends Readonly<
+    Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer' | 'store'>
+  > {
   readonly graphs: readonly GraphSpec[];
   /** Defaults of the system assistants, by graph. */
   readonly assistants: NonNullable<ConfigValues['assistants']>;

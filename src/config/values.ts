@@ -22,9 +22,12 @@ export const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
     )
     .meta({ type: 'whole number' });
 
-export const number = (min: number) =>
+export const number = (min: number, max: number = Number.MAX_VALUE) =>
   z
-    .preprocess(textToNumber, z.number(must('a number')).min(min, `must be at least ${min}`))
+    .preprocess(
+      textToNumber,
+      z.number(must('a number')).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
+    )
     .meta({ type: 'number' });
 
 export const flag = () =>

@@ -10,13 +10,12 @@ import type {
   SearchOperation,
 } from '@langchain/langgraph-checkpoint';
 import { InvalidInput } from '../core/errors.ts';
-import type { StoreChange, StoreItem, StoreItemRepository } from '../storage/store-items.ts';
-import { storeConditions } from './store-filter.ts';
-import { checkKey, checkLabels, checkNamespace } from './store-namespace.ts';
+import type { StoreItem, StoreMatch } from '../schemas/store.ts';
+import type { LongTermStore } from './long-term-store.ts';
 
 /** The long-term store as graphs see it. */
-export function graphStore(items: StoreItemRepository): GraphStore {
-  return new GraphStore(items);
+export function graphStore(store: LongTermStore): GraphStore {
+  return new GraphStore(store);
 }
 
 /**
@@ -24,23 +23,23 @@ export function graphStore(items: StoreItemRepository): GraphStore {
  * `BadRequest` for what CONTRACT §13 does not allow.
  */
 export class GraphStore {
-  readonly #items: StoreItemRepository;
+  readonly #store: LongTermStore;
 
-  constructor(items: StoreItemRepository) {
-    this.#items = items;
+  constructor(store: LongTermStore) {
+    this.#store = store;
   }
 
   /** In the order given; changes that follow each other are made together or not at all. */
   async batch<Operations extends Operation[]>(operations: Operations): Promise<OperationResults<Operations>> {
     const results: unknown[] = [];
-    let changes: StoreChange[] = [];
+    let changes: PutOperation[] = [];
     const apply = async () => {
-      if (changes.length > 0) await this.#items.apply(changes);
+      if (changes.length > 0) await this.#store.apply(changes);
       changes = [];
     };
     for (const operation of operations) {
       if (isPut(operation)) {
-        changes.push(changeOf(operation));
+        changes.push(operation);
         results.push(undefined);
       } else {
         await apply();
@@ -62,18 +61,17 @@ export class GraphStore {
     return this.#search({ ...options, namespacePrefix });
   }
 
-  /** Without vectors there is nothing to index; `index` is taken so that graphs written for an index run. */
   async put(
     namespace: string[],
     key: string,
     value: Record<string, unknown>,
-    _index?: false | string[],
+    index?: false | string[],
   ): Promise<void> {
-    await this.#items.apply([changeOf({ namespace, key, value })]);
+    await this.#store.apply([{ namespace, key, value, index }]);
   }
 
   async delete(namespace: string[], key: string): Promise<void> {
-    await this.#items.apply([changeOf({ namespace, key, value: null })]);
+    await this.#store.apply([{ namespace, key, value: null }]);
   }
 
   async listNamespaces(
@@ -87,8 +85,7 @@ export class GraphStore {
   ): Promise<string[][]> {
     const { prefix, suffix, maxDepth, limit = 100, offset = 0 } = options;
     if (maxDepth !== undefined && maxDepth < 1) throw new InvalidInput('maxDepth must be at least 1.');
-    checkLabels([...(prefix ?? []), ...(suffix ?? [])]);
-    return this.#items.namespaces({ prefix, suffix, max_depth: maxDepth, limit, offset });
+    return this.#store.namespaces({ prefix, suffix, max_depth: maxDepth, limit, offset });
   }
 
   /** LangGraph calls both around a run; the database is the server's to open and close. */
@@ -110,28 +107,25 @@ export class GraphStore {
   }
 
   async #get({ namespace, key }: GetOperation): Promise<Item | null> {
-    checkKey(key);
-    checkLabels(namespace);
-    const item = await this.#items.get(namespace, key);
+    const item = await this.#store.get({ namespace, key });
     return item ? itemOf(item) : null;
   }
 
-  async #search({ namespacePrefix, filter, limit = 10, offset = 0 }: SearchOperation): Promise<SearchItem[]> {
-    checkLabels(namespacePrefix);
-    const conditions = storeConditions(filter ?? {});
-    const items = await this.#items.search({ namespace_prefix: namespacePrefix, conditions, limit, offset });
-    return items.map(itemOf);
+  async #search(operation: SearchOperation): Promise<SearchItem[]> {
+    const { namespacePrefix, limit = 10, offset = 0, filter, query } = operation;
+    const found = await this.#store.search({
+      namespace_prefix: namespacePrefix,
+      filter,
+      query,
+      limit,
+      offset,
+    });
+    return found.map(matchOf);
   }
 }
 
 function isPut(operation: Operation): operation is PutOperation {
   return 'value' in operation;
-}
-
-function changeOf({ namespace, key, value }: PutOperation): StoreChange {
-  checkNamespace(namespace);
-  checkKey(key);
-  return { namespace, key, value, ttl_minutes: null };
 }
 
 /** LangGraph's own `listNamespaces` names at most one of each kind. */
@@ -142,4 +136,8 @@ function pathOf(kind: MatchCondition['matchType'], conditions: readonly MatchCon
 
 function itemOf({ namespace, key, value, created_at, updated_at }: StoreItem): Item {
   return { namespace, key, value, createdAt: new Date(created_at), updatedAt: new Date(updated_at) };
+}
+
+function matchOf({ score, ...item }: StoreMatch): SearchItem {
+  return score === null ? itemOf(item) : { ...itemOf(item), score };
 }

@@ -1,10 +1,19 @@
 import { BadRequest, InvalidInput } from '../core/errors.ts';
 
+/** Bytes of a key, and of all labels together: both are in the primary key, and PostgreSQL takes 2,704 for all. */
+const LONGEST = 1024;
+
 /** Rules for what is written (CONTRACT §13). Throws `InvalidInput` for a bad label, else `BadRequest`. */
 export function checkNamespace(namespace: readonly unknown[]): asserts namespace is string[] {
   if (namespace.length === 0) throw new BadRequest('Namespace cannot be empty.');
   checkLabels(namespace);
   if (namespace[0] === 'langgraph') throw new BadRequest('Root label for namespace cannot be "langgraph".');
+}
+
+/** Rules for the namespace of one item that is read or deleted. Throws `InvalidInput`. */
+export function checkExisting(namespace: readonly unknown[]): asserts namespace is string[] {
+  if (namespace.length === 0) throw new InvalidInput('Namespace cannot be empty.');
+  checkLabels(namespace);
 }
 
 /** Rules for any label; `*` is one like others here. */
@@ -17,9 +26,15 @@ export function checkLabels(labels: readonly unknown[]): asserts labels is strin
     }
     if (label.includes('\0')) throw new InvalidInput('Namespace labels cannot contain NUL characters.');
   }
+  if (Buffer.byteLength(labels.join('.')) > LONGEST) {
+    throw new InvalidInput(`A namespace cannot be longer than ${LONGEST} bytes.`);
+  }
 }
 
 export function checkKey(key: unknown): asserts key is string {
   if (typeof key !== 'string') throw new InvalidInput('The key of an item must be a string.');
   if (key.includes('\0')) throw new InvalidInput('The key of an item cannot contain NUL characters.');
+  if (Buffer.byteLength(key) > LONGEST) {
+    throw new InvalidInput(`The key of an item cannot be longer than ${LONGEST} bytes.`);
+  }
 }

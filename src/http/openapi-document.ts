@@ -22,6 +22,7 @@ export async function openApiDocument(version: string): Promise<object> {
       disable_assistants: false,
       disable_threads: false,
       disable_runs: false,
+      disable_store: false,
       disable_meta: false,
       openai: { enabled: false },
     },

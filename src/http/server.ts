@@ -8,6 +8,7 @@ import type { IdempotencyService } from '../services/idempotency.ts';
 import type { RunExplainService } from '../services/run-explain.ts';
 import type { RunService } from '../services/runs.ts';
 import type { StatelessRunService } from '../services/stateless-runs.ts';
+import type { StoreService } from '../services/store.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
 import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
@@ -35,6 +36,7 @@ import { runStreamRoutes } from './routes/run-stream.ts';
 import { runWaitRoutes } from './routes/run-wait.ts';
 import { runRoutes } from './routes/runs.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
+import { storeRoutes } from './routes/store.ts';
 import { type ServerFacts, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
@@ -53,6 +55,7 @@ export interface Services {
   readonly explain: RunExplainService;
   readonly idempotency: IdempotencyService;
   readonly statelessRuns: StatelessRunService;
+  readonly store: StoreService;
 }
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
@@ -67,6 +70,7 @@ export interface HttpOptions {
   readonly disable_assistants: boolean;
   readonly disable_threads: boolean;
   readonly disable_runs: boolean;
+  readonly disable_store: boolean;
   readonly disable_meta: boolean;
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
@@ -153,6 +157,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     statelessRunRoutes(server, withReplies);
   }
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
+  if (!options.disable_store) storeRoutes(server, services);
   if (!options.disable_meta) {
     healthRoutes(server, { engine, path: '/' });
     systemRoutes(server, { info, engine, metrics });

@@ -1,22 +1,12 @@
 import { toJson } from '../core/json.ts';
+import type { StoreItem } from '../schemas/store.ts';
 import type { Db } from './db.ts';
 import { canonicalJson } from './json.ts';
 import { fieldCompares, fieldEquals } from './json-field.ts';
 import { all, type DialectSql, type Sql, sql } from './sql.ts';
 import { listNamespaces, type NamespaceQuery } from './store-namespaces.ts';
 import { isUnder, LIVE, prefixOf } from './store-rows.ts';
-import { NOW, nowPlus } from './time.ts';
-
-/** One thing kept for longer than a thread lives (CONTRACT §2.6). */
-export interface StoreItem {
-  /** Labels from the outermost; none is empty or has a dot. */
-  readonly namespace: string[];
-  readonly key: string;
-  readonly value: Record<string, unknown>;
-  /** ISO-8601, as is the next. */
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+import { NOW, nowPlus, nowPlusMinutes } from './time.ts';
 
 export interface StoreChange extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */
@@ -43,18 +33,24 @@ export type StoreItemRepository = ReturnType<typeof storeItemRepository>;
 /** The long-term store. What has expired is not found, whether it is swept already or not. */
 export function storeItemRepository(db: Db) {
   return {
-    async get(namespace: readonly string[], key: string): Promise<StoreItem | undefined> {
+    /** With `refresh` the time of an item that goes starts again. */
+    async get(namespace: readonly string[], key: string, refresh: boolean): Promise<StoreItem | undefined> {
       const row = await db.get<ItemRow>(
         sql`${SELECT} where prefix = ${prefixOf(namespace)} and key = ${key} and ${LIVE}`,
       );
+      if (row && refresh) await refreshTimes(db, [row]);
       return row && itemOf(row);
     },
 
     /** Last changed first. */
-    async search({ namespace_prefix, conditions, limit, offset }: StoreSearch): Promise<StoreItem[]> {
+    async search(
+      { namespace_prefix, conditions, limit, offset }: StoreSearch,
+      refresh: boolean,
+    ): Promise<StoreItem[]> {
       const rows = await db.all<ItemRow>(sql`
         ${SELECT} where ${all([isUnder(namespace_prefix), LIVE, ...conditions.map(condition)])}
         order by updated_at desc, prefix, key limit ${limit} offset ${offset}`);
+      if (refresh) await refreshTimes(db, rows);
       return rows.map(itemOf);
     },
 
@@ -73,12 +69,24 @@ export function storeItemRepository(db: Db) {
   };
 }
 
-const SELECT = sql`select namespace, key, value, created_at, updated_at from store_items`;
+const SELECT = sql`select namespace, prefix, key, value, created_at, updated_at, ttl_minutes from store_items`;
 
-type ItemRow = Record<keyof StoreItem, string>;
+type ItemRow = Record<keyof StoreItem | 'prefix', string> & { ttl_minutes: number | null };
 
-function itemOf(row: ItemRow): StoreItem {
-  return { ...row, namespace: JSON.parse(row.namespace), value: JSON.parse(row.value) };
+function itemOf({ namespace, key, value, created_at, updated_at }: ItemRow): StoreItem {
+  return { namespace: JSON.parse(namespace), key, value: JSON.parse(value), created_at, updated_at };
+}
+
+/** Nobody was promised that a read is remembered, so it does not wait for the disk. */
+async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
+  const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null);
+  if (going.length === 0) return;
+  await db.transaction('relaxed', async (tx) => {
+    for (const { prefix, key } of going) {
+      await tx.run(sql`update store_items set expires_at = ${nowPlusMinutes('ttl_minutes')}
+        where prefix = ${prefix} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
+    }
+  });
 }
 
 function condition({ field, is, value }: StoreCondition): Sql | DialectSql {

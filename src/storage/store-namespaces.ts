@@ -4,11 +4,11 @@ import { isUnder, LIVE } from './store-rows.ts';
 
 export interface NamespaceQuery {
   /** First labels; `*` is any one label. */
-  readonly prefix?: readonly string[] | undefined;
+  readonly prefix?: readonly string[] | null | undefined;
   /** Last labels, likewise. */
-  readonly suffix?: readonly string[] | undefined;
+  readonly suffix?: readonly string[] | null | undefined;
   /** Namespaces are cut to this many labels. */
-  readonly max_depth?: number | undefined;
+  readonly max_depth?: number | null | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -17,12 +17,14 @@ const DEPTH = sql`json_array_length(namespace)`;
 
 /** Each namespace that has items once, in order. */
 export async function listNamespaces(db: Db, query: NamespaceQuery): Promise<string[][]> {
-  const { prefix = [], suffix = [], max_depth, limit, offset } = query;
+  const { max_depth, limit, offset } = query;
+  const prefix = query.prefix ?? [];
+  const suffix = query.suffix ?? [];
   const firstAny = prefix.indexOf('*');
   const literal = firstAny < 0 ? prefix : prefix.slice(0, firstAny);
   const fromEnd = (index: number) => sql`(${DEPTH} - ${raw(String(suffix.length - index))})`;
   const rows = await db.all<{ labels: string }>(sql`
-    select distinct ${max_depth === undefined ? raw('prefix') : firstLabels(max_depth)} as labels from store_items
+    select distinct ${max_depth ? firstLabels(max_depth) : raw('prefix')} as labels from store_items
     where ${all([
       LIVE,
       isUnder(literal),

@@ -1,7 +1,7 @@
 import type { ThreadExpiry } from '../schemas/threads.ts';
 import type { Reader } from './db.ts';
-import { type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { nowPlus } from './time.ts';
+import { raw, type Sql, sql } from './sql.ts';
+import { nowPlus, nowPlusMinutes } from './time.ts';
 
 /** What becomes of a thread, and when. */
 export interface Ttl {
@@ -17,15 +17,12 @@ export function ttlValues(ttl: Ttl | undefined): Sql {
   return sql`${ttl.strategy}, ${ttl.ttl}, ${nowPlus(ttl.ttl * 60_000)}`;
 }
 
-/** The time of a thread that keeps its newest checkpoint starts again with each one (CONTRACT §12). */
-const STARTED_AGAIN: DialectSql = {
-  sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (ttl_minutes * 60) || ' seconds')`,
-  postgres: sql`clock_timestamp() + ttl_minutes * interval '1 minute'`,
-};
-
-/** For an `update threads set …` that gives the thread another state. */
+/**
+ * For an `update threads set …` that gives the thread another state: the time of one that keeps its newest checkpoint
+ * starts again with each (CONTRACT §12).
+ */
 export const EXPIRY_AFTER_STATE = sql`expires_at =
-  case when ttl_strategy = 'keep_latest' then ${STARTED_AGAIN} else expires_at end`;
+  case when ttl_strategy = 'keep_latest' then ${nowPlusMinutes('ttl_minutes')} else expires_at end`;
 
 /** Undefined for a thread that stays. */
 export async function threadExpiry(reader: Reader, thread_id: string): Promise<ThreadExpiry | undefined> {

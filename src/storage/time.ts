@@ -1,4 +1,4 @@
-import { type DialectSql, sql } from './sql.ts';
+import { type DialectSql, raw, sql } from './sql.ts';
 
 /**
  * The database's own time: the only one that every process on a database shares (ENGINE §2). SQLite keeps timestamps
@@ -14,5 +14,14 @@ export function nowPlus(ms: number): DialectSql {
   return {
     sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${ms / 1000} seconds`})`,
     postgres: sql`(clock_timestamp() + ${ms}::float8 * interval '1 millisecond')`,
+  };
+}
+
+/** The database's time plus as many minutes as a column of the row says. */
+export function nowPlusMinutes(column: string): DialectSql {
+  const minutes = raw(column);
+  return {
+    sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (${minutes} * 60) || ' seconds')`,
+    postgres: sql`(clock_timestamp() + ${minutes} * interval '1 minute')`,
   };
 }

@@ -26,7 +26,8 @@ const visited = new Set<string>();
 /** Calls an operation as the document has it, checks the answer against it, and returns the answer. */
 async function call(operationId: string, values: Record<string, string> = {}, payload?: unknown) {
   const { method, path, responses, requestBody } = described.get(operationId) as never;
-  const url = (path as string).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no ${name}`);
+  const route = (path as string).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no ${name}`);
+  const url = values['query'] ? `${route}?${values['query']}` : route;
   const example = (requestBody as Operation['requestBody'])?.content['application/json']?.example;
   const answer = await http.send(method, url, payload ?? example);
   const response = (responses as Operation['responses'])[String(answer.status)];
@@ -64,6 +65,10 @@ test('every answer is what the document says, and the examples work in its order
   const nested = { assistant_id: 'nested', namespace: 'child' };
   for (const noun of ['graph', 'schemas', 'subgraphs', 'subgraph'])
     await call(`get_assistant_${noun}`, nested);
+
+  await call('put_item');
+  await call('get_item', { query: 'namespace=memories.ada&key=coffee' });
+  for (const find of ['search_items', 'list_namespaces', 'delete_item']) await call(find);
 
   await call('create_thread');
   await call('wait_run', thread, RUN);

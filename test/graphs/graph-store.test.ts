@@ -11,9 +11,10 @@ import type { Db } from '../../src/storage/db.ts';
 import { sql } from '../../src/storage/sql.ts';
 import { storeItemRepository } from '../../src/storage/store-items.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { storeOver } from '../support/store.ts';
 
 function storeOf(db: Db): BaseStore {
-  return graphStore(storeItemRepository(db));
+  return graphStore(storeOver(db));
 }
 
 async function keys(store: BaseStore, prefix: string[], options: object = {}): Promise<string[]> {
@@ -195,12 +196,14 @@ describeEachDatabase('the store of graphs', (open) => {
     const items = storeItemRepository(db);
     const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
     await items.apply([{ ...item, ttl_minutes: -1 }]);
-    expect(await items.get(['a'], 'k')).toBeUndefined();
-    expect(await items.search({ namespace_prefix: [], conditions: [], limit: 10, offset: 0 })).toEqual([]);
+    expect(await items.get(['a'], 'k', false)).toBeUndefined();
+    expect(await items.search({ namespace_prefix: [], conditions: [], limit: 10, offset: 0 }, false)).toEqual(
+      [],
+    );
     expect(await items.namespaces({ limit: 10, offset: 0 })).toEqual([]);
     await db.run(sql`update store_items set created_at = '2020-01-01T00:00:00.000Z'`);
     await items.apply([{ ...item, ttl_minutes: 5 }]);
-    expect((await items.get(['a'], 'k'))?.created_at).not.toMatch('2020');
+    expect((await items.get(['a'], 'k', false))?.created_at).not.toMatch('2020');
     expect(await keys(storeOf(db), ['a'])).toEqual(['k']);
   });
 

@@ -18,6 +18,7 @@ const OPTIONS: HttpOptions = {
   disable_assistants: false,
   disable_threads: false,
   disable_runs: false,
+  disable_store: false,
   disable_meta: false,
   openai: { enabled: false },
 };

@@ -11,6 +11,7 @@ import { memoryBus } from '../../src/events/memory-bus.ts';
 import { threadCheckpointer } from '../../src/graphs/checkpointer.ts';
 import type { GraphMemory, GraphRegistry } from '../../src/graphs/graph.ts';
 import { graphStore } from '../../src/graphs/graph-store.ts';
+import { longTermStore } from '../../src/graphs/long-term-store.ts';
 import { type GraphSpec, loadGraphs } from '../../src/graphs/registry.ts';
 import { assistantRuns } from '../../src/services/assistant-runs.ts';
 import { assistantService } from '../../src/services/assistants.ts';
@@ -58,7 +59,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
   const stopped: string[] = [];
   const memory = (thread_id: string): GraphMemory => ({
     checkpointer: threadCheckpointer({ checkpoints: storage.checkpoints, thread_id, ids }),
-    store: graphStore(storage.storeItems),
+    store: graphStore(longTermStore({ items: storage.storeItems, ttl: { refresh_on_read: true } })),
   });
   const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
   const { settle } = threadState;

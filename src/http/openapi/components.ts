@@ -5,6 +5,7 @@ import { ErrorResponse } from '../../schemas/errors.ts';
 import * as streaming from '../../schemas/event-streaming.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
 import * as runs from '../../schemas/runs.ts';
+import * as store from '../../schemas/store.ts';
 import { StreamMode } from '../../schemas/stream-mode.ts';
 import * as system from '../../schemas/system.ts';
 import * as state from '../../schemas/thread-state.ts';
@@ -36,6 +37,10 @@ export const REQUESTS: Record<string, z.ZodType> = {
   Command,
   Send,
   StreamMode,
+  StorePutRequest: store.StorePut,
+  StoreDeleteRequest: store.StoreDelete,
+  StoreSearchRequest: store.StoreSearch,
+  StoreListNamespacesRequest: store.StoreNamespaceQuery,
   ProtocolCommand: streaming.ProtocolCommand,
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
 };
@@ -58,6 +63,10 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ThreadStateUpdateResponse: state.ThreadStateUpdated,
   Run: runs.Run,
   RunExplanation,
+  Item: store.StoreItem,
+  SearchItem: store.StoreMatch,
+  SearchItemsResponse: store.StoreMatches,
+  ListNamespaceResponse: store.StoreNamespaces,
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,

@@ -6,6 +6,7 @@ export const TAGS = {
   stateless: 'Stateless Runs',
   streaming: 'Streaming',
   openai: 'OpenAI API',
+  store: 'Store',
   system: 'System',
 } as const;
 
@@ -16,5 +17,6 @@ export const GROUPS = [
   { name: TAGS.stateless, description: 'Runs on a thread of their own, which goes when they end.' },
   { name: TAGS.streaming, description: 'Event streaming: commands, and what happens on a thread as events.' },
   { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
+  { name: TAGS.store, description: 'What is kept for longer than a thread lives, shared with the graphs.' },
   { name: TAGS.system, description: 'Health, version and figures of the server.' },
 ];

@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import {
+  StoreDelete,
+  StoreGetQuery,
+  StoreItem,
+  StoreMatches,
+  StoreNamespaceQuery,
+  StoreNamespaces,
+  StorePut,
+  StoreSearch,
+} from '../../schemas/store.ts';
+import type { StoreService } from '../../services/store.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+
+const tags = [TAGS.store];
+const namespace = ['memories', 'ada'];
+
+export function storeRoutes(server: FastifyInstance, { store }: { store: StoreService }) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.put(
+    '/store/items',
+    {
+      schema: {
+        operationId: 'put_item',
+        summary: 'Put item',
+        description: 'Keeps a value under a namespace and a key, in place of what was there.',
+        tags,
+        body: StorePut,
+        example: { namespace, key: 'coffee', value: { text: 'likes coffee black', cups: 3 } },
+        response: { 204: z.undefined() },
+        failures: { 400: 'Namespace cannot be empty.' },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      await store.put(actor, body);
+      reply.code(204);
+    },
+  );
+
+  app.get(
+    '/store/items',
+    {
+      schema: {
+        operationId: 'get_item',
+        summary: 'Get item',
+        description: 'The item, or `null` when there is none.',
+        tags,
+        querystring: StoreGetQuery,
+        response: { 200: StoreItem.nullable() },
+        failures: { 400: 'Key is required' },
+      },
+    },
+    ({ actor, query }) => store.get(actor, query),
+  );
+
+  app.delete(
+    '/store/items',
+    {
+      schema: {
+        operationId: 'delete_item',
+        summary: 'Delete item',
+        description: 'Deletes the item; one that is not there is fine.',
+        tags,
+        body: StoreDelete,
+        example: { namespace, key: 'coffee' },
+        response: { 204: z.undefined() },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      await store.delete(actor, body);
+      reply.code(204);
+    },
+  );
+
+  app.post(
+    '/store/items/search',
+    {
+      schema: {
+        operationId: 'search_items',
+        summary: 'Search items',
+        description:
+          'Items below a namespace: those that fit a query, best first, or all, last changed first.',
+        tags,
+        body: StoreSearch,
+        example: { namespace_prefix: ['memories'], filter: { cups: { $gt: 1 } }, query: 'coffee', limit: 10 },
+        response: { 200: StoreMatches },
+        failures: { 400: 'Unsupported operator: $in' },
+      },
+    },
+    async ({ actor, body }) => ({ items: await store.search(actor, body) }),
+  );
+
+  app.post(
+    '/store/namespaces',
+    {
+      schema: {
+        operationId: 'list_namespaces',
+        summary: 'List namespaces',
+        description: 'The namespaces that have items, by their first and last labels.',
+        tags,
+        body: StoreNamespaceQuery,
+        example: { prefix: ['memories', '*'], max_depth: 2 },
+        response: { 200: StoreNamespaces },
+      },
+    },
+    async ({ actor, body }) => ({ namespaces: await store.namespaces(actor, body) }),
+  );
+}

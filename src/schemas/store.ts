@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { JsonObject, Limit, Offset, QueryFlag, Timestamp } from './fields.ts';
+
+/** Minutes: a thousand years. The databases know no time much later. */
+const LONGEST_TTL = 525_600_000;
+
+const Labels = z.array(z.string());
+
+/** One thing kept for longer than a thread lives (CONTRACT §2.6). */
+export const StoreItem = z.object({
+  /** Labels from the outermost; none is empty or has a dot. */
+  namespace: Labels,
+  key: z.string(),
+  value: JsonObject,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type StoreItem = z.infer<typeof StoreItem>;
+
+export const StoreMatch = StoreItem.extend({
+  /** How well it fits the query, more is better; null without one. */
+  score: z.number().nullable(),
+});
+export type StoreMatch = z.infer<typeof StoreMatch>;
+
+export const StorePut = z.looseObject({
+  namespace: Labels.describe(
+    'Labels from the outermost, such as a kind and a user. None is empty or has a dot.',
+  ),
+  key: z.string().describe('What the item is found by in its namespace.'),
+  value: JsonObject.describe('What is kept; it replaces what was there.'),
+  index: z
+    .union([z.literal(false), z.array(z.string())])
+    .nullish()
+    .describe(
+      'What a search with `query` sees: nothing (`false`), or these paths instead of the usual ones.',
+    ),
+  ttl: z
+    .number()
+    .min(-LONGEST_TTL)
+    .max(LONGEST_TTL)
+    .nullish()
+    .describe('Minutes until the item goes; null: it stays. Without it: `store.ttl.default_ttl`.'),
+});
+export type StorePut = z.infer<typeof StorePut>;
+
+export const StoreDelete = z.looseObject({
+  namespace: Labels.default([]).describe('The namespace of the item.'),
+  key: z.string().describe('Its key.'),
+});
+export type StoreDelete = z.infer<typeof StoreDelete>;
+
+const RefreshTtl =
+  'Whether the time of what is read starts again; without it as `store.ttl.refresh_on_read` says.';
+
+/** SDKs join the labels with dots; a repeated key is a list of them (CONTRACT §2.6). */
+export const StoreGetQuery = z.looseObject({
+  key: z
+    .string()
+    .optional()
+    .meta({ description: 'The key of the item.', examples: ['coffee'] }),
+  namespace: z
+    .preprocess(
+      (given) => (given === undefined ? [] : [given].flat().flatMap((part) => String(part).split('.'))),
+      Labels,
+    )
+    .meta({
+      description: 'The namespace of the item, its labels joined with dots.',
+      examples: ['memories.ada'],
+    }),
+  refresh_ttl: QueryFlag.optional().meta({ description: RefreshTtl }),
+});
+export type StoreGetQuery = z.infer<typeof StoreGetQuery>;
+
+export const StoreSearch = z.looseObject({
+  namespace_prefix: Labels.nullish().describe(
+    'The first labels of the namespaces to search; all without it.',
+  ),
+  filter: JsonObject.nullish().describe(
+    'By field of the value: what it equals, or `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`. All must hold.',
+  ),
+  limit: Limit.default(10).describe('How many items to return.'),
+  offset: Offset.default(0).describe('How many items to skip.'),
+  query: z.string().nullish().describe('What to look for in the items; the best come first.'),
+  refresh_ttl: z.boolean().nullish().describe(RefreshTtl),
+});
+export type StoreSearch = z.infer<typeof StoreSearch>;
+
+export const StoreMatches = z.object({ items: z.array(StoreMatch) });
+export type StoreMatches = z.infer<typeof StoreMatches>;
+
+export const StoreNamespaceQuery = z.looseObject({
+  prefix: Labels.nullish().describe('Only namespaces that begin with these labels; `*` is any one label.'),
+  suffix: Labels.nullish().describe('Only namespaces that end with these labels; `*` is any one label.'),
+  max_depth: z.int().min(1).nullish().describe('Namespaces are cut to this many labels.'),
+  limit: Limit.default(100).describe('How many namespaces to return.'),
+  offset: Offset.default(0).describe('How many namespaces to skip.'),
+});
+export type StoreNamespaceQuery = z.infer<typeof StoreNamespaceQuery>;
+
+export const StoreNamespaces = z.object({ namespaces: z.array(Labels) });
+export type StoreNamespaces = z.infer<typeof StoreNamespaces>;

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from '@langchain/langgraph-sdk';
+import { Client as OlderClient } from 'langgraph-sdk-2';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { python } from '../support/python.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server?.[Symbol.asyncDispose]());
+
+test.each([
+  ['1.12', Client],
+  ['2.0', OlderClient as unknown as typeof Client],
+])('JavaScript SDK %s: every method of the store', async (version, Sdk) => {
+  const { store } = new Sdk({ apiUrl: server.url });
+  const namespace = ['js', version.replace('.', '-'), 'ada'];
+  expect(await store.getItem(namespace, 'tea')).toBeNull();
+  await store.putItem(namespace, 'tea', { text: 'likes green tea', cups: 2 });
+  await store.putItem(namespace, 'gone', { text: 'is gone' }, { index: false, ttl: -1 });
+  await store.putItem(
+    [...namespace, 'work'],
+    'desk',
+    { text: 'stands', cups: 0 },
+    { index: ['text'], ttl: 60 },
+  );
+  expect(await store.getItem(namespace, 'tea', { refreshTtl: true })).toMatchObject({
+    namespace,
+    key: 'tea',
+    value: { text: 'likes green tea', cups: 2 },
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
+  });
+  expect(await store.getItem(namespace, 'gone')).toBeNull();
+  const found = await store.searchItems(namespace, {
+    filter: { cups: { $gte: 1 } },
+    limit: 5,
+    offset: 0,
+    refreshTtl: false,
+  });
+  expect(found.items.map(({ key }) => key)).toEqual(['tea']);
+  const listed = await store.listNamespaces({ prefix: namespace, suffix: ['work'], maxDepth: 4, limit: 5 });
+  expect(listed.namespaces).toEqual([[...namespace, 'work']]);
+  await store.deleteItem(namespace, 'tea');
+  expect(await store.getItem(namespace, 'tea')).toBeNull();
+  await expect(store.putItem(['langgraph'], 'k', {})).rejects.toThrow('langgraph');
+});
+
+test.runIf(python)('Python SDK: every method of the store', async () => {
+  const program = join(import.meta.dirname, 'python_store.py');
+  const { stdout } = await promisify(execFile)(python as string, [program, server.url]);
+  expect(JSON.parse(stdout)).toEqual({
+    missing: null,
+    got: { namespace: ['py', 'ada'], key: 'tea', value: { text: 'likes green tea', cups: 2 } },
+    gone: null,
+    found: ['tea'],
+    namespaces: [['py', 'ada', 'work']],
+    deleted: null,
+    refused: 400,
+  });
+});
