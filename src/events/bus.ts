@@ -7,12 +7,15 @@ export interface EventBus {
   wake(): void;
   /** A run waits for a time to come. */
   scheduled(): void;
+  /** Something waits to be sent to others. */
+  outbox(): void;
   /** The log of a run, or of a thread, has news. */
   hint(id: string): void;
   /** A run that executes was cancelled or deleted. */
   control(run_id: string): void;
   onWake(listener: () => void): Disposable;
   onScheduled(listener: () => void): Disposable;
+  onOutbox(listener: () => void): Disposable;
   onHint(id: string, listener: () => void): Disposable;
   onControl(listener: (run_id: string) => void): Disposable;
 }

@@ -4,6 +4,7 @@ import type { EventBus } from './bus.ts';
 export function memoryBus(): EventBus {
   const wakes = new Set<() => void>();
   const schedules = new Set<() => void>();
+  const outboxes = new Set<() => void>();
   const controls = new Set<(run_id: string) => void>();
   const hints = new Map<string, Set<() => void>>();
   return {
@@ -13,6 +14,9 @@ export function memoryBus(): EventBus {
     scheduled() {
       for (const listener of schedules) listener();
     },
+    outbox() {
+      for (const listener of outboxes) listener();
+    },
     hint(run_id) {
       for (const listener of hints.get(run_id) ?? []) listener();
     },
@@ -21,6 +25,7 @@ export function memoryBus(): EventBus {
     },
     onWake: (listener) => subscription(wakes, listener),
     onScheduled: (listener) => subscription(schedules, listener),
+    onOutbox: (listener) => subscription(outboxes, listener),
     onControl: (listener) => subscription(controls, listener),
     onHint(run_id, listener) {
       const listeners = hints.get(run_id) ?? new Set();

@@ -4,6 +4,10 @@ import { type Migration, migrations } from './migrations/index.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
+/** A random id (version 4): SQLite has no function for it. */
+const NEW_UUID = `(lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+  || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))))`;
+
 /**
  * The engine's own words for the `{…}` names in a migration. `{row_id}` and `{key}` make a table whose rows our own
  * index on SQLite points to (`metadata-index.ts`): by a short number that a `vacuum` keeps. A reference to such a table
@@ -19,6 +23,7 @@ export const TYPES: Record<DialectName, Record<string, string>> = {
     identity: 'integer primary key autoincrement',
     double: 'real',
     bytewise: 'text',
+    new_uuid: NEW_UUID,
     strict: ' strict',
     without_rowid: ', without rowid',
     row_id: 'row_id integer primary key,',
@@ -34,6 +39,7 @@ export const TYPES: Record<DialectName, Record<string, string>> = {
     double: 'double precision',
     // In the order of its bytes, as SQLite has it; else the order depends on the server's language.
     bytewise: 'text collate "C"',
+    new_uuid: 'gen_random_uuid()',
     strict: '',
     without_rowid: '',
     row_id: '',

@@ -15,6 +15,8 @@ import { sql } from './sql.ts';
 import { storeItemRepository } from './store-items.ts';
 import { threadLogRepository } from './thread-log.ts';
 import { threadRepository } from './threads.ts';
+import { webhookOutbox } from './webhooks/outbox.ts';
+import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
 /** Everything that is kept, by noun. */
 export type Storage = ReturnType<typeof storageOf> & AsyncDisposable;
@@ -23,13 +25,15 @@ export interface StorageOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   readonly synchronous: 'full' | 'normal';
+  /** Whether the ends of runs are told to their webhooks; they are unless it is said. */
+  readonly webhooks?: RunWebhookRules;
 }
 
 /**
  * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached or, a SQLite
  * file, when another server has it.
  */
-export async function openStorage({ url, synchronous }: StorageOptions): Promise<Storage> {
+export async function openStorage({ url, synchronous, webhooks }: StorageOptions): Promise<Storage> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   const db = path === undefined ? openPostgres(url) : openSqlite(path, { synchronous });
   try {
@@ -38,10 +42,10 @@ export async function openStorage({ url, synchronous }: StorageOptions): Promise
     await db[Symbol.asyncDispose]();
     throw error;
   }
-  return { ...storageOf(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+  return { ...storageOf(db, webhooks), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
-function storageOf(db: Db) {
+function storageOf(db: Db, webhooks?: RunWebhookRules) {
   const open = new OpenAttempts();
   return {
     /** Rejects when the database does not answer. */
@@ -51,7 +55,8 @@ function storageOf(db: Db) {
     assistants: assistantRepository(db),
     threads: threadRepository(db),
     runs: runRepository(db),
-    queue: runQueue(db),
+    queue: runQueue(db, webhooks),
+    outbox: webhookOutbox(db),
     events: runEventRepository(db),
     threadLog: threadLogRepository(db),
     idempotency: idempotencyRepository(db),

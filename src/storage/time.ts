@@ -25,3 +25,11 @@ export function nowPlusMinutes(column: string): DialectSql {
     postgres: sql`(clock_timestamp() + ${minutes} * interval '1 minute')`,
   };
 }
+
+/** The time in a column plus some ms. */
+export function timePlus(column: string, ms: number): DialectSql {
+  return {
+    sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${raw(column)}, ${`${ms / 1000} seconds`})`,
+    postgres: sql`(${raw(column)} + ${ms}::float8 * interval '1 millisecond')`,
+  };
+}

@@ -27,6 +27,7 @@ export function reaperLoop({
         logger.warn('took back runs of a worker that is gone', { runs: taken });
         bus.wake();
         bus.scheduled();
+        bus.outbox();
       }
       return REAP_MS;
     },

@@ -138,6 +138,7 @@ function runEnd(
       interrupts: interruptsOf(state),
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
+    has_webhook: kwargs.webhook !== null,
     leaves_thread: failure instanceof UnknownInterruptError,
     batch,
     at: timestamp(clock.now()),
@@ -160,7 +161,7 @@ async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<Th
 
 function announce(
   { bus }: AttemptDeps,
-  { writer }: Attempt,
+  { writer, kwargs }: Attempt,
   batch: Batch,
   finished: Extract<Finished, { outcome: 'finished' }>,
 ): void {
@@ -168,6 +169,7 @@ function announce(
   writer.committed(batch.frames);
   writer.showEnd(END_EVENT, data);
   if (finished.promoted) bus.wake();
+  if (kwargs.webhook !== null) bus.outbox();
 }
 
 /** A database that is away for a moment must not cost a run its end; its lease ends the wait. */

@@ -27,8 +27,9 @@ async function applied(db: Db): Promise<number[]> {
 }
 
 describeEachDatabase('migrations', (open) => {
-  test('are numbered from one without a gap', () => {
-    expect(migrations.map((migration) => migration.version)).toEqual(migrations.map((_, index) => index + 1));
+  test('are listed in the order of their numbers', () => {
+    const versions = migrations.map((migration) => migration.version);
+    expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));
   });
 
   test('a second start finds nothing to do', async () => {

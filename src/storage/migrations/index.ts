@@ -1,5 +1,6 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
+import { webhooks } from './006-webhooks.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
@@ -12,4 +13,7 @@ export interface Migration {
   readonly text: string | Readonly<Record<DialectName, string>>;
 }
 
-export const migrations: readonly Migration[] = [{ version: 1, name: 'base', text: base }];
+export const migrations: readonly Migration[] = [
+  { version: 1, name: 'base', text: base },
+  { version: 6, name: 'webhooks', text: webhooks },
+];

@@ -6,6 +6,7 @@ import type { Db, Transaction } from '../db.ts';
 import { list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
+import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
 import { isInUse, removeTemporaryThread } from './temporary-thread.ts';
@@ -68,12 +69,13 @@ export function cancelRuns(
   thread_id: string,
   run_ids: string[],
   how: Cancellation,
+  webhooks: RunWebhookRules,
 ): Promise<Cancelled> {
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
     const rows = (await inFlight(tx, thread_id)).filter((row) => run_ids.includes(row.run_id));
     const leavesNothing = await ownTheirThread(tx, rows);
-    const cancelled = await cancelRows(tx, thread_id, rows, how);
+    const cancelled = await cancelRows(tx, thread_id, rows, how, webhooks);
     if (leavesNothing && !(await isInUse(tx, thread_id))) await removeTemporaryThread(tx, thread_id);
     return { ...cancelled, promoted: await promote(tx, thread_id) };
   });
@@ -96,6 +98,7 @@ export async function cancelRows(
   thread_id: string,
   rows: readonly QueueRow[],
   how: Cancellation,
+  webhooks: RunWebhookRules,
 ): Promise<Omit<Cancelled, 'promoted'>> {
   const live = rows.filter((row) => row.cancel_action === null);
   const stopping = live.filter((row) => row.state === 'running').map((row) => row.run_id);
@@ -111,7 +114,10 @@ export async function cancelRows(
   }
   const all = [...stopping, ...ended];
   if (all.length > 0) {
-    await (how.action === 'rollback' ? remove(tx, thread_id, all) : interrupt(tx, all, how));
+    if (how.action === 'interrupt') await interrupt(tx, all, how);
+    // What executes tells its end when it has let go; of what is rolled back nothing will be left to tell of.
+    await tellEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
+    if (how.action === 'rollback') await remove(tx, thread_id, all);
   }
   return { stopping, ended };
 }
@@ -123,6 +129,21 @@ function interrupt(
 ): Promise<number> {
   return tx.run(sql`update runs set status = 'interrupted', error = ${toJson(error)}, cancel_reason = ${reason},
     updated_at = ${NOW}, ended_at = ${NOW} where run_id in ${list(run_ids)}`);
+}
+
+async function tellEnds(
+  tx: Transaction,
+  run_ids: readonly string[],
+  { action, error }: Cancellation,
+  webhooks: RunWebhookRules,
+): Promise<void> {
+  for (const run_id of run_ids) {
+    const ended: EndedRun =
+      action === 'rollback'
+        ? { run_id, status: 'rollback', error, values: null }
+        : { run_id, status: 'interrupted', error, values: 'kept' };
+    await enqueueRunEnd(tx, ended, webhooks);
+  }
 }
 
 async function remove(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {

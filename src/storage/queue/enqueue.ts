@@ -7,6 +7,7 @@ import { sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
 import { nowPlus } from '../time.ts';
+import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows, inFlight, type QueueRow } from './cancel.ts';
 import { lockThread } from './thread-lock.ts';
 
@@ -37,8 +38,8 @@ export type Enqueued =
   | Queued;
 
 /** Adds a run and decides about the others of its thread: one transaction (ENGINE §2). */
-export function enqueue(db: Db, request: NewRun): Promise<Enqueued> {
-  return db.transaction('promised', (tx) => enqueueIn(tx, request));
+export function enqueue(db: Db, request: NewRun, webhooks: RunWebhookRules): Promise<Enqueued> {
+  return db.transaction('promised', (tx) => enqueueIn(tx, request, webhooks));
 }
 
 /** Undoes the transaction of a batch. */
@@ -55,12 +56,16 @@ class Refused extends Error {
  * Adds all of the runs, each on a thread of its own, or none. The outcomes are in their order; the first that is not
  * `queued` is the last, and then nothing was added.
  */
-export async function enqueueAll(db: Db, requests: readonly NewRun[]): Promise<Enqueued[]> {
+export async function enqueueAll(
+  db: Db,
+  requests: readonly NewRun[],
+  webhooks: RunWebhookRules,
+): Promise<Enqueued[]> {
   try {
     return await db.transaction('promised', async (tx) => {
       const outcomes: Enqueued[] = [];
       for (const request of requests) {
-        const outcome = await enqueueIn(tx, request);
+        const outcome = await enqueueIn(tx, request, webhooks);
         outcomes.push(outcome);
         if (outcome.outcome !== 'queued') throw new Refused(outcomes);
       }
@@ -72,7 +77,7 @@ export async function enqueueAll(db: Db, requests: readonly NewRun[]): Promise<E
   }
 }
 
-async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
+async function enqueueIn(tx: Transaction, request: NewRun, webhooks: RunWebhookRules): Promise<Enqueued> {
   const { run, others } = request;
   if (!(await touchThread(tx, request))) return { outcome: 'missing thread' };
   if (request.once && !(await isOpen(tx, request.once))) return { outcome: 'run exists' };
@@ -84,7 +89,7 @@ async function enqueueIn(tx: Transaction, request: NewRun): Promise<Enqueued> {
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
-      : await cancelRows(tx, run.thread_id, rows, others);
+      : await cancelRows(tx, run.thread_id, rows, others, webhooks);
   const state = stateOf(rows, cancelled.ended, request.delay_ms);
   await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
     values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);

@@ -7,6 +7,7 @@ import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
+import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Ending, endLog } from './end-log.ts';
 import type { Lease } from './lease.ts';
 import { promote } from './promote.ts';
@@ -29,6 +30,8 @@ export interface RunEnd {
   readonly thread: ThreadAfterRun;
   /** The run came to nothing, and its thread is as it was. */
   readonly leaves_thread?: boolean;
+  /** Somebody wants to be told. */
+  readonly has_webhook?: boolean;
   /** What the attempt produced and storage does not hold yet. */
   readonly batch: Batch;
   /** ISO-8601. */
@@ -44,10 +47,10 @@ export type Finished =
   | { readonly outcome: 'finished'; readonly ending: Ending; readonly promoted: boolean };
 
 /**
- * Ends a run: its status, its thread, the end of its log, its place in the queue and the next run of the thread are
- * one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the attempt came to.
+ * Ends a run: its status, its thread, the end of its log, what its webhook is to be told, its place in the queue and
+ * the next run of the thread are one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the attempt came to.
  */
-export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
+export function finish(db: Db, lease: Lease, end: RunEnd, webhooks: RunWebhookRules): Promise<Finished> {
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, lease.thread_id);
     const left = await tx.get<{ cancel_action: CancelAction | null }>(sql`
@@ -55,6 +58,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
       returning cancel_action`);
     if (!left) return { outcome: 'lease lost' };
     const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
+    if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
     // A client may have put a run of its own on the thread: then it stays.
     const removed = end.remove_thread && !(await isInUse(tx, lease.thread_id));
     if (removed) await removeTemporaryThread(tx, lease.thread_id);
@@ -68,6 +72,10 @@ export function finish(db: Db, lease: Lease, end: RunEnd): Promise<Finished> {
     await closeThreadLog(tx, lease.thread_id, lease.run_id);
     return { outcome: 'finished', ending, promoted: !removed && (await promote(tx, lease.thread_id)) };
   });
+}
+
+function endedRun({ run_id }: Lease, status: Ending['status'], { error, thread, at }: RunEnd): EndedRun {
+  return { run_id, status, error, values: thread.values, at };
 }
 
 function endingOf(status: Ending['status'], { error, thread }: RunEnd): Ending {

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { RUN_WEBHOOKS, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, cancelRuns, inFlightOf } from './cancel.ts';
 import { type Claim, claim } from './claim.ts';
 import { deleteRun, type ItsCheckpoints } from './delete-run.ts';
@@ -15,22 +16,22 @@ import { forgetWorkers, heartbeat, isInFlight, leave, standings, type Worker } f
 export type RunQueue = ReturnType<typeof runQueue>;
 
 /** The queue's verbs over one database; each is one transaction, in the file of its name. */
-export function runQueue(db: Db) {
+export function runQueue(db: Db, webhooks: RunWebhookRules = RUN_WEBHOOKS) {
   return {
-    enqueue: (request: NewRun) => enqueue(db, request),
-    enqueueAll: (requests: readonly NewRun[]) => enqueueAll(db, requests),
+    enqueue: (request: NewRun) => enqueue(db, request, webhooks),
+    enqueueAll: (requests: readonly NewRun[]) => enqueueAll(db, requests, webhooks),
     claim: (request: Claim) => claim(db, request),
-    finish: (lease: Lease, end: RunEnd) => finish(db, lease, end),
+    finish: (lease: Lease, end: RunEnd) => finish(db, lease, end, webhooks),
     release: (lease: Lease, how: Release) => release(db, lease, how),
     cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
-      cancelRuns(db, thread_id, run_ids, how),
+      cancelRuns(db, thread_id, run_ids, how, webhooks),
     inFlight: (status: 'pending' | 'running' | 'all', limit: number) => inFlightOf(db, status, limit),
     deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints) =>
       deleteRun(db, thread_id, run_id, checkpoints),
     figures: () => queueFigures(db),
     promoteDue: () => promoteDue(db),
     nextDue: () => nextDue(db),
-    reap: (rules: ReapRules) => reap(db, rules),
+    reap: (rules: ReapRules) => reap(db, rules, webhooks),
     heartbeat: (worker: Worker, lease_ms: number) => heartbeat(db, worker, lease_ms),
     leave: (worker_id: string) => leave(db, worker_id),
     forgetWorkers: () => forgetWorkers(db),

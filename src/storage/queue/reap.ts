@@ -5,6 +5,7 @@ import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW, nowPlus } from '../time.ts';
+import { enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueRow } from './cancel.ts';
 import { type Ending, endLog } from './end-log.ts';
 import { promote } from './promote.ts';
@@ -33,17 +34,24 @@ type Orphan = Pick<QueueRow, 'run_id' | 'cancel_action'> & {
  * Takes back the runs of workers that are gone: a fresh attempt for each, or an end when it was cancelled meanwhile or
  * has used up its attempts. How many were taken back.
  */
-export async function reap(db: Db, rules: ReapRules): Promise<number> {
+export async function reap(db: Db, rules: ReapRules, webhooks: RunWebhookRules): Promise<number> {
   const orphans = await db.all<Orphan>(sql`
     select run_id, thread_id, worker_id, attempt, cancel_action from run_queue q
     where state = 'running' and worker_id <> ${rules.worker_id} and not exists (
       select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${NOW}
     ) limit 1000`);
-  for (const orphan of orphans) await db.transaction('promised', (tx) => takeBack(tx, orphan, rules));
+  for (const orphan of orphans) {
+    await db.transaction('promised', (tx) => takeBack(tx, orphan, rules, webhooks));
+  }
   return orphans.length;
 }
 
-async function takeBack(tx: Transaction, orphan: Orphan, rules: ReapRules): Promise<void> {
+async function takeBack(
+  tx: Transaction,
+  orphan: Orphan,
+  rules: ReapRules,
+  webhooks: RunWebhookRules,
+): Promise<void> {
   await lockThread(tx, orphan.thread_id);
   // Two reapers may see the same orphan; the worker's id in the condition lets one of them through.
   const mine = sql`run_id = ${orphan.run_id} and state = 'running' and worker_id = ${orphan.worker_id}`;
@@ -57,11 +65,16 @@ async function takeBack(tx: Transaction, orphan: Orphan, rules: ReapRules): Prom
     return;
   }
   if ((await tx.run(sql`delete from run_queue where ${mine}`)) === 0) return;
-  await end(tx, orphan, rules);
+  await end(tx, orphan, rules, webhooks);
   await promote(tx, orphan.thread_id);
 }
 
-async function end(tx: Transaction, orphan: Orphan, rules: ReapRules): Promise<void> {
+async function end(
+  tx: Transaction,
+  orphan: Orphan,
+  rules: ReapRules,
+  webhooks: RunWebhookRules,
+): Promise<void> {
   if (orphan.cancel_action === 'rollback') {
     await removeCheckpointsOfRun(tx, orphan.thread_id, orphan.run_id);
   }
@@ -70,7 +83,9 @@ async function end(tx: Transaction, orphan: Orphan, rules: ReapRules): Promise<v
     orphan.cancel_action === null
       ? { status: 'error', error: rules.exhausted.message }
       : { status: 'interrupted' };
-  await endLog(tx, orphan.run_id, ending, rules.keep_log_ms);
+  const { run_id } = orphan;
+  await enqueueRunEnd(tx, { run_id, status: ending.status, error: null, values: 'kept' }, webhooks);
+  await endLog(tx, run_id, ending, rules.keep_log_ms);
   await closeThreadLog(tx, orphan.thread_id, orphan.run_id);
 }
 

@@ -1,0 +1,47 @@
+/**
+ * What is to be sent to others, and what came of it. `next_at` says when it may be tried; while a process is trying
+ * (`token`), when another may take it over. `shown_url` is what people see: without secrets. The body comes last, so
+ * that lists need not read over it.
+ */
+export const webhooks = `
+create table webhook_outbox (
+  seq {identity},
+  delivery_id {uuid} not null unique default {new_uuid},
+  kind text not null,
+  run_id {uuid},
+  thread_id {uuid},
+  metadata {jsonb} not null,
+  url text not null,
+  shown_url text not null,
+  host text not null,
+  headers {json} not null,
+  sent_at_field text,
+  lane text,
+  max_tries integer,
+  status text not null check (status in ('pending', 'delivered', 'dead')),
+  tries integer not null default 0,
+  token {uuid},
+  next_at {timestamp} not null,
+  created_at {timestamp} not null,
+  round_at {timestamp} not null,
+  ended_at {timestamp},
+  body text not null
+){strict};
+-- Which receivers have something to get, and what: by host, so that one with very much to get costs no more.
+create index webhook_outbox_due on webhook_outbox (host, next_at, seq) where status = 'pending';
+create index webhook_outbox_lane on webhook_outbox (lane, seq) where status = 'pending' and lane is not null;
+create index webhook_outbox_status on webhook_outbox (status, seq);
+create index webhook_outbox_run on webhook_outbox (run_id) where run_id is not null;
+create index webhook_outbox_ended on webhook_outbox (ended_at) where ended_at is not null;
+
+create table webhook_attempts (
+  delivery_id {uuid} not null references webhook_outbox (delivery_id) on delete cascade,
+  attempt integer not null,
+  started_at {timestamp} not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  answer text,
+  primary key (delivery_id, attempt)
+){strict};
+`;

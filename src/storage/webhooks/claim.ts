@@ -1,0 +1,76 @@
+import type { Db, Reader } from '../db.ts';
+import { decode } from '../json.ts';
+import { type DialectSql, raw, sql } from '../sql.ts';
+import { NOW, nowPlus } from '../time.ts';
+import type { DeliveryKind } from './enqueue.ts';
+
+/** A receiver that has something to get. */
+export interface WaitingHost {
+  readonly host: string;
+  /** When its next delivery is due, ms from now; 0 when one is. */
+  readonly due_in_ms: number;
+}
+
+/** The right to try some deliveries once; another process may take them over when it has not settled them in time. */
+export interface DeliveryClaim {
+  readonly host: string;
+  /** Fresh for each claim; nobody else can settle. */
+  readonly token: string;
+  readonly limit: number;
+  /** Longer than a try takes, ms. */
+  readonly lease_ms: number;
+}
+
+export interface ClaimedDelivery {
+  readonly delivery_id: string;
+  readonly kind: DeliveryKind;
+  readonly run_id: string | null;
+  readonly url: string;
+  readonly shown_url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sent_at_field: string | null;
+  readonly max_tries: number | null;
+  /** This one included, since it was made or sent again by hand. */
+  readonly tries: number;
+  readonly body: string;
+}
+
+/**
+ * Every host with pending deliveries, the longest due first. From one host to the next by the index: a receiver that
+ * is down and has a hundred thousand of them costs as much as one with a single one.
+ */
+export async function waitingHosts(reader: Reader): Promise<WaitingHost[]> {
+  const rows = await reader.all<{ host: string; next_at: string; now: string }>(sql`
+    with recursive hosts(host) as (
+      select min(host) from webhook_outbox where status = 'pending'
+      union all
+      select (select min(o.host) from webhook_outbox o where o.status = 'pending' and o.host > hosts.host)
+      from hosts where hosts.host is not null
+    )
+    select host, ${NOW} as now,
+      (select min(o.next_at) from webhook_outbox o where o.status = 'pending' and o.host = hosts.host) as next_at
+    from hosts where host is not null order by 3`);
+  return rows.map(({ host, next_at, now }) => ({
+    host,
+    due_in_ms: Math.max(0, Date.parse(next_at) - Date.parse(now)),
+  }));
+}
+
+/** Rows that another process is taking right now are passed over. */
+const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of o skip locked') };
+
+/** Takes due deliveries of one host, the longest due first, and of each lane the first alone. */
+export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
+  const { host, token, limit, lease_ms } = claim;
+  const rows = await db.transaction('relaxed', (tx) =>
+    tx.all<ClaimedDelivery>(sql`
+      update webhook_outbox set token = ${token}, tries = tries + 1, next_at = ${nowPlus(lease_ms)}
+      where seq in (
+        select o.seq from webhook_outbox o
+        where o.status = 'pending' and o.host = ${host} and o.next_at <= ${NOW} and (o.lane is null or not exists (
+          select 1 from webhook_outbox e where e.status = 'pending' and e.lane = o.lane and e.seq < o.seq))
+        order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
+      ) returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
+  );
+  return rows.map((row) => decode(row, ['headers']));
+}

@@ -1,0 +1,91 @@
+import { toJson } from '../../core/json.ts';
+import type { Run, RunKwargs, RunStatus } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import type { Transaction } from '../db.ts';
+import { decode } from '../json.ts';
+import { sql } from '../sql.ts';
+import { NOW } from '../time.ts';
+import { enqueueDelivery } from './enqueue.ts';
+
+export interface RunWebhookRules {
+  /** False: runs end and nobody is told (`http.disable_webhooks`). */
+  readonly enabled: boolean;
+  /** Whether runs that leave no thread behind tell their values; the official server does not (CONTRACT §6). */
+  readonly stateless_values: boolean;
+}
+
+export const RUN_WEBHOOKS: RunWebhookRules = { enabled: true, stateless_values: false };
+
+export interface EndedRun {
+  readonly run_id: string;
+  readonly status: RunStatus | 'rollback';
+  /** Where the run's row has none. */
+  readonly error: RunError | null;
+  /** JSON text of the newest state; null when it came to none, `kept` for what the thread shows. */
+  readonly values: string | null | 'kept';
+  /** ISO-8601; now without it. */
+  readonly at?: string;
+}
+
+type Row = Omit<Run, 'kwargs' | 'langsmith_session_name'> & {
+  kwargs: Partial<RunKwargs>;
+  started_at: string | null;
+  error: RunError | null;
+  now: string;
+};
+
+/**
+ * Part of the transaction that ends a run, while its row is there: what its webhook is to be told. Nothing when it has
+ * none, and nothing of a run that never began (CONTRACT §6).
+ */
+export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: RunWebhookRules): Promise<void> {
+  if (!rules.enabled) return;
+  const row = await tx.get<Row>(sql`
+    select run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, created_at, started_at, error,
+      ${NOW} as now
+    from runs where run_id = ${ended.run_id}`);
+  if (!row || row.started_at === null) return;
+  const run = decode(row, ['metadata', 'kwargs', 'error']);
+  const { webhook, temporary } = run.kwargs;
+  if (typeof webhook !== 'string') return;
+  const values =
+    temporary && !rules.stateless_values ? null : await valuesOf(tx, run.thread_id, ended.values);
+  await enqueueDelivery(tx, {
+    kind: 'run',
+    url: webhook,
+    body: payload(run, ended, values),
+    sent_at_field: 'webhook_sent_at',
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    metadata: run.metadata,
+  });
+}
+
+async function valuesOf(
+  tx: Transaction,
+  thread_id: string,
+  values: EndedRun['values'],
+): Promise<string | null> {
+  if (values !== 'kept') return values;
+  const row = await tx.get<{ value: string }>(
+    sql`select value from thread_values where thread_id = ${thread_id}`,
+  );
+  return row?.value ?? null;
+}
+
+/** The run as a client sees it, when it ran and what came of it (CONTRACT §6). */
+function payload({ started_at, error, now, ...run }: Row, ended: EndedRun, values: string | null): string {
+  const { at = now } = ended;
+  const failure = error ?? ended.error;
+  const told = toJson({
+    ...run,
+    status: ended.status,
+    updated_at: at,
+    langsmith_session_name: null,
+    run_started_at: started_at,
+    run_ended_at: at,
+    ...(failure && { error: failure }),
+  });
+  // The values are JSON text already, and may be large.
+  return `${told.slice(0, -1)},"values":${values ?? 'null'}}`;
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
+import type { DeliveryTry } from '../../../src/storage/webhooks/settle.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { delivery, elapse } from '../../support/outbox.ts';
+
+const HOST = 'receiver.example';
+const DAY_MS = 86_400_000;
+const REFUSED: DeliveryTry = {
+  started_at: '2026-11-20T12:00:00.000Z',
+  duration_ms: 12,
+  status_code: 503,
+  error: 'answered 503',
+  answer: 'busy',
+};
+
+function claim(outbox: WebhookOutbox, { host = HOST, limit = 10, token = randomUUID() as string } = {}) {
+  return outbox.claim({ host, token, limit, lease_ms: 60_000 });
+}
+
+describeEachDatabase('the outbox', (open) => {
+  test('a delivery is taken by one, as it was made', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const delivery_id = await outbox.enqueue(
+      delivery({ headers: { 'x-a': '1' }, sent_at_field: 'sent_at', max_tries: 1 }),
+    );
+    expect(delivery_id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+    expect(await outbox.waitingHosts()).toEqual([{ host: HOST, due_in_ms: 0 }]);
+
+    const both = (await Promise.all([claim(outbox), claim(outbox)])).flat();
+
+    expect(both).toEqual([
+      {
+        delivery_id,
+        kind: 'run',
+        run_id: null,
+        url: 'https://receiver.example/hook',
+        shown_url: 'https://receiver.example/hook',
+        headers: { 'x-a': '1' },
+        sent_at_field: 'sent_at',
+        max_tries: 1,
+        tries: 1,
+        body: '{"n":1}',
+      },
+    ]);
+  });
+
+  test('what a process took that is gone comes back when its time is over', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const delivery_id = await outbox.enqueue(delivery());
+    const dead = randomUUID();
+    await claim(outbox, { token: dead });
+    expect(await claim(outbox)).toEqual([]);
+
+    await elapse(db, 60_001);
+
+    expect(await claim(outbox)).toMatchObject([{ delivery_id, tries: 2 }]);
+    const late = await outbox.settle({ delivery_id, token: dead }, REFUSED, { outcome: 'dead' });
+    expect(late).toBe('lease lost');
+    expect(await outbox.get(delivery_id)).toMatchObject({ status: 'pending' });
+  });
+
+  test('what a stopping process gives back is due at once and was not tried', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    await outbox.enqueue(delivery());
+    const token = randomUUID();
+    await claim(outbox, { token });
+
+    await outbox.release(token);
+    expect(await claim(outbox)).toMatchObject([{ tries: 1 }]);
+    await outbox.releaseAll();
+    expect(await claim(outbox)).toMatchObject([{ tries: 2 }]);
+  });
+
+  test('a delivery that failed is due later, and dead when its time is over', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const delivery_id = await outbox.enqueue(delivery());
+    const token = randomUUID();
+    const retry = { outcome: 'retry', in_ms: 3_600_000, give_up_ms: DAY_MS } as const;
+
+    await claim(outbox, { token });
+    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    const [waiting] = await outbox.waitingHosts();
+    expect(waiting?.due_in_ms).toBeGreaterThan(3_590_000);
+    expect(await claim(outbox)).toEqual([]);
+
+    await elapse(db, DAY_MS - 60_000);
+    await claim(outbox, { token });
+    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    const [last] = await outbox.waitingHosts();
+    expect(last?.due_in_ms).toBeLessThan(61_000);
+
+    await elapse(db, 61_000);
+    await claim(outbox, { token });
+    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('dead');
+    expect(await outbox.get(delivery_id)).toMatchObject({ status: 'dead', tries: 3, next_try_at: null });
+    expect((await outbox.attemptsOf(delivery_id)).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(await outbox.figures()).toEqual({ pending: 0, dead: 1 });
+  });
+
+  test('a dead delivery that is sent again keeps its id and has all its time anew', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const delivery_id = await outbox.enqueue(delivery());
+    const token = randomUUID();
+    await claim(outbox, { token });
+    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'dead' });
+    await elapse(db, 2 * DAY_MS);
+
+    expect(await outbox.redeliver(delivery_id)).toBe(true);
+    expect(await outbox.redeliver(randomUUID())).toBe(false);
+
+    expect(await claim(outbox, { token })).toMatchObject([{ delivery_id, tries: 1 }]);
+    const retry = { outcome: 'retry', in_ms: 1000, give_up_ms: DAY_MS } as const;
+    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+  });
+
+  test('each host is claimed by itself, the longest due first', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    for (const host of ['b', 'a', 'c:81', 'a', 'b']) {
+      await outbox.enqueue(delivery({ url: `http://${host}/hook` }));
+      await elapse(db, 10);
+    }
+    await outbox.enqueue(delivery({ url: '/own/route' }));
+
+    const hosts = await outbox.waitingHosts();
+
+    expect(hosts.map(({ host }) => host)).toEqual(['b', 'a', 'c:81', '']);
+    expect(await claim(outbox, { host: 'a', limit: 1 })).toHaveLength(1);
+    expect(await claim(outbox, { host: 'a' })).toHaveLength(1);
+    expect(await claim(outbox, { host: 'c:81' })).toHaveLength(1);
+    expect(await claim(outbox, { host: '' })).toMatchObject([{ url: '/own/route' }]);
+  });
+
+  test('deliveries of a lane go one after the other, others beside them', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    for (const body of ['1', '2']) await outbox.enqueue(delivery({ lane: 'task', body }));
+    await outbox.enqueue(delivery({ body: '3' }));
+    const token = randomUUID();
+
+    const first = await claim(outbox, { token });
+
+    expect(first.map(({ body }) => body)).toEqual(['1', '3']);
+    expect(await claim(outbox)).toEqual([]);
+    const delivery_id = first[0]?.delivery_id as string;
+    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
+    expect(await claim(outbox)).toMatchObject([{ body: '2' }]);
+  });
+
+  test('deliveries are found by run, status and address, without secrets', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const run_id = randomUUID();
+    const delivery_id = await outbox.enqueue(
+      delivery({ run_id, url: 'https://u:p@receiver.example/hook?token=s3cret' }),
+    );
+    await outbox.enqueue(delivery({ url: 'https://other.example/hook' }));
+    const page = { limit: 10, offset: 0 };
+    const ids = async (search: object) =>
+      (await outbox.search({ ...page, ...search })).map((found) => found.delivery_id);
+
+    expect(await ids({})).toHaveLength(2);
+    expect(await ids({ limit: 1, offset: 1 })).toEqual([delivery_id]);
+    expect(await ids({ run_id })).toEqual([delivery_id]);
+    expect(await ids({ status: 'dead' })).toEqual([]);
+    expect(await ids({ status: 'pending' })).toHaveLength(2);
+    expect(await ids({ url: 'https://***@receiver.example/' })).toEqual([delivery_id]);
+    expect(await ids({ url: 'https://u:p@receiver.example/hook?token=s' })).toEqual([]);
+    expect(await outbox.get(delivery_id)).toMatchObject({
+      url: 'https://***@receiver.example/hook?token=***',
+      next_try_at: expect.any(String),
+    });
+  });
+
+  test('what ended long ago is forgotten with its tries', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const delivery_id = await outbox.enqueue(delivery());
+    const token = randomUUID();
+    await claim(outbox, { token });
+    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
+    await outbox.enqueue(delivery());
+
+    expect(await outbox.dropEnded(60_000, 10)).toBe(0);
+    expect(await outbox.dropEnded(-1000, 10)).toBe(1);
+    expect(await outbox.attemptsOf(delivery_id)).toEqual([]);
+    expect(await outbox.figures()).toEqual({ pending: 1, dead: 0 });
+  });
+});

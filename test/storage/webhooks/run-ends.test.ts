@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../../src/storage/db.ts';
+import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
+import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
+import { runQueue } from '../../../src/storage/queue/queue.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
+
+const WEBHOOK = 'https://receiver.example/hook?token=s3cret';
+const INTERRUPT: Cancellation = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'asked for' },
+  keep_log_ms: 60_000,
+};
+const ROLLBACK: Cancellation = {
+  ...INTERRUPT,
+  action: 'rollback',
+  error: { error: 'UserRollback', message: '' },
+};
+
+/** A run with a webhook that a worker has begun. */
+async function begun(db: Db, kwargs: object = {}): Promise<ClaimedRun> {
+  const { queue } = queueStory(db);
+  const run = newRun(randomUUID());
+  await queue.enqueue(request({ ...run, kwargs: { ...run.kwargs, webhook: WEBHOOK, ...kwargs } }));
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  return claimed as ClaimedRun;
+}
+
+async function told(db: Db): Promise<Record<string, unknown>[]> {
+  const rows = await db.all<{ body: string; url: string }>(
+    sql`select body, url from webhook_outbox order by seq`,
+  );
+  return rows.map(({ body }) => JSON.parse(body));
+}
+
+const ended = (end: object = {}) => successful({ has_webhook: true, ...end });
+
+describeEachDatabase('the end of a run with a webhook', (open) => {
+  test('is told with the shape of a run, when it ran and what came of it', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease, run } = await begun(db);
+
+    await queue.finish(lease, ended());
+
+    expect(await told(db)).toEqual([
+      {
+        run_id: run.run_id,
+        thread_id: run.thread_id,
+        assistant_id: run.assistant_id,
+        metadata: {},
+        status: 'success',
+        kwargs: { input: { n: 1 }, webhook: WEBHOOK },
+        multitask_strategy: 'enqueue',
+        created_at: run.created_at,
+        updated_at: ended().at,
+        langsmith_session_name: null,
+        run_started_at: expect.stringMatching(/Z$/),
+        run_ended_at: ended().at,
+        values: { n: 2 },
+      },
+    ]);
+  });
+
+  test('is told with the error of a run that failed', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease } = await begun(db);
+    const error = { error: 'ValueError', message: 'boom' };
+    await queue.finish(lease, ended({ status: 'error', error }));
+    expect(await told(db)).toMatchObject([{ status: 'error', error }]);
+  });
+
+  test('is told when its thread goes with it, without values unless they are wanted', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const first = await begun(db, { temporary: true });
+    await queue.finish(first.lease, ended({ remove_thread: true }));
+    const second = await begun(db, { temporary: true });
+    await runQueue(db, { enabled: true, stateless_values: true }).finish(
+      second.lease,
+      ended({ remove_thread: true }),
+    );
+
+    expect(await told(db)).toMatchObject([
+      { run_id: first.run.run_id, values: null },
+      { run_id: second.run.run_id, values: { n: 2 } },
+    ]);
+  });
+
+  test('is told once, and by who holds the lease', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease } = await begun(db);
+    await queue.finish({ ...lease, token: randomUUID() }, ended());
+    expect(await told(db)).toEqual([]);
+    await queue.finish(lease, ended());
+    await queue.finish(lease, ended());
+    expect(await told(db)).toHaveLength(1);
+  });
+
+  test('is told when an interrupted run has let go, with who asked for it', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease, run } = await begun(db);
+    await queue.cancel(run.thread_id, [run.run_id], INTERRUPT);
+    expect(await told(db)).toEqual([]);
+    await queue.finish(lease, ended({ status: 'error', error: { error: 'AbortError', message: '' } }));
+    expect(await told(db)).toMatchObject([
+      { status: 'interrupted', error: INTERRUPT.error, values: { n: 2 } },
+    ]);
+  });
+
+  test('is told of a rollback as soon as the run is gone, and not again', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease, run } = await begun(db);
+    await queue.cancel(run.thread_id, [run.run_id], ROLLBACK);
+    await queue.finish(lease, ended());
+    expect(await told(db)).toMatchObject([{ status: 'rollback', error: ROLLBACK.error, values: null }]);
+  });
+
+  test('is told when another run takes its place', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const { run, lease } = await begun(db);
+    await add(run.thread_id, { others: ROLLBACK });
+    await queue.finish(lease, ended());
+    expect(await told(db)).toMatchObject([{ run_id: run.run_id, status: 'rollback' }]);
+  });
+
+  test('is not told of a run that never began', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    for (const how of [INTERRUPT, ROLLBACK]) {
+      const run = newRun(randomUUID());
+      await queue.enqueue(request({ ...run, kwargs: { webhook: WEBHOOK } }));
+      await queue.cancel(run.thread_id, [run.run_id], how);
+    }
+    expect(await told(db)).toEqual([]);
+  });
+
+  test('is told of a run that had begun, was given back, and is cancelled before it goes on', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease, run } = await begun(db);
+    await queue.release(lease, { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } });
+    await queue.cancel(run.thread_id, [run.run_id], INTERRUPT);
+    expect(await told(db)).toMatchObject([{ status: 'interrupted', error: INTERRUPT.error }]);
+  });
+
+  test('is told when its worker is gone: once it is given up, or was cancelled', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const exhausted = { error: 'WorkerLostError', message: 'lost' };
+    const rules = { worker_id: randomUUID(), max_attempts: 1, backoff_ms: 0, keep_log_ms: 60_000, exhausted };
+    await begun(db);
+    await queue.reap(rules);
+    const second = await begun(db);
+    await queue.cancel(second.run.thread_id, [second.run.run_id], INTERRUPT);
+    await queue.reap(rules);
+    const third = await begun(db);
+    await queue.cancel(third.run.thread_id, [third.run.run_id], ROLLBACK);
+    await queue.reap(rules);
+
+    expect(await told(db)).toMatchObject([
+      { status: 'error', error: exhausted },
+      { status: 'interrupted', error: INTERRUPT.error },
+      { status: 'rollback', error: ROLLBACK.error },
+    ]);
+  });
+
+  test('is told to nobody while webhooks are off, or without one', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const { lease } = await begun(db);
+    await runQueue(db, { enabled: false, stateless_values: false }).finish(lease, ended());
+    const other = await begun(db, { webhook: null });
+    await queue.finish(other.lease, ended());
+    expect(await told(db)).toEqual([]);
+  });
+});
