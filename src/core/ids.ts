@@ -1,4 +1,4 @@
-import { createHash, randomFillSync, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
 /** Makes ids; passed in so that tests can fix them. */
@@ -7,6 +7,8 @@ export interface Ids {
   uuid7(): string;
   /** Random: assistants and copied threads. */
   uuid4(): string;
+  /** 256 bits that nobody can guess, in base64url. */
+  secret(): string;
 }
 
 export function systemIds(clock: Clock): Ids {
@@ -31,6 +33,7 @@ export function systemIds(clock: Clock): Ids {
       return format(bytes);
     },
     uuid4: randomUUID,
+    secret: () => randomBytes(32).toString('base64url'),
   };
 }
 

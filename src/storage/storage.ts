@@ -11,6 +11,7 @@ import type { Lease } from './queue/lease.ts';
 import { runQueue } from './queue/queue.ts';
 import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
+import { serverSecretRepository } from './server-secrets.ts';
 import { sql } from './sql.ts';
 import { storeItemRepository } from './store-items.ts';
 import { threadLogRepository } from './thread-log.ts';
@@ -63,6 +64,7 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
     attemptWrites: (lease: Lease, options: AttemptWritesOptions) =>
       new AttemptWrites(db, lease, options, open),
     checkpoints: checkpointRepository(db, open),
+    secrets: serverSecretRepository(db),
     storeItems: storeItemRepository(db),
   };
 }

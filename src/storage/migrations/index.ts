@@ -1,6 +1,7 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
 import { webhooks } from './006-webhooks.ts';
+import { serverSecrets } from './010-server-secrets.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
@@ -16,4 +17,5 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'base', text: base },
   { version: 6, name: 'webhooks', text: webhooks },
+  { version: 10, name: 'server secrets', text: serverSecrets },
 ];
