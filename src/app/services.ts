@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
+import { uiBundles } from '../graphs/ui/bundles.ts';
 import type { Services } from '../http/server.ts';
 import { assistantRuns } from '../services/assistant-runs.ts';
 import { assistantService } from '../services/assistants.ts';
@@ -13,6 +14,7 @@ import { storeService } from '../services/store.ts';
 import { threadStateService } from '../services/thread-state.ts';
 import { threadStreamService } from '../services/thread-stream.ts';
 import { threadService } from '../services/threads.ts';
+import { uiService } from '../services/ui.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Ground } from './ground.ts';
 
@@ -59,6 +61,7 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
+    ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
 
@@ -66,6 +69,10 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     bus.control(run_id);
     bus.hint(run_id);
   }
+}
+
+function uiFiles({ ui, ui_config, root }: Config) {
+  return { paths: ui, shared: ui_config.shared, root };
 }
 
 function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {

@@ -90,6 +90,8 @@ function complete(
     checkpointer: values.checkpointer,
     store: values.store,
     assistants: values.assistants ?? {},
+    ui: values.ui ?? {},
+    ui_config: values.ui_config,
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
     ...place,
   };

@@ -7,6 +7,7 @@ import { Runs } from './sections/runs.ts';
 import { Server } from './sections/server.ts';
 import { Storage } from './sections/storage.ts';
 import { Store } from './sections/store.ts';
+import { Ui, UiConfig } from './sections/ui.ts';
 import { block, group, must, PENDING, text } from './values.ts';
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
@@ -41,8 +42,8 @@ export const ConfigFile = group({
   auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
   webhooks: block().describe('Address rules and headers of webhooks.').meta(PENDING),
-  ui: block().describe('Components for generative user interfaces.').meta(PENDING),
-  ui_config: block().describe('Settings of these components.').meta(PENDING),
+  ui: Ui,
+  ui_config: UiConfig.prefault({}),
 });
 
 export type ConfigValues = z.output<typeof ConfigFile>;
@@ -58,11 +59,16 @@ export interface GraphSpec {
 /** The whole configuration with every default filled in; frozen to the bottom. Holds secrets: never log it. */
 export interface Config
   extends Readonly<
-    Pick<ConfigValues, 'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer' | 'store'>
+    Pick<
+      ConfigValues,
+      'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer' | 'store' | 'ui_config'
+    >
   > {
   readonly graphs: readonly GraphSpec[];
   /** Defaults of the system assistants, by graph. */
   readonly assistants: NonNullable<ConfigValues['assistants']>;
+  /** Files of components, from `root`, by name. */
+  readonly ui: NonNullable<ConfigValues['ui']>;
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;
   /** Folder that paths in the configuration start from. */

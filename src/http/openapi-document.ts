@@ -24,6 +24,7 @@ export async function openApiDocument(version: string): Promise<object> {
       disable_runs: false,
       disable_store: false,
       disable_meta: false,
+      disable_ui: false,
       openai: { enabled: false },
     },
     info: { version, langgraph_version: null, graph_ids: [] },

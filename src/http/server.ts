@@ -12,6 +12,7 @@ import type { StoreService } from '../services/store.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
 import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
+import type { UiService } from '../services/ui.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
@@ -42,6 +43,7 @@ import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 import { threadRoutes } from './routes/threads.ts';
+import { uiRoutes } from './routes/ui.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
 
 export interface Services {
@@ -56,6 +58,7 @@ export interface Services {
   readonly idempotency: IdempotencyService;
   readonly statelessRuns: StatelessRunService;
   readonly store: StoreService;
+  readonly ui: UiService;
 }
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
@@ -72,6 +75,7 @@ export interface HttpOptions {
   readonly disable_runs: boolean;
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
+  readonly disable_ui: boolean;
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
 }
@@ -158,6 +162,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
   }
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);
+  if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });
   if (!options.disable_meta) {
     healthRoutes(server, { engine, path: '/' });
     systemRoutes(server, { info, engine, metrics });

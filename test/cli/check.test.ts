@@ -35,6 +35,25 @@ test('check says why a graph does not load, and fails', async () => {
   ]);
 });
 
+test('check builds every UI too', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nui: { one: ./card.tsx, other: ./broken.tsx }',
+    'one.mjs': GRAPH,
+    'card.tsx': 'export default { card: () => <p /> };',
+    'broken.tsx': "import { Card } from './gone';\nexport default { card: Card };",
+  });
+
+  const { code, stdout } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(1);
+  expect(stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
+    'ok one ./one.mjs:graph',
+    'ok ui one ./card.tsx',
+    'failed ui other UI \'other\' does not build: broken.tsx:1:21: Could not resolve "./gone"',
+    '',
+  ]);
+});
+
 test('graphs see the variables of the env key, and what is set already wins', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nenv: .env',

@@ -20,6 +20,7 @@ const OPTIONS: HttpOptions = {
   disable_runs: false,
   disable_store: false,
   disable_meta: false,
+  disable_ui: false,
   openai: { enabled: false },
 };
 

@@ -1,11 +1,12 @@
 import { applyEnvironment } from '../../config/env.ts';
+import type { Config } from '../../config/schema.ts';
 import { silentLogger } from '../../core/logger.ts';
 import { CONFIG_FLAG, type Command, columns } from '../command.ts';
 import { loadFor } from '../configured.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Loads the configuration and every graph, and reports each by name',
+  summary: 'Loads the configuration, every graph and every UI, and reports each by name',
   flags: CONFIG_FLAG,
   async run(values) {
     const { config, warnings } = await loadFor(values);
@@ -14,13 +15,33 @@ export const check: Command = {
     const { loadGraphs } = await import('../../graphs/registry.ts');
     const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
     const errors = graphs.loadErrors();
-    const rows = config.graphs.map(({ graph_id, path, export: name }) => {
-      const error = errors.get(graph_id);
-      return error === undefined
-        ? [`ok      ${graph_id}`, `${path}:${name}`]
-        : [`failed  ${graph_id}`, error.message];
-    });
+    const checked = [
+      ...config.graphs.map(({ graph_id, path, export: name }) => ({
+        name: graph_id,
+        file: `${path}:${name}`,
+        error: errors.get(graph_id),
+      })),
+      ...(await checkUis(config)),
+    ];
+    const rows = checked.map(({ name, file, error }) =>
+      error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
+    );
     process.stdout.write(`${columns(rows).join('\n')}\n`);
-    return errors.size === 0 ? 0 : 1;
+    return checked.every(({ error }) => error === undefined) ? 0 : 1;
   },
 };
+
+async function checkUis({ ui, ui_config, root }: Config) {
+  const { bundleUi, UiBuildError } = await import('../../graphs/ui/bundle.ts');
+  const checks = Object.entries(ui).map(async ([name, path]) => {
+    const error = await bundleUi({ name, path, root, shared: ui_config.shared }).then(
+      () => undefined,
+      (reason: unknown) => {
+        if (reason instanceof UiBuildError) return reason;
+        throw reason;
+      },
+    );
+    return { name: `ui ${name}`, file: path, error };
+  });
+  return await Promise.all(checks);
+}

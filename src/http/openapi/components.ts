@@ -10,6 +10,7 @@ import { StreamMode } from '../../schemas/stream-mode.ts';
 import * as system from '../../schemas/system.ts';
 import * as state from '../../schemas/thread-state.ts';
 import * as threads from '../../schemas/threads.ts';
+import { UiComponent } from '../../schemas/ui.ts';
 
 /** What clients send, under the names of the official document. Fields with a default may be left out. */
 export const REQUESTS: Record<string, z.ZodType> = {
@@ -43,6 +44,7 @@ export const REQUESTS: Record<string, z.ZodType> = {
   StoreListNamespacesRequest: store.StoreNamespaceQuery,
   ProtocolCommand: streaming.ProtocolCommand,
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
+  UiComponent,
 };
 
 /** What the server answers. */

@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import type { Clock } from '../../core/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import { bundleUi, type UiBundle, type UiSource } from './bundle.ts';
+
+export interface UiBundles {
+  readonly names: readonly string[];
+  /** As the files are now. Undefined when there is none of this name; throws `UiBuildError`. */
+  get(name: string): Promise<UiBundle | undefined>;
+}
+
+export interface UiOptions extends Pick<UiSource, 'root' | 'shared'> {
+  /** Files by name. */
+  readonly paths: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Bundles are made when they are first asked for, and again when one of their files has changed. */
+export function uiBundles({ paths, root, shared, clock, logger }: UiOptions): UiBundles {
+  const sources = new Map(Object.entries(paths).map(([name, path]) => [name, { name, path, root, shared }]));
+  const built = new Map<string, { bundle: UiBundle; begun_at: number }>();
+  const building = new Map<string, Promise<UiBundle>>();
+
+  async function make(source: UiSource): Promise<UiBundle> {
+    const { name } = source;
+    const begun_at = clock.now();
+    try {
+      const bundle = await bundleUi(source);
+      built.set(name, { bundle, begun_at });
+      return bundle;
+    } catch (error) {
+      built.delete(name);
+      if (error instanceof Error) logger.error(error.message, { ui: name });
+      throw error;
+    } finally {
+      building.delete(name);
+    }
+  }
+
+  return {
+    names: [...sources.keys()],
+    async get(name) {
+      const source = sources.get(name);
+      if (!source) return undefined;
+      const kept = built.get(name);
+      if (kept && (await isCurrent(kept.bundle, kept.begun_at))) return kept.bundle;
+      const making = building.get(name) ?? make(source);
+      building.set(name, making);
+      return making;
+    },
+  };
+}
+
+/** A file that is younger than the build may have been read before it was saved. */
+async function isCurrent({ inputs }: UiBundle, begun_at: number): Promise<boolean> {
+  const found = await Promise.all(inputs.map(({ file }) => stat(file).catch(() => undefined)));
+  return found.every((now, i) => now && now.mtimeMs < begun_at && now.size === inputs[i]?.bytes);
+}

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { UiAssetPath, UiComponent, UiPath } from '../../schemas/ui.ts';
+import type { UiService } from '../../services/ui.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { uiFragment } from '../ui-fragment.ts';
+
+const tags = [TAGS.assistants];
+const failures = {
+  404: 'There is no UI \'agent\'. Name its file under "ui" in the configuration.',
+  422: 'UI \'agent\' does not build: agent/ui.tsx:1:23: Could not resolve "./card.tsx"',
+};
+
+const FRAGMENT = {
+  content: {
+    'text/html': {
+      schema: z.string(),
+      example: `<script src="http://localhost:8123/ui/agent/entrypoint.js" onload='__LGUI_agent.render("weather", "{{shadowRootId}}")'></script>`,
+    },
+  },
+};
+const FILE = {
+  content: { 'text/javascript': { schema: z.string() }, 'text/css': { schema: z.string() } },
+};
+
+export function uiRoutes(
+  server: FastifyInstance,
+  { ui, mount_prefix }: { ui: UiService; mount_prefix: string },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/ui/:assistant_id',
+    {
+      schema: {
+        operationId: 'load_ui_component',
+        summary: 'Load UI component',
+        description: 'HTML that loads a component into a page. The SDK asks for it: `LoadExternalComponent`.',
+        tags,
+        params: UiPath,
+        body: UiComponent,
+        example: { name: 'weather' },
+        response: { 200: FRAGMENT },
+        failures,
+      },
+    },
+    async (request, reply) => {
+      const bundle = await ui.find(request.actor, request.params.assistant_id);
+      const base = `${originOf(request)}${mount_prefix}/ui/${encodeURIComponent(bundle.name)}`;
+      reply.type('text/html; charset=utf-8');
+      return uiFragment(bundle, request.body.name, base);
+    },
+  );
+
+  server.get<{ Params: UiAssetPath }>(
+    '/ui/:assistant_id/:file',
+    {
+      config: { open: true },
+      schema: {
+        operationId: 'get_ui_file',
+        summary: 'Get file of UI',
+        description: 'The program or the style sheet of the components; what `Load UI component` refers to.',
+        tags,
+        params: UiAssetPath,
+        response: { 200: FILE },
+        failures,
+      },
+    },
+    async ({ params, headers }, reply) => {
+      const { type, content, etag } = await ui.asset(params.assistant_id, params.file);
+      // Pages of other origins load it, and have to ask whether it is still the same.
+      reply.headers({ etag, 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'cross-origin' });
+      if (headers['if-none-match'] === etag) return reply.code(304).send();
+      return reply.type(type).send(content);
+    },
+  );
+}
+
+/**
+ * As the official server has it: the scheme of the page, which a proxy in front of the server knows better, but
+ * a page that came over HTTPS reaches its own machine over HTTP only.
+ */
+function originOf({ host, hostname }: FastifyRequest): string {
+  if (!host) return '';
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? `http://${host}` : `//${host}`;
+}

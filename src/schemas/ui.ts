@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { EXAMPLES } from './path-params.ts';
+
+export const UiPath = z.object({
+  assistant_id: z.string().meta({
+    description: 'A name under `ui` in the configuration, or the id of an assistant for the UI of its graph.',
+    examples: [EXAMPLES.graph],
+  }),
+});
+
+export const UiAssetPath = z.object({
+  assistant_id: z.string().meta({
+    description: 'A name under `ui` in the configuration.',
+    examples: [EXAMPLES.graph],
+  }),
+  file: z.string().meta({ description: 'A file that the fragment names.', examples: ['entrypoint.js'] }),
+});
+export type UiAssetPath = z.infer<typeof UiAssetPath>;
+
+export const UiComponent = z.looseObject({
+  name: z.string().min(1).meta({ description: 'The component, as the default export names it.' }),
+});
+export type UiComponent = z.infer<typeof UiComponent>;

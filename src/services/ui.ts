@@ -1,0 +1,47 @@
+import type { Actor } from '../auth/actor.ts';
+import { NotFound } from '../core/errors.ts';
+import { isUuid } from '../core/ids.ts';
+import type { UiAsset, UiBundle } from '../graphs/ui/bundle.ts';
+import type { UiBundles } from '../graphs/ui/bundles.ts';
+import type { AssistantService } from './assistants.ts';
+
+export interface UiDeps {
+  readonly bundles: UiBundles;
+  readonly assistants: Pick<AssistantService, 'get'>;
+}
+
+export type UiService = ReturnType<typeof uiService>;
+
+/** Components of generative user interfaces (CONTRACT §2, `/ui`). */
+export function uiService({ bundles, assistants }: UiDeps) {
+  /** The official server knows the names of the configuration only; clients also give the id of an assistant. */
+  async function nameOf(actor: Actor, id: string): Promise<string> {
+    return isUuid(id) && !bundles.names.includes(id) ? (await assistants.get(actor, id)).graph_id : id;
+  }
+
+  async function bundleOf(name: string): Promise<UiBundle> {
+    const bundle = await bundles.get(name);
+    if (!bundle) throw new NotFound(`There is no UI '${name}'. ${known(bundles.names)}`);
+    return bundle;
+  }
+
+  return {
+    /** The bundle of a name of the configuration, or of the assistant's graph. */
+    async find(actor: Actor, id: string): Promise<UiBundle> {
+      return await bundleOf(await nameOf(actor, id));
+    },
+
+    /** A file of a bundle. For everybody: a page that loads a script cannot send a key. */
+    async asset(name: string, file: string): Promise<UiAsset> {
+      const { assets } = await bundleOf(name);
+      const asset = assets.find((each) => each.file === file);
+      if (!asset) throw new NotFound(`The UI '${name}' has no file '${file}'`);
+      return asset;
+    },
+  };
+}
+
+function known(names: readonly string[]): string {
+  if (names.length === 0) return 'Name its file under "ui" in the configuration.';
+  return `The configuration has: ${names.map((name) => `'${name}'`).join(', ')}`;
+}
