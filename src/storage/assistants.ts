@@ -6,12 +6,13 @@ import type {
   AssistantVersion,
   AssistantVersionsSearch,
 } from '../schemas/assistants.ts';
-import { COLUMNS, findAssistant, insertInto, JSON_COLUMNS, keepVersion } from './assistant-row.ts';
+import { findAssistant, insertInto, keepVersion } from './assistant-row.ts';
+import { countAssistants, searchAssistants } from './assistant-search.ts';
 import { listVersions, setLatestVersion } from './assistant-versions.ts';
 import type { Db } from './db.ts';
-import { decode, merged } from './json.ts';
-import { type MetadataFilter, metadataMatches } from './metadata-filter.ts';
-import { all, join, raw, type Sql, sql } from './sql.ts';
+import { merged } from './json.ts';
+import type { MetadataFilter } from './metadata-filter.ts';
+import { join, type Sql, sql } from './sql.ts';
 import { deleteSystemExcept, upsertSystem } from './system-assistants.ts';
 
 /** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
@@ -22,14 +23,6 @@ export type AssistantChanges = {
 };
 
 export type AssistantRepository = ReturnType<typeof assistantRepository>;
-
-const SORT: Record<AssistantSearch['sort_by'], Sql> = {
-  assistant_id: sql`assistant_id`,
-  created_at: sql`created_at`,
-  updated_at: sql`updated_at`,
-  name: sql`lower(name)`,
-  graph_id: sql`graph_id`,
-};
 
 /** Assistants and their versions (CONTRACT §2.1). */
 export function assistantRepository(db: Db) {
@@ -48,20 +41,12 @@ export function assistantRepository(db: Db) {
     },
 
     /** Whole rows: `select` is the caller's. Of what is `visible` to the caller, if not all is. */
-    async search(query: AssistantSearch, visible?: MetadataFilter): Promise<Assistant[]> {
-      const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-      const rows = await db.all<Assistant>(sql`
-        select ${COLUMNS} from assistants where ${matches(query, visible)}
-        order by ${SORT[query.sort_by]} ${order}, assistant_id ${order}
-        limit ${query.limit} offset ${query.offset}`);
-      return rows.map((row) => decode(row, JSON_COLUMNS));
+    search(query: AssistantSearch, visible?: MetadataFilter): Promise<Assistant[]> {
+      return searchAssistants(db, query, visible);
     },
 
-    async count(filter: AssistantFilter, visible?: MetadataFilter): Promise<number> {
-      const row = await db.get<{ count: number }>(
-        sql`select count(*) as count from assistants where ${matches(filter, visible)}`,
-      );
-      return row?.count ?? 0;
+    count(filter: AssistantFilter, visible?: MetadataFilter): Promise<number> {
+      return countAssistants(db, filter, visible);
     },
 
     /** Makes a new version, numbered after the highest one, and makes it current. */
@@ -94,15 +79,6 @@ export function assistantRepository(db: Db) {
       return deleteSystemExcept(db, assistant_ids);
     },
   };
-}
-
-function matches({ metadata, graph_id, name }: AssistantFilter, visible: MetadataFilter | undefined): Sql {
-  return all([
-    metadata && metadataMatches('metadata', { contains: metadata }),
-    visible && metadataMatches('metadata', visible),
-    graph_id === undefined ? undefined : sql`graph_id = ${graph_id}`,
-    name === undefined ? undefined : sql`strpos(lower(name), lower(${name})) > 0`,
-  ]);
 }
 
 function updateAssistant(

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import { contains } from './json.ts';
-import { all, any, type Sql, sql } from './sql.ts';
+import { all, any, raw, type Sql, sql } from './sql.ts';
 
 /**
  * What the metadata of a row must be: containment (`@>`, CONTRACT §2.2), all or any of several. An owner rule
@@ -20,7 +20,18 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   if ('all' in filter) return all(filter.all.map((each) => metadataMatches(column, each)));
   if ('any' in filter) return any(filter.any.map((each) => metadataMatches(column, each)));
   if (Object.keys(filter.contains).length === 0) return all([]);
-  return sql`${contains(column, filter.contains)}`;
+  const contained = contains(column, filter.contains);
+  return sql`${{
+    sqlite: sql`${contained}`,
+    // Empty metadata is left out of the index, and PostgreSQL must be told that none of it is asked for.
+    postgres: sql`(${contained} and ${raw(column)} <> '{}')`,
+  }}`;
+}
+
+/** True when every row satisfies the filter. */
+export function asksForNothing(filter: MetadataFilter): boolean {
+  if ('all' in filter) return filter.all.every(asksForNothing);
+  return 'any' in filter ? filter.any.some(asksForNothing) : Object.keys(filter.contains).length === 0;
 }
 
 /** What satisfies each of these; those that are undefined ask for nothing. */

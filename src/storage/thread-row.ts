@@ -9,7 +9,7 @@ import { type Ttl, ttlValues } from './thread-ttl.ts';
 /** Which fields the caller will look at; all when undefined. */
 export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
 
-const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`;
+export const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`;
 
 /** `busy` is never stored: a thread is busy exactly while one of its runs is in the queue. */
 export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status end`;

@@ -1,53 +1,140 @@
-import type { Thread, ThreadFilter, ThreadSearch } from '../schemas/threads.ts';
+import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../schemas/threads.ts';
 import type { Reader } from './db.ts';
 import { contains, isOneOf } from './json.ts';
-import { type MetadataFilter, metadataMatches } from './metadata-filter.ts';
-import { all, raw, type Sql, sql } from './sql.ts';
-import { STATUS, selectThreads, type ThreadRow, threadOf } from './thread-row.ts';
+import { asksForNothing, everyFilter, type MetadataFilter, metadataMatches } from './metadata-filter.ts';
+import { countRows } from './search/count.ts';
+import { findIds } from './search/find.ts';
+import type { TableFilter, TablePage } from './search/table-search.ts';
+import { type DialectSql, raw, type Sql, sql } from './sql.ts';
+import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './thread-row.ts';
 
-const SORT: Record<ThreadSearch['sort_by'], Sql> = {
-  thread_id: sql`threads.thread_id`,
-  status: STATUS,
-  created_at: sql`threads.created_at`,
-  updated_at: sql`threads.updated_at`,
-  state_updated_at: sql`threads.state_updated_at`,
-};
+type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 
+/** Of what is `visible` to the caller; undefined: all. */
 export async function searchThreads(
   reader: Reader,
   query: ThreadSearch,
   visible?: MetadataFilter,
 ): Promise<Thread[]> {
-  const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-  const rows = await reader.all<ThreadRow>(sql`
-    ${selectThreads(query.select)} where ${matches(query, visible)}
-    order by ${SORT[query.sort_by]} ${order}, threads.thread_id ${order}
-    limit ${query.limit} offset ${query.offset}`);
-  return rows.map(threadOf);
+  const ids =
+    query.sort_by === 'status'
+      ? await idsByStatus(reader, query, visible)
+      : await findIds(reader, pageOf(query, visible, query.sort_by));
+  return load(reader, ids, query.select);
 }
 
-export async function countThreads(
+export function countThreads(
   reader: Reader,
   filter: ThreadFilter,
   visible?: MetadataFilter,
 ): Promise<number> {
-  const row = await reader.get<{ count: number }>(
-    sql`select count(*) as count from threads where ${matches(filter, visible)}`,
-  );
-  return row?.count ?? 0;
+  const wanted = filterOf(filter, visible);
+  const { status } = filter;
+  if (status && status !== 'busy' && wanted.where.length === 1) return countOfStatus(reader, status);
+  return countRows(reader, wanted);
 }
 
-function matches(
-  { ids, metadata, values, status }: ThreadFilter & Pick<ThreadSearch, 'ids'>,
+/** In the order of `ids`; without those that have gone in the meantime. */
+async function load(
+  reader: Reader,
+  ids: readonly string[],
+  select: ThreadSearch['select'],
+): Promise<Thread[]> {
+  if (ids.length === 0) return [];
+  const rows = await reader.all<ThreadRow>(
+    sql`${selectThreads(select)} where ${isOneOf('threads.thread_id', ids)}`,
+  );
+  const byId = new Map(rows.map((row) => [row.thread_id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []).map(threadOf);
+}
+
+/** A status is not in the order of any index, but there are only four: one after the other, by id. */
+async function idsByStatus(
+  reader: Reader,
+  query: ThreadSearch,
   visible: MetadataFilter | undefined,
-): Sql {
-  return all([
-    ids && ids.length > 0 ? isOneOf('threads.thread_id', ids) : undefined,
-    metadata && metadataMatches('threads.metadata', { contains: metadata }),
-    visible && metadataMatches('threads.metadata', visible),
-    values && hasValues(values),
-    status && sql`${STATUS} = ${status}`,
-  ]);
+): Promise<string[]> {
+  const all: ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
+  const statuses = query.status ? [query.status] : query.sort_order === 'asc' ? all : all.toReversed();
+  const found: string[] = [];
+  let { offset } = query;
+  for (const status of statuses) {
+    const skipped =
+      offset === 0 ? 0 : Math.min(offset, await countThreads(reader, { ...query, status }, visible));
+    const limit = query.limit - found.length;
+    const page = pageOf({ ...query, status, limit, offset }, visible, 'thread_id');
+    offset -= skipped;
+    if (offset === 0) found.push(...(await findIds(reader, page)));
+    if (found.length === query.limit) break;
+  }
+  return found;
+}
+
+function pageOf(
+  query: ThreadSearch,
+  visible: MetadataFilter | undefined,
+  sort: Exclude<ThreadSearch['sort_by'], 'status'>,
+): TablePage {
+  return {
+    ...filterOf(query, visible),
+    id: 'threads.thread_id',
+    sort: raw(`threads.${sort}`),
+    order: query.sort_order,
+    limit: query.limit,
+    offset: query.offset,
+  };
+}
+
+function filterOf(
+  { ids, metadata, values, status }: Filter,
+  visible: MetadataFilter | undefined,
+): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visible);
+  const some = ids && ids.length > 0 ? ids : undefined;
+  return {
+    table: 'threads',
+    metadata: wanted,
+    where: present([
+      some && isOneOfThese(some),
+      status && is(status),
+      asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
+      values && hasValues(values),
+    ]),
+    narrowing: present([some && isOneOf('threads.thread_id', some), status && stored(status)]).map(
+      (condition) => sql`select row_id from threads where ${condition}`,
+    ),
+  };
+}
+
+function present<T>(conditions: readonly (T | undefined)[]): T[] {
+  return conditions.filter((condition) => condition !== undefined);
+}
+
+/** On SQLite in words in which no index is seen, as is the next: it would take one where another is better. */
+function isOneOfThese(ids: readonly string[]): DialectSql {
+  return { sqlite: isOneOf('+threads.thread_id', ids), postgres: isOneOf('threads.thread_id', ids) };
+}
+
+function is(status: ThreadStatus): DialectSql {
+  return {
+    sqlite: sql`${STATUS} = ${status}`,
+    postgres: status === 'busy' ? QUEUED : sql`(threads.status = ${status} and not ${IN_FLIGHT})`,
+  };
+}
+
+const QUEUED = sql`threads.thread_id in (select thread_id from run_queue)`;
+
+/** What an index knows of a status. */
+function stored(status: ThreadStatus): Sql {
+  return status === 'busy' ? QUEUED : sql`threads.status = ${status}`;
+}
+
+/** From the index alone: those that it has, without those that are busy. */
+async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
+  const row = await reader.get<{ count: number }>(sql`select
+    (select count(*) from threads where ${stored(status)})
+    - (select count(*) from threads where ${QUEUED} and ${stored(status)}) as count`);
+  return row?.count ?? 0;
 }
 
 /** `{}` asks for nothing: a thread that never ran has it too. */

@@ -1,5 +1,6 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
+import { search } from './004-search.ts';
 import { webhooks } from './006-webhooks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
 
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { version: 1, name: 'base', text: base },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },
+  { version: 4, name: 'search', text: search },
 ];

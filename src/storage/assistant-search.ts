@@ -1,0 +1,73 @@
+import type { Assistant, AssistantFilter, AssistantSearch } from '../schemas/assistants.ts';
+import { COLUMNS, JSON_COLUMNS } from './assistant-row.ts';
+import type { Reader } from './db.ts';
+import { decode, isOneOf } from './json.ts';
+import { asksForNothing, everyFilter, type MetadataFilter, metadataMatches } from './metadata-filter.ts';
+import { countRows } from './search/count.ts';
+import { findIds } from './search/find.ts';
+import type { TableFilter } from './search/table-search.ts';
+import { type DialectSql, raw, sql } from './sql.ts';
+
+const SORT: Record<AssistantSearch['sort_by'], string> = {
+  assistant_id: 'assistants.assistant_id',
+  created_at: 'assistants.created_at',
+  updated_at: 'assistants.updated_at',
+  name: 'lower(assistants.name)',
+  graph_id: 'assistants.graph_id',
+};
+
+/** Of what is `visible` to the caller; undefined: all. */
+export async function searchAssistants(
+  reader: Reader,
+  query: AssistantSearch,
+  visible?: MetadataFilter,
+): Promise<Assistant[]> {
+  const ids = await findIds(reader, {
+    ...filterOf(query, visible),
+    id: 'assistants.assistant_id',
+    sort: raw(SORT[query.sort_by]),
+    order: query.sort_order,
+    limit: query.limit,
+    offset: query.offset,
+  });
+  if (ids.length === 0) return [];
+  const rows = await reader.all<Assistant>(
+    sql`select ${COLUMNS} from assistants where ${isOneOf('assistant_id', ids)}`,
+  );
+  const byId = new Map(rows.map((row) => [row.assistant_id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []).map((row) => decode(row, JSON_COLUMNS));
+}
+
+export function countAssistants(
+  reader: Reader,
+  filter: AssistantFilter,
+  visible?: MetadataFilter,
+): Promise<number> {
+  return countRows(reader, filterOf(filter, visible));
+}
+
+function filterOf(
+  { metadata, graph_id, name }: AssistantFilter,
+  visible: MetadataFilter | undefined,
+): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visible);
+  return {
+    table: 'assistants',
+    metadata: wanted,
+    where: [
+      graph_id === undefined ? undefined : isOfGraph(graph_id),
+      name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
+      asksForNothing(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
+    ].filter((condition) => condition !== undefined),
+    narrowing:
+      graph_id === undefined ? [] : [sql`select row_id from assistants where graph_id = ${graph_id}`],
+  };
+}
+
+/** On SQLite in words in which no index is seen: it would take that one where another is better. */
+function isOfGraph(graph_id: string): DialectSql {
+  return {
+    sqlite: sql`+assistants.graph_id = ${graph_id}`,
+    postgres: sql`assistants.graph_id = ${graph_id}`,
+  };
+}

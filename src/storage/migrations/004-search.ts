@@ -1,0 +1,19 @@
+import type { DialectName } from '../sql.ts';
+import { metadataIndex } from './metadata-index.ts';
+
+/** Each order that a search can ask for is the order of an index, ids last so that no two rows are equal. */
+const ORDERS = `
+create index threads_state_updated on threads (state_updated_at, thread_id);
+create index threads_status on threads (status);
+drop index assistants_graph;
+create index assistants_graph on assistants (graph_id, assistant_id);
+create index assistants_created on assistants (created_at, assistant_id);
+create index assistants_updated on assistants (updated_at, assistant_id);
+create index assistants_name on assistants (lower(name), assistant_id);
+`;
+
+/** Searches of threads and assistants without a look at every row. */
+export const search: Record<DialectName, string> = {
+  sqlite: ORDERS + metadataIndex('threads').sqlite + metadataIndex('assistants').sqlite,
+  postgres: ORDERS + metadataIndex('threads').postgres + metadataIndex('assistants').postgres,
+};

@@ -1,0 +1,110 @@
+import { type JsonObject, toJson } from '../../core/json.ts';
+import type { Reader } from '../db.ts';
+import type { MetadataFilter } from '../metadata-filter.ts';
+import { all, any, list, raw, type Sql, sql } from '../sql.ts';
+import type { TableFilter } from './table-search.ts';
+import { TOO_MANY, termsOf } from './terms.ts';
+
+/** Rows from an index of SQLite, among which are all that a search looks for. */
+export interface Source {
+  /** A select of `row_id`, each once. */
+  readonly rows: Sql;
+  /** What an index tells of a row of the table sooner than the row itself. */
+  readonly has: Sql | undefined;
+  /** How many they are; the bound when there are as many or more. */
+  readonly size: number;
+}
+
+/**
+ * The smallest source of a search, as far as counting each up to the bound tells; undefined when nothing narrows it.
+ * SQLite has no idea of how often a term is in the index, so we look: some ten microseconds for a thousand.
+ */
+export async function smallestSource(
+  reader: Reader,
+  { table, metadata, narrowing }: TableFilter,
+  bound: number,
+): Promise<Source | undefined> {
+  const sources: Source[] = await Promise.all(
+    narrowing.map(async (rows) => ({ rows, has: undefined, size: await sizeOf(reader, rows, bound) })),
+  );
+  const covering = await cover(reader, table, metadata, bound);
+  if (covering) {
+    sources.push({
+      rows: rowsOf(table, covering.terms),
+      has: hasTerms(table, metadata),
+      size: covering.size,
+    });
+  }
+  return smallest(sources);
+}
+
+/** Terms of which each row that matches a filter has one or more. */
+interface Cover {
+  readonly terms: readonly number[];
+  readonly size: number;
+}
+
+async function cover(
+  reader: Reader,
+  table: TableFilter['table'],
+  filter: MetadataFilter,
+  bound: number,
+): Promise<Cover | undefined> {
+  const of = (each: MetadataFilter) => cover(reader, table, each, bound);
+  if ('all' in filter) {
+    return smallest((await Promise.all(filter.all.map(of))).filter((each) => each !== undefined));
+  }
+  if ('any' in filter) return together(await Promise.all(filter.any.map(of)), bound);
+  const measured = searched(filter.contains).map(async (terms) => {
+    return { terms, size: await sizeOf(reader, rowsOf(table, terms), bound) };
+  });
+  return smallest(await Promise.all(measured));
+}
+
+/** Whether the terms of a row allow that it matches: the filter, as far as the index knows. */
+function hasTerms(table: string, filter: MetadataFilter): Sql {
+  if ('all' in filter) return all(filter.all.map((each) => hasTerms(table, each)));
+  if ('any' in filter) return any(filter.any.map((each) => hasTerms(table, each)));
+  const index = raw(`${table}_terms`);
+  return all(
+    searched(filter.contains).map(
+      (terms) => sql`exists (select 1 from ${index}
+        where ${index}.term in ${list(terms)} and ${index}.row_id = ${raw(table)}.row_id)`,
+    ),
+  );
+}
+
+/** For each term, under what the rows stand that may have it. */
+function searched(contained: JsonObject): number[][] {
+  const terms = [...termsOf(JSON.parse(toJson(contained)))].slice(0, MOST_PROBES);
+  return terms.map((term) => (term === TOO_MANY ? [TOO_MANY] : [term, TOO_MANY]));
+}
+
+/** More questions about one filter would cost more than they can save. */
+const MOST_PROBES = 8;
+
+/** Undefined when a way to match is not covered. No way at all is covered by nothing. */
+function together(covers: readonly (Cover | undefined)[], bound: number): Cover | undefined {
+  const known = covers.filter((each) => each !== undefined);
+  if (known.length < covers.length) return undefined;
+  const size = known.reduce((sum, each) => sum + each.size, 0);
+  return { terms: [...new Set(known.flatMap(({ terms }) => terms))], size: Math.min(size, bound) };
+}
+
+function smallest<T extends { readonly size: number }>(all: readonly T[]): T | undefined {
+  return all.reduce<T | undefined>(
+    (least, each) => (least && least.size <= each.size ? least : each),
+    undefined,
+  );
+}
+
+function rowsOf(table: string, terms: readonly number[]): Sql {
+  return sql`select distinct row_id from ${raw(`${table}_terms`)} where term in ${list(terms)}`;
+}
+
+async function sizeOf(reader: Reader, rows: Sql, bound: number): Promise<number> {
+  const row = await reader.get<{ size: number }>(
+    sql`select count(*) as size from (select 1 from (${rows}) limit ${bound})`,
+  );
+  return row?.size ?? 0;
+}
