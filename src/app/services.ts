@@ -46,7 +46,8 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     defaults: config.assistants,
     runs: assistantRuns({ ...shared, settle }),
   });
-  const runDeps = { ...shared, sources, settle, assistants };
+  const { runCheckpoints } = storage;
+  const runDeps = { ...shared, sources, runCheckpoints, settle, assistants };
   const runs = runService(runDeps);
   const statelessRuns = statelessRunService(runDeps);
   const threads = threadService({ ...shared, replay, control: (run_ids) => run_ids.forEach(stopRun) });

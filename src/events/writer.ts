@@ -1,5 +1,6 @@
 import { toJson } from '../core/json.ts';
 import type { AttemptWrites } from '../storage/attempt-writes.ts';
+import { insertRunCheckpoint } from '../storage/run-checkpoints.ts';
 import type { Frame } from '../storage/run-events.ts';
 import type { EventBus } from './bus.ts';
 import type { LiveRun } from './live-runs.ts';
@@ -32,6 +33,13 @@ export class EventWriter {
     const frame: Frame = { seq: ++this.#seq, event, data: toJson(data) };
     writes.addFrame(frame, resumable);
     if (!resumable) this.#show([frame]);
+  }
+
+  /** The graph has made a checkpoint, and the frames so far tell everything that is in it. */
+  passed(checkpoint_id: string): Promise<void> {
+    const { writes, run_id } = this.#options;
+    const at = { run_id, checkpoint_id, seq: this.#seq };
+    return writes.add((tx) => insertRunCheckpoint(tx, at), 'relaxed');
   }
 
   /** To be called with each batch of frames that the log holds. */

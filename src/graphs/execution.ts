@@ -1,8 +1,9 @@
 import { waitingInterrupts } from './answered.ts';
 import { callOptions } from './call-options.ts';
+import { CheckpointNotices } from './checkpoint-notices.ts';
 import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } from './command.ts';
 import { EventQueue } from './event-queue.ts';
-import type { GraphCall, GraphEvent } from './graph.ts';
+import type { CheckpointNotice, GraphCall, GraphEvent } from './graph.ts';
 import { type LibraryEvent, ProtocolStream } from './protocol-stream.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
 import { type LibraryChunk, libraryModes, StreamModes } from './stream-modes.ts';
@@ -15,16 +16,18 @@ import { toWire } from './wire.ts';
  */
 const STOP_GRACE_MS = 500;
 
+type Emit = (event: GraphEvent | CheckpointNotice) => void;
+
 /** Executes the graph once and yields its events. Throws what the graph throws, and the signal's reason on abort. */
 export async function* execute(
   graph: RunnableGraph,
   call: GraphCall,
   library: () => Promise<CommandLibrary>,
-): AsyncGenerator<GraphEvent, void> {
+): AsyncGenerator<GraphEvent | CheckpointNotice, void> {
   call.signal.throwIfAborted();
   const abandoned = new AbortController();
   const signal = AbortSignal.any([call.signal, abandoned.signal]);
-  const queue = new EventQueue<GraphEvent>();
+  const queue = new EventQueue<GraphEvent | CheckpointNotice>();
   let grace: NodeJS.Timeout | undefined;
   const onAbort = () => {
     grace = setTimeout(() => queue.fail(call.signal.reason), STOP_GRACE_MS);
@@ -32,7 +35,8 @@ export async function* execute(
   call.signal.addEventListener('abort', onAbort, { once: true });
 
   let running = true;
-  run(withMemory(graph, call.memory, call.protocol), call, library, signal, (event) => queue.push(event))
+  const emit: Emit = (event) => queue.push(event);
+  run(withMemory(graph, call.memory, call.protocol), call, library, signal, emit)
     .then(
       () => queue.end(),
       (error) => queue.fail(call.signal.aborted ? call.signal.reason : error),
@@ -55,17 +59,19 @@ async function run(
   call: GraphCall,
   library: () => Promise<CommandLibrary>,
   signal: AbortSignal,
-  emit: (event: GraphEvent) => void,
+  emit: Emit,
 ): Promise<void> {
   const input = await inputOf(graph, call, library);
-  if (call.protocol) return streamProtocol(graph, input, call, signal, emit);
+  const notices = new CheckpointNotices(call.notices ? emit : () => {});
+  if (call.protocol) return streamProtocol(graph, input, call, signal, new ProtocolStream(emit, notices));
   const failures = new TaskFailures();
-  const modes = new StreamModes(call.stream_mode, call.subgraphs, failures, emit);
-  const options = callOptions(call, libraryModes(call.stream_mode), signal);
+  const modes = new StreamModes(call, { failures, notices, emit });
+  const options = callOptions(call, libraryModes(call), signal);
   if (call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug')) options.callbacks = [failures];
   try {
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LibraryChunk);
+    notices.tell();
   } catch (error) {
     if (!signal.aborted) modes.failed();
     throw error;
@@ -78,11 +84,10 @@ async function streamProtocol(
   input: unknown,
   call: GraphCall,
   signal: AbortSignal,
-  emit: (event: GraphEvent) => void,
+  stream: ProtocolStream,
 ): Promise<void> {
   if (!graph.streamEvents)
     throw new TypeError('This graph has no streamEvents, which event streaming needs.');
-  const stream = new ProtocolStream(emit);
   const events = await graph.streamEvents(input, { ...callOptions(call, [], signal), version: 'v3' });
   for await (const event of events) stream.event(event as LibraryEvent);
   stream.end();

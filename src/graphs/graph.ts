@@ -10,6 +10,11 @@ export interface GraphEvent {
   readonly data: unknown;
 }
 
+/** The root graph has made a checkpoint, and the events before tell everything that is in it. */
+export interface CheckpointNotice {
+  readonly checkpoint_id: string;
+}
+
 /** LangGraph's configuration: `configurable` carries thread_id, checkpoint_id, checkpoint_ns and the user's own. */
 export type GraphConfig = RunKwargs['config'];
 
@@ -31,6 +36,8 @@ export interface GraphCall {
   readonly subgraphs: boolean;
   /** Events of the newer protocol (CONTRACT §7) instead of those of stream modes. */
   readonly protocol?: boolean;
+  /** Whether the checkpoints of the root graph are told of among the events. */
+  readonly notices?: boolean;
   readonly interrupt_before: '*' | readonly string[] | null;
   readonly interrupt_after: '*' | readonly string[] | null;
   readonly durability: 'sync' | 'async' | 'exit';
@@ -79,7 +86,7 @@ export interface GraphRuntime {
    * Ends normally also when the graph stops at an interrupt. Throws what the graph throws, and on abort the signal's
    * reason once the graph has stopped, at the latest after half a second. Events are never held back by a slow reader.
    */
-  stream(call: GraphCall): AsyncIterable<GraphEvent>;
+  stream(call: GraphCall): AsyncIterable<GraphEvent | CheckpointNotice>;
   /** The state at `configurable.checkpoint_id`, or the latest. Undefined when there is no such checkpoint. */
   state(config: GraphConfig, memory: GraphMemory, subgraphs: boolean): Promise<ThreadState | undefined>;
   history(query: HistoryQuery): Promise<ThreadState[]>;

@@ -1,5 +1,6 @@
 import { isObject } from '../core/json.ts';
 import { PROTOCOL_EVENT } from '../events/frame.ts';
+import { type CheckpointNotices, isRoot } from './checkpoint-notices.ts';
 import type { GraphEvent } from './graph.ts';
 import { isMessage, toWire } from './wire.ts';
 
@@ -28,17 +29,28 @@ const PASSED_ON = new Set(['tasks', 'checkpoints', 'custom']);
  */
 export class ProtocolStream {
   readonly #emit: (event: GraphEvent) => void;
+  readonly #notices: CheckpointNotices;
   /** Beginnings of namespaces that may turn out to be nodes and not graphs, for which there is no lifecycle. */
   readonly #begun = new Map<string, Params>();
   readonly #graphs = new Set<string>();
   /** By id; the innermost graph that tells of an interrupt is the one that asks. */
   readonly #interrupts = new Map<string, { namespace: Namespace; timestamp: number; value: unknown }>();
 
-  constructor(emit: (event: GraphEvent) => void) {
+  constructor(emit: (event: GraphEvent) => void, notices: CheckpointNotices) {
     this.#emit = emit;
+    this.#notices = notices;
   }
 
-  event({ method, params }: LibraryEvent): void {
+  event(event: LibraryEvent): void {
+    const { method, params } = event;
+    const isState = method === 'values' && isRoot(params.namespace);
+    if (!isState) this.#notices.tell();
+    this.#event(event);
+    if (isState) this.#notices.tell();
+    else if (method === 'checkpoints') this.#notices.made(params.namespace, params.data);
+  }
+
+  #event({ method, params }: LibraryEvent): void {
     if (OF_GRAPHS.has(method)) this.#graphIsAtWork(params.namespace);
     if (method === 'lifecycle') this.#lifecycle(params);
     else if (method === 'values') this.#values(params);
@@ -52,6 +64,7 @@ export class ProtocolStream {
 
   /** The graph has come to a stop: what it asks comes after its last values. */
   end(): void {
+    this.#notices.tell();
     for (const [interrupt_id, { namespace, timestamp, value }] of this.#interrupts) {
       const payload = toWire(value);
       // The JavaScript SDK reads `payload`, the Python SDK `value`.

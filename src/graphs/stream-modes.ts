@@ -2,7 +2,8 @@ import { systemClock, timestamp } from '../core/clock.ts';
 import { isObject } from '../core/json.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import { checkpointOf, placeOf, publicConfig } from './checkpoint-config.ts';
-import type { GraphEvent } from './graph.ts';
+import { type CheckpointNotices, isRoot } from './checkpoint-notices.ts';
+import type { GraphCall, GraphEvent } from './graph.ts';
 import { MessageStream } from './message-stream.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 import { chunkType, isMessage, messageOnWire, toWire } from './wire.ts';
@@ -10,13 +11,22 @@ import { chunkType, isMessage, messageOnWire, toWire } from './wire.ts';
 /** One item of LangGraph's stream when it is asked for subgraphs and a list of modes. */
 export type LibraryChunk = readonly [namespace: readonly string[] | null, mode: string, payload: unknown];
 
+type GraphModes = Pick<GraphCall, 'stream_mode' | 'subgraphs' | 'notices'>;
+
 /** The modes to ask LangGraph for; mode `events` has a stream of its own. */
-export function libraryModes(modes: readonly StreamMode[]): string[] {
+export function libraryModes({ stream_mode: modes, notices }: GraphModes): string[] {
   const library = new Set<string>(modes.filter((mode) => mode !== 'messages-tuple' && mode !== 'events'));
   if (modes.includes('messages-tuple')) library.add('messages');
   // Tells when a streamed message is complete.
   else if (modes.includes('messages')) library.add('values');
+  if (notices) library.add('checkpoints');
   return [...library];
+}
+
+interface StreamParts {
+  readonly failures: TaskFailures;
+  readonly notices: CheckpointNotices;
+  readonly emit: (event: GraphEvent) => void;
 }
 
 /**
@@ -27,25 +37,30 @@ export class StreamModes {
   readonly #modes: ReadonlySet<StreamMode>;
   readonly #subgraphs: boolean;
   readonly #failures: TaskFailures;
+  readonly #notices: CheckpointNotices;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
   /** Per namespace: the last state, and the interrupts. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
-  constructor(
-    modes: readonly StreamMode[],
-    subgraphs: boolean,
-    failures: TaskFailures,
-    emit: (event: GraphEvent) => void,
-  ) {
-    this.#modes = new Set(modes);
-    this.#subgraphs = subgraphs;
+  constructor(asked: GraphModes, { failures, notices, emit }: StreamParts) {
+    this.#modes = new Set(asked.stream_mode);
+    this.#subgraphs = asked.subgraphs;
     this.#failures = failures;
+    this.#notices = notices;
     this.#emit = emit;
   }
 
   chunk([space, mode, payload]: LibraryChunk): void {
     const namespace = space ?? [];
+    const isState = mode === 'values' && isRoot(namespace);
+    if (!isState) this.#notices.tell();
+    this.#event(namespace, mode, payload);
+    if (isState) this.#notices.tell();
+    else if (mode === 'checkpoints') this.#notices.made(namespace, payload);
+  }
+
+  #event(namespace: readonly string[], mode: string, payload: unknown): void {
     if (mode === 'values') this.#value(namespace, payload);
     else if (mode === 'messages') this.#message(holder(namespace), payload);
     else if (mode === 'tools') this.#send('tools', this.#subgraphs ? holder(namespace) : [], toWire(payload));

@@ -28,8 +28,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     sendLate,
 
     /** Every event of a run that was just made. */
-    stream(reply: FastifyReply, run: Run, headers: Headers, on_disconnect: OnDisconnect): Promise<void> {
-      const frames = (signal: AbortSignal) => runs.follow(run, signal);
+    stream(reply: FastifyReply, { run, headers, on_disconnect, namespaces }: Following): Promise<void> {
+      const frames = (signal: AbortSignal) => runs.follow(run, signal, namespaces);
       return sendEvents(reply, { headers, resumable: isResumable(run), frames }, leave(run, on_disconnect));
     },
 
@@ -54,6 +54,14 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
       return sendLate(reply, headers, result, leave(run, on_disconnect));
     },
   };
+}
+
+interface Following {
+  readonly run: Run;
+  readonly headers: Headers;
+  readonly on_disconnect: OnDisconnect;
+  /** Only events of these graphs. */
+  readonly namespaces: readonly string[] | undefined;
 }
 
 interface Joining {

@@ -195,10 +195,27 @@ const cancel_on_disconnect = QueryFlag.default(false).meta({
   description: 'Whether to cancel the run when this request is given up.',
 });
 
+/** An empty one is the root graph, so that lists with commas say nothing here. */
+const namespace = z
+  .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string()))
+  .optional()
+  .meta({
+    description:
+      'Only events of these graphs, repeated for more: empty for the root graph, `node:<task id>` or `node` for one inside it, `|` between levels. Graphs below them are left out.',
+  });
+
 export const RunJoinQuery = z.looseObject({ cancel_on_disconnect });
+
+/** Of requests that make the run that they stream. */
+export const NewRunStreamQuery = z.looseObject({ namespace });
 
 export const RunStreamQuery = z.looseObject({
   cancel_on_disconnect,
+  namespace,
+  checkpoint_id: z.string().optional().meta({
+    description:
+      'The checkpoint whose state the client shows: only events after it are sent, or all if it is none of the run. Resumable runs only; a `Last-Event-ID` that was received says more.',
+  }),
   /** A mode that does not exist matches nothing (CONTRACT §5). */
   stream_mode: queryList(z.string().transform((text) => text as StreamMode))
     .optional()

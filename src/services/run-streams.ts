@@ -4,36 +4,49 @@ import { follow, type Sources } from '../events/follow.ts';
 import { type Frame, plainFrame } from '../events/frame.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
+import type { RunCheckpointRepository } from '../storage/run-checkpoints.ts';
 import type { RunRepository } from '../storage/runs.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import { resultOf, resultOfThread } from './run-result.ts';
+import { only } from './stream-filter.ts';
 import { isFinal } from './transitions.ts';
 
 export interface JoinOptions {
   /** The number of the last frame that the client has seen (0: all of them), or only what comes from now on. */
   readonly after: number | 'now';
+  /** With all of them: those after this checkpoint only, when it is one of the run's (CONTRACT §2.3). */
+  readonly checkpoint_id?: string | undefined;
   /** Only events of these modes, and then no `metadata` either (CONTRACT §5). */
   readonly modes?: readonly StreamMode[] | undefined;
+  /** Only events of these graphs, without those of graphs below them. */
+  readonly namespaces?: readonly string[] | undefined;
 }
 
 export interface RunStreamDeps {
   readonly runs: RunRepository;
   readonly threads: ThreadRepository;
   readonly sources: Sources;
+  readonly runCheckpoints: Pick<RunCheckpointRepository, 'seqOf'>;
 }
 
 /** Following runs: as frames, or to their result. */
-export function runStreams({ runs, threads, sources }: RunStreamDeps) {
+export function runStreams({ runs, threads, sources, runCheckpoints }: RunStreamDeps) {
   async function find(thread_id: string | undefined, run_id: string): Promise<Run> {
     const run = await runs.get(thread_id, run_id);
     if (!run) throw new NotFound('Run not found');
     return run;
   }
 
+  /** An id that the client has seen says more than a checkpoint. */
+  async function beginning({ thread_id, run_id }: Run, { after, checkpoint_id }: JoinOptions) {
+    if (!checkpoint_id || (after !== 0 && after !== 'now')) return after;
+    return (await runCheckpoints.seqOf(thread_id, run_id, checkpoint_id)) ?? 0;
+  }
+
   return {
     /** Every frame from the first, for who made the run. */
-    follow(run: Run, signal: AbortSignal): AsyncIterable<Frame> {
-      return plain(follow(sources, run.run_id, 0, signal));
+    follow(run: Run, signal: AbortSignal, namespaces?: readonly string[]): AsyncIterable<Frame> {
+      return only(plain(follow(sources, run.run_id, 0, signal)), { namespaces });
     },
 
     /** JSON text of the final values, the interrupt or the error (CONTRACT §4). */
@@ -57,14 +70,14 @@ export function runStreams({ runs, threads, sources }: RunStreamDeps) {
       _actor: Actor,
       thread_id: string | undefined,
       run_id: string,
-      { after, modes }: JoinOptions,
+      options: JoinOptions,
       signal: AbortSignal,
     ): Promise<AsyncIterable<Frame>> {
       const run = await find(thread_id, run_id);
+      const after = await beginning(run, options);
       const last = await newest(sources, run_id);
       const seq = after === 'now' || run.kwargs.resumable !== true ? last : Math.min(after, last);
-      const frames = plain(follow(sources, run_id, seq, signal));
-      return modes ? only(frames, modes) : frames;
+      return only(plain(follow(sources, run_id, seq, signal)), options);
     },
   };
 }
@@ -76,18 +89,4 @@ async function* plain(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
 
 async function newest({ live, log }: Sources, run_id: string): Promise<number> {
   return live.get(run_id)?.last ?? (await log.lastSeq(run_id));
-}
-
-/** `error` always passes: a client must learn that the run failed. */
-async function* only(frames: AsyncIterable<Frame>, modes: readonly StreamMode[]): AsyncIterable<Frame> {
-  for await (const frame of frames) {
-    if (frame.event === 'error' || modes.some((mode) => isOf(frame.event, mode))) yield frame;
-  }
-}
-
-/** `messages` comes as `messages/partial` and so on, `messages-tuple` as `messages`; a namespace follows `|`. */
-function isOf(event: string, mode: StreamMode): boolean {
-  const [name = ''] = event.split('|');
-  if (mode === 'messages') return name.startsWith('messages/');
-  return name === (mode === 'messages-tuple' ? 'messages' : mode);
 }

@@ -1,6 +1,6 @@
 import type { Db, Transaction } from './db.ts';
 import { insertRows } from './insert-rows.ts';
-import { join, list, sql } from './sql.ts';
+import { join, list, type Sql, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
 /**
@@ -53,14 +53,18 @@ export function runEventRepository(db: Db) {
       return db.transaction('relaxed', async (tx) => {
         const due = await tx.all<{ run_id: string }>(sql`
           select run_id from run_event_expiry where expires_at <= ${NOW} order by expires_at limit ${limit}`);
-        const run_ids = list(due.map((row) => row.run_id));
-        if (due.length === 0) return 0;
-        await tx.run(sql`delete from run_events where run_id in ${run_ids}`);
-        await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
+        if (due.length > 0) await removeLogs(tx, list(due.map((row) => row.run_id)));
         return due.length;
       });
     },
   };
+}
+
+/** `run_ids`: a list in parentheses, or a query in them. */
+export async function removeLogs(tx: Transaction, run_ids: Sql): Promise<void> {
+  await tx.run(sql`delete from run_events where run_id in ${run_ids}`);
+  await tx.run(sql`delete from run_checkpoints where run_id in ${run_ids}`);
+  await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
 }
 
 /** Part of a transaction that has checked the lease. Again changes nothing: the answer to a commit may get lost. */

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Lease } from './queue/lease.ts';
 import { runQueue } from './queue/queue.ts';
+import { runCheckpointRepository } from './run-checkpoints.ts';
 import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
 import { serverSecretRepository } from './server-secrets.ts';
@@ -59,6 +60,7 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
     queue: runQueue(db, webhooks),
     outbox: webhookOutbox(db),
     events: runEventRepository(db),
+    runCheckpoints: runCheckpointRepository(db, open),
     threadLog: threadLogRepository(db),
     idempotency: idempotencyRepository(db),
     attemptWrites: (lease: Lease, options: AttemptWritesOptions) =>

@@ -1,6 +1,7 @@
 import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
 import type { Db, Transaction } from './db.ts';
 import { lockThread } from './queue/thread-lock.ts';
+import { removeLogs } from './run-events.ts';
 import { sql } from './sql.ts';
 import { removeThreadLog } from './thread-log.ts';
 
@@ -17,9 +18,7 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   const queued = await tx.all<{ run_id: string }>(
     sql`select run_id from run_queue where thread_id = ${thread_id}`,
   );
-  const runs = sql`select run_id from runs where thread_id = ${thread_id}`;
-  await tx.run(sql`delete from run_events where run_id in (${runs})`);
-  await tx.run(sql`delete from run_event_expiry where run_id in (${runs})`);
+  await removeLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
   await removeThreadLog(tx, thread_id);
   await removeCheckpointsOfThread(tx, thread_id);

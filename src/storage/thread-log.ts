@@ -1,6 +1,6 @@
 import type { Db, Reader, Transaction } from './db.ts';
 import { expireLog } from './queue/end-log.ts';
-import { insertFrames } from './run-events.ts';
+import { insertFrames, removeLogs } from './run-events.ts';
 import { list, sql } from './sql.ts';
 
 /**
@@ -89,8 +89,6 @@ export async function addThreadEvent(tx: Transaction, thread_id: string, event: 
 }
 
 export async function removeThreadLog(tx: Transaction, thread_id: string): Promise<void> {
-  const events = sql`select run_id from thread_log where thread_id = ${thread_id}`;
-  await tx.run(sql`delete from run_events where run_id in (${events})`);
-  await tx.run(sql`delete from run_event_expiry where run_id in (${events})`);
+  await removeLogs(tx, sql`(select run_id from thread_log where thread_id = ${thread_id})`);
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
 }

@@ -107,6 +107,7 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
     stream_mode: kwargs.stream_mode,
     subgraphs: kwargs.subgraphs,
     protocol: kwargs.config.configurable[EVENT_STREAMING] === true,
+    notices: kwargs.resumable,
     interrupt_before: kwargs.interrupt_before,
     interrupt_after: kwargs.interrupt_after,
     durability: kwargs.durability,
@@ -114,7 +115,10 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
     signal,
   });
   // Also after an abort, until the graph has stopped: its last checkpoint may still be on its way.
-  for await (const { event, data } of events) writer.write(event, data);
+  for await (const event of events) {
+    if ('checkpoint_id' in event) await writer.passed(event.checkpoint_id);
+    else writer.write(event.event, event.data);
+  }
   signal.throwIfAborted();
 }
 

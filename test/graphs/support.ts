@@ -35,7 +35,7 @@ export class Conversation {
   }
 
   stream(call: Partial<GraphCall>): AsyncIterable<GraphEvent> {
-    return this.graph.stream({
+    const events = this.graph.stream({
       input: null,
       command: null,
       config: this.config,
@@ -49,6 +49,8 @@ export class Conversation {
       signal: new AbortController().signal,
       ...call,
     });
+    // Without `notices` there is nothing else.
+    return events as AsyncIterable<GraphEvent>;
   }
 
   /** All events, through JSON as clients get them. */

@@ -47,7 +47,7 @@ test('a page can read where a run is and whether rows follow', async () => {
   await using http = await bareServer();
   const { headers } = await http.inject({ url: '/ok', headers: ORIGIN });
   expect(headers['access-control-expose-headers']).toBe(
-    'content-location, location, x-pagination-total, x-pagination-next',
+    'content-location, location, x-pagination-total, x-pagination-next, idempotency-replayed, retry-after',
   );
 });
 

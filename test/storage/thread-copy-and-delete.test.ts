@@ -15,6 +15,7 @@ const TABLES = [
   'run_queue',
   'run_events',
   'run_event_expiry',
+  'run_checkpoints',
   'checkpoints',
 ];
 

@@ -7,7 +7,14 @@ const Cors = group({
   allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
   allow_credentials: flag().default(false).describe('Whether cookies may be sent; needs named origins.'),
   expose_headers: list()
-    .default(['content-location', 'location', 'x-pagination-total', 'x-pagination-next'])
+    .default([
+      'content-location',
+      'location',
+      'x-pagination-total',
+      'x-pagination-next',
+      'idempotency-replayed',
+      'retry-after',
+    ])
     .describe('Response headers a browser may read.'),
   max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
 });

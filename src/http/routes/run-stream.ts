@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
-import { RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
+import { NewRunStreamQuery, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
 import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -29,6 +29,7 @@ export function runStreamRoutes(
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
+        querystring: NewRunStreamQuery,
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
@@ -36,9 +37,11 @@ export function runStreamRoutes(
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body, once }, reply) => {
+    async ({ actor, params, query, body, once }, reply) => {
       const run = await runs.create(actor, params.thread_id, body, 'stream', once);
-      await replies.stream(reply, run, runHeaders(run, 'stream'), body.on_disconnect);
+      const { on_disconnect } = body;
+      const headers = runHeaders(run, 'stream');
+      await replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
 
@@ -66,7 +69,9 @@ export function runStreamRoutes(
         run,
         headers: runHeaders(run, 'stream'),
         after: cursorOf(headers['last-event-id']),
+        checkpoint_id: query.checkpoint_id,
         modes: query.stream_mode,
+        namespaces: query.namespace,
         on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
       });
     },

@@ -2,7 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { StatelessRunPath } from '../../schemas/path-params.ts';
-import { Run, RunBatchCreate, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
+import {
+  NewRunStreamQuery,
+  Run,
+  RunBatchCreate,
+  RunCreate,
+  RunStreamHeaders,
+  RunStreamQuery,
+} from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs.ts';
 import type { StatelessRunService } from '../../services/stateless-runs.ts';
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
@@ -97,6 +104,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         description: 'Starts a run and sends its events as they happen.',
         tags,
         headers: CreateHeaders,
+        querystring: NewRunStreamQuery,
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
@@ -104,9 +112,11 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body, once }, reply) => {
+    async ({ actor, query, body, once }, reply) => {
       const run = await statelessRuns.create(actor, body, 'stream', once);
-      await replies.stream(reply, run, statelessRunHeaders(run, 'stream'), body.on_disconnect);
+      const { on_disconnect } = body;
+      const headers = statelessRunHeaders(run, 'stream');
+      await replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
 
@@ -135,7 +145,9 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         run,
         headers: statelessRunHeaders(run, 'stream'),
         after: cursorOf(headers['last-event-id']),
+        checkpoint_id: query.checkpoint_id,
         modes: query.stream_mode,
+        namespaces: query.namespace,
         on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
       });
     },

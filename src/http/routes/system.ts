@@ -77,6 +77,7 @@ function serverInfo({ version, langgraph_version }: ServerFacts): ServerInfo {
       langsmith: false,
       langsmith_tracing_replicas: false,
       langsmith_tracing_session_on_runs: false,
+      stream_namespaces: true,
     },
     host: {
       kind: 'self-hosted',

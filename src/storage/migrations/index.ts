@@ -3,6 +3,7 @@ import { base } from './001-base.ts';
 import { search } from './004-search.ts';
 import { webhooks } from './006-webhooks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
+import { runCheckpoints } from './002-run-checkpoints.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },
   { version: 4, name: 'search', text: search },
+  { version: 2, name: 'run checkpoints', text: runCheckpoints },
 ];

@@ -1,6 +1,7 @@
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db } from '../db.ts';
-import { sql } from '../sql.ts';
+import { removeLogs } from '../run-events.ts';
+import { list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { promote } from './promote.ts';
 import { lockThread } from './thread-lock.ts';
@@ -33,8 +34,7 @@ export function deleteRun(
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     // Its length counts an end that was never written, so that two runs never begin at the same number.
     await closeThreadLog(tx, thread_id, run_id, 1);
-    await tx.run(sql`delete from run_events where run_id = ${run_id}`);
-    await tx.run(sql`delete from run_event_expiry where run_id = ${run_id}`);
+    await removeLogs(tx, list([run_id]));
     if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, thread_id, run_id);
     return { deleted: true, was_in_flight: queued > 0, promoted: await promote(tx, thread_id) };
   });

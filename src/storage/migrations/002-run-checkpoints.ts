@@ -1,0 +1,9 @@
+/** Where in the log of a run its graph's checkpoints stand; goes with the log. */
+export const runCheckpoints = `
+create table run_checkpoints (
+  run_id {uuid} not null,
+  checkpoint_id {bytewise} not null,
+  seq integer not null,
+  primary key (run_id, checkpoint_id)
+){strict}{without_rowid};
+`;
