@@ -110,9 +110,10 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useErrors(server, { logger, body_limit, routes });
   useRequestLog(server, { logger, metrics });
   await useCors(server, options.cors);
+  // Before what may refuse a request: a refused WebSocket has an answer of its own.
+  await useWebSockets(server, body_limit);
   useAuth(server, options.api_keys);
   useIdempotency(server, services.idempotency);
-  await useWebSockets(server, body_limit);
   const replies = runReplies(server, { runs: services.runs, logger });
   await useOpenApi(server, { version: info.version, graph_ids: info.graph_ids, mount_prefix });
 

@@ -125,6 +125,7 @@ export const PARAMS = {
       .optional(),
     update: z.union([JsonObject, z.array(z.unknown())]).nullish(),
     goto: z.union([z.string(), JsonObject, z.array(z.union([z.string(), JsonObject]))]).nullish(),
+    strict_resume: z.boolean().nullish(),
     config,
     metadata,
   }),

@@ -10,12 +10,26 @@ import { isCancel } from './cancel.ts';
 export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | undefined> {
   let values: string | undefined;
   let error: string | undefined;
+  const asked: Asked[] = [];
   for await (const frame of frames) {
     if (frame.event === 'values') values = frame.data;
     else if (frame.event === 'error') error = frame.data;
+    else if (frame.event.split('|')[0] === 'input.requested') asked.push(JSON.parse(frame.data) as Asked);
   }
-  if (error === undefined || isCancel(JSON.parse(error) as RunError)) return values;
-  return `{"__error__":${error}}`;
+  const failed = error !== undefined && !isCancel(JSON.parse(error) as RunError);
+  if (failed) return `{"__error__":${error}}`;
+  return asked.length === 0 ? values : withInterrupts(values, asked);
+}
+
+/** What a run of event streaming asks; of others it is in the values already. */
+interface Asked {
+  readonly interrupt_id: string;
+  readonly value: unknown;
+}
+
+function withInterrupts(values: string | undefined, asked: readonly Asked[]): string {
+  const state = JSON.parse(values ?? '{}') as object;
+  return toJson({ ...state, __interrupt__: asked.map(({ interrupt_id: id, value }) => ({ value, id })) });
 }
 
 /** The same from a thread, for a run whose frames are gone or hold no values. */

@@ -23,13 +23,14 @@ test('docs/runs.md', async () => {
 });
 
 test('docs/streaming.md', async () => {
-  const [progress, resumed, told] = await inShell(callsOf('docs/streaming.md'), server.url);
+  const [progress, resumed, rest, told] = await inShell(callsOf('docs/streaming.md'), server.url);
 
   expect(progress).toMatchObject({ statuses: [200], complaints: '' });
   expect(progress?.output).toMatch(/^event: custom\|investigate:[\w-]+\r$/m);
   expect(resumed?.statuses).toEqual([200, 200, 200, 200]);
   expect(resumed?.output).toMatch(/^id: 6\r$/m);
   expect(resumed?.output).toMatch(/sand box/);
+  expect(rest).toMatchObject({ statuses: [200, 200], complaints: '' });
   expect(told?.statuses).toEqual([200, 200, 200]);
   expect(told?.output).toMatch(/"event":"completed"/);
 });

@@ -107,6 +107,17 @@ test('input.respond takes a list of answers, and an answer before the asking run
   expect((await values(thread_id)).log).toContain('child:"me"');
 });
 
+test('who joins a run that asks gets its values and the question', async () => {
+  const thread_id = randomUUID();
+  const { result } = await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });
+  const joined = await app.get(`/threads/${thread_id}/runs/${result.run_id}/join`);
+  expect(joined.body).toEqual({
+    ask: true,
+    log: ['first'],
+    __interrupt__: [{ id: await interruptOf(thread_id), value: { question: 'from the child' } }],
+  });
+});
+
 test('input.inject gives the graph another message', async () => {
   const thread_id = await ran('chat', hello);
   const message = { role: 'user', content: 'more' };

@@ -113,3 +113,13 @@ test('a server that stops closes its sockets', async () => {
   await stopping.app.stop(0);
   expect((await closed)[0].code).toBe(1012);
 });
+
+test('who may not come in is told why by the code of the close, and hears nothing', async () => {
+  await using locked = await openApp({ graphs: ['chat'], environment: { AGENT_SERVER_API_KEYS: 'secret' } });
+  const address = (await locked.app.listen()).url.replace('http', 'ws');
+  const heard: unknown[] = [];
+  const socket = new WebSocket(`${address}/threads/${randomUUID()}/stream/events`);
+  socket.addEventListener('message', ({ data }) => heard.push(data));
+  const [{ code, reason }] = (await once(socket, 'close')) as [CloseEvent];
+  expect([code, reason, heard]).toEqual([4401, 'Missing X-Api-Key header', []]);
+});

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 
-const http = await openApp({ graphs: ['echo', 'fails'] });
+const http = await openApp({ graphs: ['echo', 'fails', 'interrupting'] });
 afterAll(() => http[Symbol.asyncDispose]());
 
 const ECHO = { assistant_id: 'echo', input: { x: 1 } };
@@ -88,6 +88,30 @@ test('a request that failed may be sent again', async () => {
   const made = await http.post(at, ECHO, once);
   expect([made.status, made.headers['idempotency-replayed']]).toEqual([200, undefined]);
   expect((await http.post(at, ECHO, once)).text).toBe(made.text);
+});
+
+test('a command makes its run once, and an answer is given once', async () => {
+  const thread_id = crypto.randomUUID();
+  const send = (method: string, params: object, once: Record<string, string>) =>
+    http.post(`/threads/${thread_id}/commands`, { id: 1, method, params }, once);
+  const start = [{ assistant_id: 'interrupting', input: { x: 1 } }, key()] as const;
+  const first = await send('run.start', ...start);
+  const again = await send('run.start', ...start);
+  expect([again.text, again.headers['idempotency-replayed']]).toEqual([first.text, 'true']);
+
+  await http.get(`/threads/${thread_id}/runs/${first.body.result.run_id}/join`);
+  const unknown = [{ interrupt_id: 'nope', response: 1 }, key()] as const;
+  expect((await send('input.respond', ...unknown)).body).toMatchObject({ error: 'no_such_interrupt' });
+  const refused = await send('input.respond', ...unknown);
+  expect(refused.headers['idempotency-replayed']).toBeUndefined();
+
+  const { interrupts } = (await http.get(`/threads/${thread_id}`)).body;
+  const [{ id }] = Object.values(interrupts).flat() as [{ id: string }];
+  const respond = [{ interrupt_id: id, response: 'yes' }, key()] as const;
+  for (let times = 0; times < 2; times++) {
+    expect((await send('input.respond', ...respond)).body).toMatchObject({ type: 'success' });
+  }
+  expect((await http.get(`/threads/${thread_id}/runs`)).body).toHaveLength(2);
 });
 
 test('of requests at the same time one makes the run', async () => {

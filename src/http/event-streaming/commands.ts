@@ -2,14 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InvalidInput } from '../../core/errors.ts';
 import { ProtocolCommand, ProtocolError, ProtocolSuccess } from '../../schemas/event-streaming.ts';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { ThreadPath } from '../../schemas/path-params.ts';
 import { type EventStreamingService, isBadEnvelope } from '../../services/event-streaming/event-streaming.ts';
+import type { IdempotencyService } from '../../services/idempotency.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { NO_JSON, type ZodTypes } from '../plugins/contract.ts';
 
 export function commandRoutes(
   server: FastifyInstance,
-  { eventStreaming }: { eventStreaming: EventStreamingService },
+  { eventStreaming, idempotency }: { eventStreaming: EventStreamingService; idempotency: IdempotencyService },
 ) {
   const app = server.withTypeProvider<ZodTypes>();
 
@@ -22,6 +24,7 @@ export function commandRoutes(
         description:
           'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), or looks (`agent.getTree`, `state.get`, `state.listCheckpoints`) and branches (`state.fork`). What comes of it is told on the event stream.',
         tags: [TAGS.streaming],
+        headers: CreateHeaders,
         params: ThreadPath,
         body: ProtocolCommand,
         example: {
@@ -34,8 +37,12 @@ export function commandRoutes(
       },
       errorHandler: answerBadJson,
     },
-    async ({ actor, params, body }, reply) => {
-      const answer = await eventStreaming.command(actor, params.thread_id, body);
+    async (request, reply) => {
+      const { actor, params, body, once } = request;
+      const answer = await eventStreaming.command(actor, params.thread_id, body, { once });
+      // Whatever stood in the way may be gone when the command comes again.
+      if (answer.type === 'error' && once) await idempotency.release(once);
+      if (answer.type === 'error') request.once = undefined;
       if (isBadEnvelope(answer)) (reply as FastifyReply).code(400);
       return answer;
     },

@@ -1,6 +1,7 @@
 import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
+import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { ThreadPath } from '../../schemas/path-params.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
@@ -9,7 +10,9 @@ import type { EventSink } from '../../services/event-streaming/subscriber.ts';
 /** What one client may have waiting for it; then it reads the log at its own pace. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** Clients read 4000 + an HTTP status as that status (CONTRACT §7 WebSocket). */
-const INVALID_THREAD = 4422;
+const AS_STATUS = 4000;
+/** The protocol allows 123 bytes for the reason of a close; a character that is cut through may take two more. */
+const MAX_REASON_BYTES = 120;
 const FAILED = 1011;
 const RESTARTING = 1012;
 /** How long a client may take to say goodbye when the server closes, ms. */
@@ -50,15 +53,31 @@ export function webSocketRoutes(
     url: '/threads/:thread_id/stream/events',
     schema: { hide: true },
     exposeHeadRoute: false,
+    errorHandler(error, request, reply) {
+      if (!request.ws) throw error;
+      reply.hijack();
+      // A browser is not told the status of a refused handshake, and could not tell a wrong key from a broken line.
+      const status = error instanceof ServerError ? error.status : 500;
+      const { raw } = request;
+      server.websocketServer.handleUpgrade(raw, raw.socket, NOTHING, (socket: Socket) =>
+        refuse(socket, status, status < 500 ? error.message : 'Internal Server Error'),
+      );
+    },
     handler: (_request, reply) =>
       reply.code(405).header('allow', 'POST').send({ detail: 'Method Not Allowed' }),
     wsHandler(socket: Socket, { actor, params, id }) {
       const path = ThreadPath.safeParse(params);
-      if (!path.success) return socket.close(INVALID_THREAD, path.error.issues[0]?.message);
+      if (!path.success) return refuse(socket, 422, path.error.issues[0]?.message);
       const log = logger.with({ request_id: id });
       return converse(socket, actor, path.data.thread_id, eventStreaming, log);
     },
   });
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function refuse(socket: Socket, status: number, reason = ''): void {
+  socket.close(AS_STATUS + status, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
 }
 
 /** Commands are carried out one after the other, as they come; events flow between the answers. */

@@ -15,6 +15,7 @@ import {
 } from '../../schemas/event-streaming.ts';
 import type { RunRepository } from '../../storage/runs.ts';
 import type { ThreadRepository } from '../../storage/threads.ts';
+import type { Once } from '../idempotency.ts';
 import type { RunService } from '../runs.ts';
 import type { ThreadStateService } from '../thread-state.ts';
 import { translator } from './events.ts';
@@ -40,7 +41,12 @@ export interface EventStreamingDeps {
 export type EventStreamingService = ReturnType<typeof eventStreamingService>;
 
 type Answer = ProtocolSuccess | ProtocolError;
-type Verb = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
+type Verb = (
+  actor: Actor,
+  thread_id: string,
+  params: unknown,
+  once?: Once,
+) => Promise<Record<string, unknown>>;
 
 const BAD_ENVELOPE = 'Protocol commands must include an integer id and string method.';
 
@@ -54,19 +60,22 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     onError: (error) => logger.error('a thread can no longer be followed', { error }),
   });
 
-  /** `subscriber`: of the connection that the command came from, where subscriptions mean something. */
+  /**
+   * `subscriber`: of the connection that the command came from, where subscriptions mean something. `once`: what the
+   * same request made before is not made again.
+   */
   async function command(
     actor: Actor,
     thread_id: string,
     envelope: unknown,
-    subscriber?: Subscriber,
+    { subscriber, once }: { subscriber?: Subscriber; once?: Once | undefined } = {},
   ): Promise<Answer> {
     const { id, method, params } = isObject(envelope) ? envelope : {};
     if (!Number.isInteger(id) || typeof method !== 'string') return badEnvelope(id);
     try {
       const verb = own(subscriptionCommands(subscriber, ids), method) ?? own(verbs, method);
       if (!verb) throw new CommandFailed('unknown_command', `Unknown protocol command: ${method}`);
-      const result = await verb(actor, thread_id, params ?? {});
+      const result = await verb(actor, thread_id, params ?? {}, once);
       const meta = { thread_id, applied_through_seq: await threadEnd(sources, thread_id) };
       return { type: 'success', id: id as number, result, meta };
     } catch (error) {
@@ -104,7 +113,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
       const subscriber = new Subscriber(sink);
       return {
         served: feeds.serve(thread_id, subscriber, signal),
-        command: (actor: Actor, envelope: unknown) => command(actor, thread_id, envelope, subscriber),
+        command: (actor: Actor, envelope: unknown) => command(actor, thread_id, envelope, { subscriber }),
       };
     },
   };
@@ -142,13 +151,13 @@ function verbsOf({ runs, runRows, threads, threadState, sources }: EventStreamin
 
 function checked<M extends Method>(
   method: M,
-  verb: (actor: Actor, thread_id: string, params: Params<M>) => Promise<object>,
+  verb: (actor: Actor, thread_id: string, params: Params<M>, once?: Once) => Promise<object>,
 ): Verb {
-  return async (actor, thread_id, params) => {
+  return async (actor, thread_id, params, once) => {
     const parsed = PARAMS[method].safeParse(params);
     if (!parsed.success) {
       throw new CommandFailed('invalid_argument', `${method}: ${z.prettifyError(parsed.error)}`);
     }
-    return { ...(await verb(actor, thread_id, parsed.data as Params<M>)) };
+    return { ...(await verb(actor, thread_id, parsed.data as Params<M>, once)) };
   };
 }

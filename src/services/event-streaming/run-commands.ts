@@ -6,6 +6,7 @@ import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.
 import type { Thread } from '../../schemas/threads.ts';
 import type { RunRepository } from '../../storage/runs.ts';
 import type { ThreadRepository } from '../../storage/threads.ts';
+import type { Once } from '../idempotency.ts';
 import type { RunService } from '../runs.ts';
 import { isFinal } from '../transitions.ts';
 import { CommandFailed, missingIs } from './failures.ts';
@@ -30,14 +31,14 @@ const MODES: RunCreate['stream_mode'] = [
   'checkpoints',
 ];
 
-/** The commands that make a run (CONTRACT §7). */
+/** The commands that make a run (CONTRACT §7); for a request that comes again, none. */
 export function runCommands(deps: RunCommandDeps) {
   const { threads } = deps;
   const start = starter(deps);
 
   return {
     /** With an interrupt waiting, the input is its answer, unless the run starts from a checkpoint of its own. */
-    async start(actor: Actor, thread_id: string, params: Params<'run.start'>) {
+    async start(actor: Actor, thread_id: string, params: Params<'run.start'>, once?: Once) {
       const { assistant_id, input, config, metadata } = params;
       const strategy = MultitaskStrategy.safeParse(params.multitaskStrategy ?? params.multitask_strategy);
       const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
@@ -45,19 +46,15 @@ export function runCommands(deps: RunCommandDeps) {
         input === null || input === undefined || isFork ? undefined : await threads.get(thread_id);
       const what = waiting(thread).length > 0 ? { command: { resume: input } } : { input };
       const multitask_strategy = strategy.data;
-      const { run_id } = await start(actor, thread_id, {
-        assistant_id,
-        ...what,
-        config,
-        metadata,
-        multitask_strategy,
-      });
+      const run = { assistant_id, ...what, config, metadata, multitask_strategy };
+      const { run_id } = await start(actor, thread_id, run, once);
       return { run_id };
     },
 
     /** Answers one interrupt, or several at once, and lets the graph go on. */
-    async respond(actor: Actor, thread_id: string, params: Params<'input.respond'>) {
+    async respond(actor: Actor, thread_id: string, params: Params<'input.respond'>, once?: Once) {
       const answers = answersOf(params);
+      if (once?.run) return {};
       await letGo(deps, thread_id);
       const thread = await threads.get(thread_id);
       const assistant_id = assistantOf(thread);
@@ -66,14 +63,15 @@ export function runCommands(deps: RunCommandDeps) {
       if (unknown !== undefined) {
         throw new CommandFailed('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
       }
-      const { update, goto, config, metadata } = params;
+      const { update, goto, config, metadata, strict_resume } = params;
       const command = { resume: answers, update, goto } as Command;
-      await start(actor, thread_id, { assistant_id, command, config, metadata });
+      await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, once);
       return {};
     },
 
     /** A message for the graph: its next input, after the run in flight. */
-    async inject(actor: Actor, thread_id: string, { namespace = [], message }: Params<'input.inject'>) {
+    async inject(actor: Actor, thread_id: string, params: Params<'input.inject'>, once?: Once) {
+      const { namespace = [], message } = params;
       if (namespace.length > 0) {
         throw new CommandFailed(
           'not_supported',
@@ -81,18 +79,16 @@ export function runCommands(deps: RunCommandDeps) {
         );
       }
       const assistant_id = assistantOf(await threads.get(thread_id));
-      await start(actor, thread_id, { assistant_id, input: { messages: [message] } });
+      await start(actor, thread_id, { assistant_id, input: { messages: [message] } }, once);
       return {};
     },
 
-    async fork(actor: Actor, thread_id: string, { checkpoint_id, input, config }: Params<'state.fork'>) {
+    async fork(actor: Actor, thread_id: string, params: Params<'state.fork'>, once?: Once) {
+      const { checkpoint_id, input, config } = params;
       const assistant_id = assistantOf(await threads.get(thread_id));
       const configurable = { ...(config?.['configurable'] as JsonObject), checkpoint_id };
-      const { run_id } = await start(actor, thread_id, {
-        assistant_id,
-        input,
-        config: { ...config, configurable },
-      });
+      const run = { assistant_id, input, config: { ...config, configurable } };
+      const { run_id } = await start(actor, thread_id, run, once);
       return { run_id, thread_id };
     },
   };
@@ -102,11 +98,12 @@ type StartRun = (
   actor: Actor,
   thread_id: string,
   input: Partial<RunCreate> & { assistant_id: string },
+  once: Once | undefined,
 ) => Promise<Run>;
 
 /** Makes a run that tells everything, on a thread that comes into being with it. */
 function starter({ runs }: RunCommandDeps): StartRun {
-  return (actor, thread_id, input) => {
+  return (actor, thread_id, input, once) => {
     const { checkpoint_id, ...configurable } = (input.config?.configurable ?? {}) as JsonObject;
     const run: RunCreate = {
       ...input,
@@ -117,7 +114,7 @@ function starter({ runs }: RunCommandDeps): StartRun {
       stream_resumable: true,
       if_not_exists: 'create',
     };
-    const create = () => runs.create(actor, thread_id, run, 'events');
+    const create = () => runs.create(actor, thread_id, run, 'events', once);
     return checkpoint_id === undefined ? create() : missingIs('no_such_checkpoint', create);
   };
 }
