@@ -1,9 +1,9 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
+import { runCheckpoints } from './002-run-checkpoints.ts';
 import { search } from './004-search.ts';
 import { webhooks } from './006-webhooks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
-import { runCheckpoints } from './002-run-checkpoints.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
@@ -18,6 +18,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'base', text: base },
+  { version: 2, name: 'run checkpoints', text: runCheckpoints },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },
   { version: 4, name: 'search', text: search },
