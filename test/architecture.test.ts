@@ -20,6 +20,7 @@ const LAYERS = [
 /** Packages and globals that belong to one place. */
 const PINNED: { what: RegExp; only: RegExp }[] = [
   { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
+  { what: /from 'croner'/, only: /^core\/cron-times\.ts$/ },
   { what: /from '(better-sqlite3|pg)'/, only: /^storage\/engines\// },
   { what: /from '@langchain\//, only: /^(graphs\/|auth\/custom)/ },
   { what: /\bprocess\.env\b/, only: /^config\// },
