@@ -19,10 +19,6 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'base', text: base },
   { version: 2, name: 'run checkpoints', text: runCheckpoints },
-  { version: 6, name: 'webhooks', text: webhooks },
-  { version: 10, name: 'server secrets', text: serverSecrets },
-  { version: 4, name: 'search', text: search },
-  { version: 2, name: 'run checkpoints', text: runCheckpoints },
   { version: 4, name: 'search', text: search },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },
