@@ -3,11 +3,13 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { type Environment, processEnvironment } from './env.ts';
 import { envFile, readEnv } from './env-file.ts';
 import { findFile, readDocument } from './file.ts';
+import { fillHeaderTemplates } from './header-templates.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
 import { overlayFlags, overlayVariables } from './overlay.ts';
 import { ConfigError, Problems } from './problems.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
+import { httpsRule, Webhooks } from './sections/webhooks.ts';
 import { substitute } from './substitute.ts';
 
 export interface ConfigSources {
@@ -74,11 +76,12 @@ async function readSources(
   if (envKey != null) document['env'] = envKey;
   overlayVariables(document, known, problems);
   overlayFlags(document, sources.flags ?? {}, problems);
+  fillHeaderTemplates(document, known, problems);
   return { document, variables, warnings, dotenv: envFile(envKey, root) };
 }
 
 function complete(
-  { graphs, env: _, storage, ...values }: ConfigValues,
+  { graphs, env: _, storage, webhooks, ...values }: ConfigValues,
   place: Pick<Config, 'env' | 'root' | 'file'>,
 ): Config {
   return {
@@ -88,6 +91,7 @@ function complete(
     http: values.http,
     log: values.log,
     checkpointer: values.checkpointer,
+    webhooks: { ...(webhooks ?? Webhooks.parse({})), https: httpsRule(webhooks) },
     store: values.store,
     assistants: values.assistants ?? {},
     ui: values.ui ?? {},

@@ -42,6 +42,8 @@ export class Problems {
       if (branch) this.addIssues(branch);
       else if (issue.code === 'unrecognized_keys') {
         for (const name of issue.keys) this.#addUnknown([...issue.path, name].join('.'));
+      } else if (issue.code === 'invalid_key') {
+        this.add(issue.path.join('.'), issue.issues[0]?.message ?? issue.message);
       } else this.add(issue.path.join('.'), issue.message);
     }
   }

@@ -8,6 +8,7 @@ import { Server } from './sections/server.ts';
 import { Storage } from './sections/storage.ts';
 import { Store } from './sections/store.ts';
 import { Ui, UiConfig } from './sections/ui.ts';
+import { type httpsRule, Webhooks } from './sections/webhooks.ts';
 import { block, group, must, PENDING, text } from './values.ts';
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
@@ -44,6 +45,9 @@ export const ConfigFile = group({
   webhooks: block().describe('Address rules and headers of webhooks.').meta(PENDING),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
+  webhooks: Webhooks.optional(),
+  ui: block().describe('Components for generative user interfaces.').meta(PENDING),
+  ui_config: block().describe('Settings of these components.').meta(PENDING),
 });
 
 export type ConfigValues = z.output<typeof ConfigFile>;
@@ -64,6 +68,7 @@ export interface Config
       'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer' | 'store' | 'ui_config'
     >
   > {
+  readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };
   readonly graphs: readonly GraphSpec[];
   /** Defaults of the system assistants, by graph. */
   readonly assistants: NonNullable<ConfigValues['assistants']>;

@@ -45,7 +45,7 @@ test.each([
   expect((await loadJson({ graphs: GRAPHS, [key]: 'anything' })).warnings).toEqual([]);
 });
 
-test.each(['auth', 'encryption', 'webhooks'])(
+test.each(['auth', 'encryption'])(
   '%s, which the server does not have yet, is one warning line',
   async (key) => {
     const { warnings } = await loadJson({ graphs: GRAPHS, [key]: { a: 1 } });

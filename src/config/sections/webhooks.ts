@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { parseNetwork } from '../../services/address-range.ts';
+import { flag, group, list, must, number, text, whole } from '../values.ts';
+
+const Secret = text().regex(
+  /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
+  'must be whsec_ and at least 24 random bytes in base64, as `openssl rand -base64 32` makes them',
+);
+
+/** An address, a network, or a host name. */
+const HOST_NAME = /^(\*\.)?(?=.*[a-z])[\w.-]+$/i;
+const Place = text().refine(
+  (place) => HOST_NAME.test(place) || parseNetwork(place) !== undefined,
+  'must be a network such as 10.0.0.0/8, an address, or a host name',
+);
+
+const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header');
+const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
+
+const Ports = z.array(whole(1, 65_535), must('a list of ports')).meta({ type: 'list' });
+
+const Url = group({
+  require_https: flag()
+    .optional()
+    .describe(
+      'Whether addresses must be `https:`. Unset: yes, once there is a `webhooks` block, but for what it opens.',
+    ),
+  allowed_domains: list()
+    .default([])
+    .describe('Hosts that may be called: exact, or `*.example.com` for what is below it. None: all.'),
+  allowed_ports: Ports.default([]).describe('Ports that may be called. None: all.'),
+  max_url_length: whole(1, 65_536).default(65_536).describe('Longest address, in characters.'),
+  disable_loopback: flag()
+    .default(true)
+    .describe(
+      "Refuses this machine and the server's own routes; `false` opens `localhost`, 127.x and paths.",
+    ),
+  allow_private: z
+    .array(Place, must('a list'))
+    .default([])
+    .describe('Networks, addresses and hosts that may be called although they are private.')
+    .meta({ type: 'list' }),
+});
+
+const Deliver = group({
+  concurrency: whole(1, 1000).default(32).describe('Deliveries that are sent at the same time.'),
+  concurrency_per_host: whole(1, 1000).default(4).describe('The same for each receiver.'),
+  connect_timeout_seconds: number(0.1).default(5).describe('How long a receiver may take to be reached.'),
+  timeout_seconds: number(0.1).default(30).describe('How long it may take to answer, all in all.'),
+  first_retry_seconds: number(0.001)
+    .default(1)
+    .describe('Wait after the first failure; twice as long after each more.'),
+  longest_retry_seconds: number(0.001).default(3600).describe('The longest of these waits.'),
+  give_up_hours: number(0.001).default(24).describe('How long a delivery is tried before it is dead.'),
+  keep_days: number(0.001)
+    .default(7)
+    .describe('How long a delivery can be looked at and sent again after it ended.'),
+});
+
+export const Webhooks = group({
+  secret: list()
+    .pipe(z.array(Secret))
+    .default([])
+    .describe('Signs what is sent (Standard Webhooks). A list while it is replaced: all of them sign.')
+    .meta({ type: 'text or list' }),
+  headers: z
+    .record(HeaderName, HeaderValue, must('a map'))
+    .optional()
+    .describe('Sent with each webhook; may hold variables of the environment, see [webhooks](webhooks.md).')
+    .meta({ type: 'map' }),
+  env_prefix: text()
+    .default('LG_WEBHOOK_')
+    .describe('How the variables begin that `headers` may name, so that no other secret gets out.'),
+  stateless_values: flag()
+    .default(false)
+    .describe('Whether the `values` of runs without a thread are sent too; nothing else of them stays.'),
+  url: Url.prefault({}),
+  delivery: Deliver.prefault({}),
+});
+
+/** What becomes of plain http: an own block makes the server strict, as the official one is (CONTRACT §6). */
+export function httpsRule(
+  given: z.output<typeof Webhooks> | undefined,
+): 'always' | 'unless opened' | 'never' {
+  if (!given) return 'never';
+  const { require_https } = given.url;
+  if (require_https === undefined) return 'unless opened';
+  return require_https ? 'always' : 'never';
+}
