@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { wireServices } from './app/services.ts';
+import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
 import type { Config } from './config/schema.ts';
 import { VERSION } from './config/version.ts';
@@ -38,7 +39,7 @@ export interface App extends AsyncDisposable {
 
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
-  const storage = await openStorage(config.storage);
+  const storage = await openStorage({ ...config.storage, webhooks: runWebhookRules(config) });
   try {
     return await appOver(storage, config, options);
   } catch (error) {
@@ -63,6 +64,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     live: new LiveRuns(),
     longTermStore,
     store: graphStore(longTermStore),
+    webhooks: wirePolicy(config),
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const services = wireServices(ground);

@@ -6,6 +6,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { LiveRuns } from '../events/live-runs.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
+import type { WebhookPolicy } from '../services/webhook-policy.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** What services and workers are made of; they meet only here: in storage, in the bus and in the runs in memory. */
@@ -21,6 +22,8 @@ export interface Ground {
   readonly longTermStore: LongTermStore;
   /** The same, as graphs see it. */
   readonly store: GraphMemory['store'];
+  /** Which addresses clients may have called. */
+  readonly webhooks: WebhookPolicy;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
 }

@@ -42,12 +42,9 @@ export const ConfigFile = group({
   checkpointer: Checkpointer.prefault({}),
   auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
-  webhooks: block().describe('Address rules and headers of webhooks.').meta(PENDING),
+  webhooks: Webhooks.optional(),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
-  webhooks: Webhooks.optional(),
-  ui: block().describe('Components for generative user interfaces.').meta(PENDING),
-  ui_config: block().describe('Settings of these components.').meta(PENDING),
 });
 
 export type ConfigValues = z.output<typeof ConfigFile>;

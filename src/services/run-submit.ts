@@ -11,12 +11,15 @@ import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Once } from './idempotency.ts';
 import { alreadyRunning, strategyFor } from './multitask.ts';
 import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
+import type { WebhookPolicy } from './webhook-policy.ts';
 
 export interface SubmitDeps {
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Which addresses may be told of a run's end. */
+  readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
   /** What becomes of threads that runs make; undefined: they stay. */
@@ -30,8 +33,12 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'> {
   readonly once?: Once | undefined;
 }
 
-/** Puts a run into the queue and tells the others of its thread and the workers. */
+/**
+ * Puts a run into the queue and tells the others of its thread and the workers. Throws `InvalidInput` when its webhook
+ * must not be called.
+ */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
+  await checkWebhook(deps, submission.input);
   const request = newRun(deps, submission);
   announce(deps, request, accepted(await deps.queue.enqueue(request), request));
   return request.run;
@@ -39,12 +46,18 @@ export async function submit(deps: SubmitDeps, submission: Submission): Promise<
 
 /** Several runs, each on a thread of its own: all or none. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
+  for (const { input } of submissions) await checkWebhook(deps, input);
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
   requests.forEach((request, i) => {
     announce(deps, request, accepted(outcomes[i] as Enqueued, request));
   });
   return requests.map(({ run }) => run);
+}
+
+/** Throws `InvalidInput` for an address that must not be called, also while nothing is sent (CONTRACT §6). */
+async function checkWebhook({ webhooks }: SubmitDeps, { webhook }: RunCreate): Promise<void> {
+  if (typeof webhook === 'string') await webhooks.check(webhook);
 }
 
 function accepted(outcome: Enqueued, { run }: NewRun): Queued {

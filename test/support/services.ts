@@ -20,6 +20,7 @@ import type { SystemDefaults } from '../../src/services/system-assistants.ts';
 import { threadStateService } from '../../src/services/thread-state.ts';
 import { threadService } from '../../src/services/threads.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { policy } from './webhook-policy.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
 
@@ -96,6 +97,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
       bus,
       clock,
       ids,
+      webhooks: policy(),
       keep_log_ms: 60_000,
       default_ttl: undefined,
     }),
