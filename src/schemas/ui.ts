@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { EXAMPLES } from './path-params.ts';
 
 export const UiPath = z.object({
   assistant_id: z.string().meta({
     description: 'A name under `ui` in the configuration, or the id of an assistant for the UI of its graph.',
-    examples: [EXAMPLES.graph],
+    examples: ['research'],
   }),
 });
 
 export const UiAssetPath = z.object({
   assistant_id: z.string().meta({
     description: 'A name under `ui` in the configuration.',
-    examples: [EXAMPLES.graph],
+    examples: ['research'],
   }),
   file: z.string().meta({ description: 'A file that the fragment names.', examples: ['entrypoint.js'] }),
 });

@@ -1,18 +1,26 @@
 import { useStream } from '@langchain/langgraph-sdk/react';
-import { LoadExternalComponent } from '@langchain/langgraph-sdk/react-ui';
+import { LoadExternalComponent, type UIMessage } from '@langchain/langgraph-sdk/react-ui';
 import { createRoot } from 'react-dom/client';
 
 const given = new URLSearchParams(location.search);
 
-/** Shows the component that the server's UI of the assistant has under the name in the address. */
-function Card() {
+/** Asks for the weather, and shows the components that the graph answers with. */
+function Chat() {
   const stream = useStream({
     apiUrl: given.get('server') as string,
     assistantId: given.get('assistant') as string,
   });
-  const props = JSON.parse(given.get('props') as string) as Record<string, unknown>;
-  const message = { type: 'ui' as const, id: '1', name: given.get('component') as string, props };
-  return <LoadExternalComponent stream={stream} message={message} fallback={<p>Loading</p>} />;
+  const shown = (stream.values['ui'] ?? []) as UIMessage[];
+  return (
+    <main>
+      <button type="button" onClick={() => void stream.submit({ city: 'Paris' })}>
+        Ask
+      </button>
+      {shown.map((message) => (
+        <LoadExternalComponent key={message.id} stream={stream} message={message} fallback="Loading" />
+      ))}
+    </main>
+  );
 }
 
-createRoot(document.getElementById('root') as HTMLElement).render(<Card />);
+createRoot(document.getElementById('root') as HTMLElement).render(<Chat />);

@@ -70,8 +70,8 @@ test('every answer is what the document says, and the examples work in its order
   await call('get_item', { query: 'namespace=memories.ada&key=coffee' });
   for (const find of ['search_items', 'list_namespaces', 'delete_item']) await call(find);
 
-  await call('load_ui_component', { assistant_id: 'echo' });
-  await call('get_ui_file', { assistant_id: 'echo', file: 'entrypoint.js' });
+  await call('load_ui_component', { assistant_id: 'weather' });
+  await call('get_ui_file', { assistant_id: 'weather', file: 'entrypoint.js' });
 
   await call('create_thread');
   await call('wait_run', thread, RUN);

@@ -35,6 +35,16 @@ test('docs/streaming.md', async () => {
   expect(told?.output).toMatch(/"event":"completed"/);
 });
 
+test('docs/generative-ui.md', async () => {
+  const [wire] = await inShell(callsOf('docs/generative-ui.md'), server.url);
+
+  expect(wire).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(wire?.output).toMatch(
+    /^<script src=".+\/ui\/research\/entrypoint\.js" onload='.+"finding".+'><\/script>/,
+  );
+  expect(wire?.output).toContain('The library says nothing about it.');
+});
+
 test.each(blocksOf('docs/clients.md').filter(({ language }) => language === 'js'))(
   'docs/clients.md, JavaScript %#',
   async ({ text }) => {

@@ -142,7 +142,7 @@ test('errors say what to do', async () => {
 test('without a UI, or without the routes, there is nothing', async () => {
   await using none = await openApp({ graphs: ['sleeper'] });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
-    detail: "There is no UI 'sleeper'. The configuration has: 'echo'",
+    detail: "There is no UI 'sleeper'. The configuration has: 'weather'",
   });
 
   await using off = await served({}, 'http: { disable_ui: true }');

@@ -16,7 +16,7 @@ const FRAGMENT = {
   content: {
     'text/html': {
       schema: z.string(),
-      example: `<script src="http://localhost:8123/ui/agent/entrypoint.js" onload='__LGUI_agent.render("weather", "{{shadowRootId}}")'></script>`,
+      example: `<script src="http://localhost:8123/ui/research/entrypoint.js" onload='__LGUI_research.render("finding", "{{shadowRootId}}")'></script>`,
     },
   },
 };
@@ -40,7 +40,7 @@ export function uiRoutes(
         tags,
         params: UiPath,
         body: UiComponent,
-        example: { name: 'weather' },
+        example: { name: 'finding' },
         response: { 200: FRAGMENT },
         failures,
       },
