@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { dataFolder } from './app/data-folder.ts';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { wireServices } from './app/services.ts';
@@ -51,7 +53,12 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
 async function appOver(storage: Storage, config: Config, options: AppOptions): Promise<App> {
   const { logger, clock = systemClock } = options;
   const ids = options.ids ?? systemIds(clock);
-  const graphs = await loadGraphs(config.graphs, { root: config.root, logger });
+  const end = new AbortController();
+  const graphs = await loadGraphs(config.graphs, {
+    root: config.root,
+    logger,
+    types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
+  });
   const longTermStore = openLongTermStore(config, storage);
   const ground: Ground = {
     config,
@@ -88,7 +95,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     ids,
   });
-  return appOf({ config, server, graphs, workers, storage });
+  return appOf({ config, server, graphs, workers, storage, end });
 }
 
 function appOf({
@@ -97,17 +104,21 @@ function appOf({
   graphs,
   workers,
   storage,
+  end,
 }: {
   config: Config;
   server: FastifyInstance;
   graphs: GraphRegistry;
   workers: Engine;
   storage: AsyncDisposable;
+  /** Ends what only serves requests. */
+  end: AbortController;
 }): App {
   let stopping: Promise<void> | undefined;
   async function stop(grace_ms: number): Promise<void> {
     // The door stays open while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
     await workers.stop(grace_ms);
+    end.abort();
     await server.close();
     await storage[Symbol.asyncDispose]();
   }

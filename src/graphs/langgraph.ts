@@ -5,15 +5,26 @@ import { drawing } from './draw.ts';
 import { execute } from './execution.ts';
 import type { GraphMemory, GraphReplay, GraphRuntime, GraphUpdate, SuperstepUpdate } from './graph.ts';
 import { type RunnableGraph, withMemory } from './runnable.ts';
-import { graphSchemas, type SchemaLibrary } from './schemas.ts';
+import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from './schemas.ts';
 import { projectSerde, useSerde } from './serde.ts';
 import { threadState } from './thread-state.ts';
+import type { TypeSchemasByNamespace } from './type-schemas/extract.ts';
 import { userModule } from './user-module.ts';
 
-/** LangGraph.js behind the server's idea of a graph. `folder` is where the graph's own copy of LangGraph is found. */
-export function langGraph(graph_id: string, graph: RunnableGraph, folder: string): GraphRuntime {
+/**
+ * LangGraph.js behind the server's idea of a graph. `folder` is where the graph's own copy of LangGraph is found, `types`
+ * what its source says of its schemas.
+ */
+export function langGraph(
+  graph_id: string,
+  graph: RunnableGraph,
+  folder: string,
+  types: () => Promise<TypeSchemasByNamespace | undefined> = async () => undefined,
+): GraphRuntime {
   const commands = () => userModule<CommandLibrary>(folder, '@langchain/langgraph');
-  const schemaLibrary = () => userModule<SchemaLibrary>(folder, '@langchain/langgraph/zod/schema');
+  const schemaLibrary = () => userModule<SchemaLibrary>(folder, SCHEMA_LIBRARY);
+  const schemasOf = async (part: RunnableGraph, namespace: string) =>
+    graphSchemas(part, await schemaLibrary(), async () => (await types())?.[namespace]);
   const serde = projectSerde(folder);
 
   function remembering(memory: GraphMemory): RunnableGraph {
@@ -49,13 +60,12 @@ export function langGraph(graph_id: string, graph: RunnableGraph, folder: string
     update: (update) => updateState(remembering(update.memory), update),
     replay: (replay) => replaySupersteps(remembering(replay.memory), replay, commands),
     draw: (xray) => drawing(graph, xray),
-    schemas: async () => ({ graph_id, ...graphSchemas(graph, await schemaLibrary()) }),
+    schemas: async () => ({ graph_id, ...(await schemasOf(graph, '')) }),
 
     async subgraphs(namespace, recurse) {
-      const library = await schemaLibrary();
       const found = [];
       for await (const [name, subgraph] of graph.getSubgraphsAsync?.(namespace, recurse) ?? []) {
-        found.push([name, graphSchemas(subgraph, library)] as const);
+        found.push([name, await schemasOf(subgraph, name)] as const);
       }
       return Object.fromEntries(found);
     },

@@ -6,7 +6,10 @@ import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './
 import { langGraph } from './langgraph.ts';
 import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
 import { loadError } from './load-error.ts';
+import type { RunnableGraph } from './runnable.ts';
 import { offerLogger } from './sdk-logger.ts';
+import type { GraphSource } from './type-schemas/extraction.ts';
+import { type FindTypeSchemas, type TypeSchemaOptions, typeSchemas } from './type-schemas/type-schemas.ts';
 
 /** A graph of the configuration: `path` is relative to the configuration's folder, or absolute. */
 export interface GraphSpec {
@@ -23,6 +26,8 @@ export interface LoadOptions {
   readonly logger: Logger;
   /** How long a file may take to load, and a factory to make a graph; one that hangs must not hold up the server. */
   readonly limit_ms?: number;
+  /** How schemas are read from TypeScript types: where they are kept, and until when. Without it they are not. */
+  readonly types?: Pick<TypeSchemaOptions, 'cache' | 'signal' | 'limit_ms'>;
 }
 
 const LIMIT_MS = 60_000;
@@ -36,7 +41,7 @@ interface Entry {
 /** Loads all graphs, one after the other: they may share modules. One that fails answers with its error. */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
-  { root, logger, limit_ms = LIMIT_MS }: LoadOptions,
+  { root, logger, limit_ms = LIMIT_MS, types }: LoadOptions,
 ): Promise<GraphRegistry> {
   offerLogger(logger);
   const entries = new Map<string, Entry>();
@@ -49,14 +54,32 @@ export async function loadGraphs(
     });
     entries.set(spec.graph_id, { spec, folder: dirname(file), loaded });
   }
-  return registry(entries, root, limit_ms);
+  const findTypes = types
+    ? typeSchemas(sourcesOf(entries, root), { root, logger, ...types })
+    : async () => undefined;
+  return registry(entries, { root, limit_ms, findTypes });
 }
 
-function registry(entries: ReadonlyMap<string, Entry>, root: string, limit_ms: number): GraphRegistry {
+/** What loaded: the types of the rest do not matter. */
+function sourcesOf(entries: ReadonlyMap<string, Entry>, root: string): GraphSource[] {
+  return [...entries.values()]
+    .filter(({ loaded }) => !('error' in loaded))
+    .map(({ spec }) => ({ graph_id: spec.graph_id, file: resolve(root, spec.path), export: spec.export }));
+}
+
+interface Making {
+  readonly root: string;
+  readonly limit_ms: number;
+  readonly findTypes: FindTypeSchemas;
+}
+
+function registry(entries: ReadonlyMap<string, Entry>, { root, limit_ms, findTypes }: Making): GraphRegistry {
   const ids = [...entries.keys()];
   const runtimes = new Map<string, GraphRuntime>();
+  const runtimeOf = (id: string, graph: RunnableGraph, folder: string) =>
+    langGraph(id, graph, folder, () => findTypes(id));
   for (const [id, { loaded, folder }] of entries) {
-    if ('graph' in loaded) runtimes.set(id, langGraph(id, loaded.graph, folder));
+    if ('graph' in loaded) runtimes.set(id, runtimeOf(id, loaded.graph, folder));
   }
 
   return {
@@ -73,7 +96,7 @@ function registry(entries: ReadonlyMap<string, Entry>, root: string, limit_ms: n
       if (!('factory' in loaded)) throw new TypeError(`graph ${graph_id} has no runtime`);
       try {
         const graph = await within(limit_ms, make(loaded.factory, config, access, context));
-        return langGraph(graph_id, graph, folder);
+        return runtimeOf(graph_id, graph, folder);
       } catch (cause) {
         throw loadError(graph_id, cause, root);
       }

@@ -1,8 +1,12 @@
 import { isObject } from '../core/json.ts';
 import type { GraphSchema } from '../schemas/assistants.ts';
+import { MESSAGES_MARK, MESSAGES_SCHEMA } from './message-schema.ts';
 import type { RunnableGraph } from './runnable.ts';
+import type { TypeSchemas } from './type-schemas/extract.ts';
 
-/** LangGraph's own derivation of JSON Schemas from zod (`@langchain/langgraph/zod/schema`, the user's copy). */
+export const SCHEMA_LIBRARY = '@langchain/langgraph/zod/schema';
+
+/** LangGraph's own derivation of JSON Schemas from zod: `SCHEMA_LIBRARY`, the user's copy. */
 export interface SchemaLibrary {
   getStateTypeSchema(graph: unknown): unknown;
   getInputTypeSchema(graph: unknown): unknown;
@@ -13,40 +17,78 @@ export interface SchemaLibrary {
 type Schema = Record<string, unknown>;
 
 /**
- * The JSON Schemas of a graph: exact where its state is declared with zod, else an object with the names of its
- * channels, which accepts any value. `config_schema` and `context_schema` are the same thing; without one they are
- * `{}` and null (CONTRACT §2.1).
+ * The JSON Schemas of a graph: exact where its state is declared with zod, else what its TypeScript types say, else an
+ * object with the names of its channels, which accepts any value. `config_schema` and `context_schema` are the same
+ * thing; without one they are `{}` and null (CONTRACT §2.1).
  */
-export function graphSchemas(graph: RunnableGraph, library: SchemaLibrary): Omit<GraphSchema, 'graph_id'> {
-  const { builder, streamChannels, outputChannels } = graph as unknown as Record<string, unknown>;
-  const declared: Schema = isObject(builder) ? builder : {};
-  const state = exact(library.getStateTypeSchema, graph) ?? permissive(streamChannels);
-  const context = exact(library.getConfigTypeSchema, graph) ?? null;
+export async function graphSchemas(
+  graph: RunnableGraph,
+  library: SchemaLibrary,
+  types: () => Promise<TypeSchemas | undefined>,
+): Promise<Omit<GraphSchema, 'graph_id'>> {
+  const { input, output, state, context } = declaredSchemas(graph, library);
+  const typed = isDescribed(graph, library) ? undefined : await types();
+  const { streamChannels, outputChannels, builder, channels } = graph as unknown as Record<string, unknown>;
+  const inputs = isObject(builder) && isObject(builder._inputDefinition) ? builder._inputDefinition : {};
+  const config = context ?? typed?.context ?? null;
   return {
-    input_schema:
-      exact(library.getInputTypeSchema, graph) ?? permissive(channelNames(declared._inputDefinition)),
-    output_schema: exact(library.getOutputTypeSchema, graph) ?? permissive(outputChannels),
-    state_schema: state,
-    config_schema: context ?? {},
-    context_schema: context,
+    input_schema: input ?? typed?.input ?? permissive(Object.keys(inputs), channels),
+    output_schema: output ?? typed?.output ?? permissive(outputChannels, channels),
+    state_schema: state ?? typed?.state ?? permissive(streamChannels, channels),
+    config_schema: config ?? {},
+    context_schema: config,
+  };
+}
+
+/** Whether the graph itself knows its schemas, so that nobody must ask its types. */
+export function isDescribed(graph: RunnableGraph, library: SchemaLibrary): boolean {
+  const { input, output, state } = declaredSchemas(graph, library);
+  return input !== undefined && output !== undefined && state !== undefined;
+}
+
+function declaredSchemas(graph: RunnableGraph, library: SchemaLibrary) {
+  return {
+    input: declared(library.getInputTypeSchema, graph),
+    output: declared(library.getOutputTypeSchema, graph),
+    state: declared(library.getStateTypeSchema, graph),
+    context: declared(library.getConfigTypeSchema, graph),
   };
 }
 
 /** A schema that LangGraph cannot express as JSON Schema must not make the others unreadable. */
-function exact(derive: (graph: unknown) => unknown, graph: RunnableGraph): Schema | undefined {
+function declared(derive: (graph: unknown) => unknown, graph: RunnableGraph): Schema | undefined {
   try {
     const schema = derive(graph);
-    return isObject(schema) ? schema : undefined;
+    return isObject(schema) ? withMessages(schema) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function permissive(names: unknown): Schema {
-  if (!Array.isArray(names) || names.length === 0) return { type: 'object' };
-  return { type: 'object', properties: Object.fromEntries(names.map((name) => [String(name), {}])) };
+/** LangGraph marks a list of messages, but does not say what one looks like. */
+function withMessages(schema: Schema): Schema {
+  if (!isObject(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    isObject(property) && property.langgraph_type === MESSAGES_MARK.langgraph_type && !property.type
+      ? { ...MESSAGES_SCHEMA, ...property }
+      : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-function channelNames(definition: unknown): string[] | undefined {
-  return isObject(definition) ? Object.keys(definition) : undefined;
+function permissive(names: unknown, channels: unknown): Schema {
+  if (!Array.isArray(names) || names.length === 0) return { type: 'object' };
+  const schemaOf = (name: string) => (holdsMessages(channels, name) ? MESSAGES_SCHEMA : {});
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [String(name), schemaOf(String(name))])),
+  };
+}
+
+/** By the name of LangGraph's reducer: the function itself is the project's. */
+function holdsMessages(channels: unknown, name: string): boolean {
+  const channel = isObject(channels) ? channels[name] : undefined;
+  const reducer = isObject(channel) ? channel.operator : undefined;
+  return typeof reducer === 'function' && reducer.name === 'messagesStateReducer';
 }

@@ -129,7 +129,16 @@ export const GraphSchema = z.object({
 });
 export type GraphSchema = z.infer<typeof GraphSchema>;
 
-export const GraphSchemaNoId = GraphSchema.omit({ graph_id: true });
+const SHORT = 'The same under the name that the JavaScript server gives it.';
+
+/** Under both the names that clients know: the JavaScript server leaves out `_schema`. */
+export const GraphSchemaNoId = GraphSchema.omit({ graph_id: true }).extend({
+  input: JsonObject.nullable().describe(SHORT),
+  output: JsonObject.nullable().describe(SHORT),
+  state: JsonObject.nullable().describe(SHORT),
+  config: JsonObject.nullable().describe(SHORT),
+});
+export type GraphSchemaNoId = z.infer<typeof GraphSchemaNoId>;
 /** Namespace → schemas. */
 export const Subgraphs = z.record(z.string(), GraphSchemaNoId);
 export type Subgraphs = z.infer<typeof Subgraphs>;

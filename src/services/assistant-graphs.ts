@@ -1,7 +1,7 @@
 import type { Actor } from '../auth/actor.ts';
 import { NotFound } from '../core/errors.ts';
 import type { GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
-import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
+import type { GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs } from '../schemas/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
 /** What an assistant's graph looks like and what it takes (CONTRACT §2.1). */
@@ -24,9 +24,10 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
       id: string,
       namespace: string | undefined,
       recurse: boolean,
-    ): Promise<Record<string, Omit<GraphSchema, 'graph_id'>>> {
+    ): Promise<Subgraphs> {
       const graph = await openGraph(id, graphs, find);
-      return await graph.subgraphs(namespace, recurse);
+      const found = Object.entries(await graph.subgraphs(namespace, recurse));
+      return Object.fromEntries(found.map(([place, schemas]) => [place, underBothNames(schemas)]));
     },
   };
 }
@@ -38,4 +39,9 @@ async function openGraph(id: string, graphs: GraphRegistry, find: FindAssistant)
   const { assistant_id, graph_id, config, context } = assistant;
   const configurable = { ...config.configurable, graph_id, assistant_id };
   return graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
+}
+
+function underBothNames(schemas: Omit<GraphSchema, 'graph_id'>): GraphSchemaNoId {
+  const { input_schema: input, output_schema: output, state_schema: state, config_schema: config } = schemas;
+  return { ...schemas, input, output, state, config };
 }

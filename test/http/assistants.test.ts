@@ -159,7 +159,14 @@ test('schemas of a graph and of its subgraphs', async () => {
   const schemas = await http.get('/assistants/zod-state/schemas');
   expect(schemas.body).toMatchObject({ graph_id: 'zod-state', input_schema: { type: 'object' } });
   const subgraphs = await http.get('/assistants/nested/subgraphs?recurse=true');
-  expect(Object.keys(subgraphs.body)).toContain('child');
+  const { child } = subgraphs.body;
+  expect(child.state_schema).toMatchObject({ type: 'object' });
+  expect([child.input, child.output, child.state, child.config]).toEqual([
+    child.input_schema,
+    child.output_schema,
+    child.state_schema,
+    child.config_schema,
+  ]);
   expect(Object.keys((await http.get('/assistants/nested/subgraphs/child')).body)).toEqual(['child']);
   expect((await http.get('/assistants/nested/subgraphs/nobody')).body).toEqual({});
 });

@@ -1,0 +1,59 @@
+import { MESSAGE_SCHEMA } from '../message-schema.ts';
+import type { Compiler, TypeScript } from './compiler.ts';
+import type { Schema } from './type-describer.ts';
+
+const BASE = 'BaseMessage';
+
+/**
+ * LangChain's messages among types. Their classes do not look like what is sent, so a message is described as it is on
+ * the wire; the abstract class is whichever class extends just it, as the official server writes it.
+ */
+export function messageTypes(ts: Compiler, program: TypeScript.Program) {
+  const checker = program.getTypeChecker();
+
+  function isMessage(type: TypeScript.Type): boolean {
+    const symbol = type.getSymbol();
+    if (!symbol || !(symbol.flags & ts.SymbolFlags.Class)) return false;
+    return symbol.name === BASE || basesOf(type).some(isMessage);
+  }
+
+  function basesOf(type: TypeScript.Type): TypeScript.Type[] {
+    const declared = (type as Partial<TypeScript.TypeReference>).target ?? type;
+    return declared.isClass() ? checker.getBaseTypes(declared) : [];
+  }
+
+  /** The message type of a type that is a list of them, or what a reducer makes a list of. */
+  function listed(type: TypeScript.Type): TypeScript.Type | undefined {
+    const parts = partsOf(type);
+    const lists = parts.filter((part) => checker.isArrayType(part));
+    if (lists.length === 0) return undefined;
+    const items = lists.flatMap((list) => checker.getTypeArguments(list as TypeScript.TypeReference));
+    const messages = items.flatMap(partsOf).filter(isMessage);
+    return messages.find((message) => message.getSymbol()?.name === BASE) ?? messages[0];
+  }
+
+  function describe(type: TypeScript.Type, refer: (subclass: TypeScript.Type) => Schema): Schema {
+    const subclasses = type.getSymbol()?.name === BASE ? extending(type) : [];
+    if (subclasses.length === 0) return MESSAGE_SCHEMA;
+    const description = ts.displayPartsToString(type.getSymbol()?.getDocumentationComment(checker));
+    return { ...(description && { description }), oneOf: subclasses.map(refer) };
+  }
+
+  /** The classes beside the given one's file that extend it with the very same type arguments. */
+  function extending(base: TypeScript.Type): TypeScript.Type[] {
+    return program
+      .getSourceFiles()
+      .flatMap(({ statements }) => statements.filter(ts.isClassDeclaration))
+      .filter((declaration) =>
+        declaration.heritageClauses?.some(({ types }) => types[0]?.expression.getText() === BASE),
+      )
+      .map((declaration) => checker.getTypeAtLocation(declaration))
+      .filter((type) => type.isClass() && checker.getBaseTypes(type).includes(base as TypeScript.BaseType));
+  }
+
+  return { isMessage, listed, describe };
+}
+
+function partsOf(type: TypeScript.Type): readonly TypeScript.Type[] {
+  return type.isUnion() ? type.types : [type];
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MESSAGES_SCHEMA } from '../../src/graphs/message-schema.ts';
+import { load } from './support.ts';
+
+const STATES = join(import.meta.dirname, '../fixtures/states');
+const MESSAGES = expect.objectContaining({
+  type: 'array',
+  items: MESSAGES_SCHEMA.items,
+  langgraph_type: 'messages',
+});
+
+async function schemasOf(spec: string) {
+  const graphs = await load({ it: spec }, STATES);
+  const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');
+  return graph.schemas();
+}
+
+test('a state of zod 3 is told exactly, and so is its context', async () => {
+  const { state_schema, input_schema, config_schema, context_schema } = await schemasOf('./zod-v3.mjs:graph');
+  const properties = { topic: { type: 'string' }, length: { type: 'integer', default: 3 } };
+  expect(state_schema).toMatchObject({ type: 'object', properties, required: ['topic'] });
+  expect(input_schema).toMatchObject({ type: 'object', properties });
+  expect(input_schema).not.toHaveProperty('required');
+  expect(context_schema).toMatchObject({
+    properties: { language: { type: 'string' } },
+    required: ['language'],
+  });
+  expect(config_schema).toEqual(context_schema);
+});
+
+test('what a reducer takes is the input, what it makes the state, with its marks', async () => {
+  const { state_schema, input_schema } = await schemasOf('./zod-registry.ts:graph');
+  const log = { type: 'array', items: { type: 'string' }, langgraph_type: 'prompt' };
+  expect(state_schema).toMatchObject({ properties: { log } });
+  expect(input_schema).toMatchObject({ properties: { log: { type: 'string' } } });
+});
+
+test('a StateSchema tells its own', async () => {
+  const { state_schema, input_schema, output_schema } = await schemasOf('./state-schema.ts:graph');
+  const count = expect.objectContaining({ type: 'number', default: 0 });
+  const log = expect.objectContaining({ type: 'array', items: { type: 'string' } });
+  expect(state_schema?.['properties']).toEqual({ messages: MESSAGES, count, log });
+  expect(output_schema).toEqual(state_schema);
+  expect(input_schema).toMatchObject({ properties: { messages: MESSAGES, count, log: { type: 'string' } } });
+});
+
+test.each([
+  ['MessagesZodState', './messages-zod.mjs:graph'],
+  ['MessagesAnnotation', './messages-annotation.ts:graph'],
+])('%s is a list of messages', async (_, spec) => {
+  const { state_schema, input_schema, output_schema, context_schema } = await schemasOf(spec);
+  for (const schema of [state_schema, input_schema, output_schema]) {
+    expect(schema).toMatchObject({ type: 'object', properties: { messages: MESSAGES } });
+  }
+  expect(context_schema).toBeNull();
+});
+
+test('an agent of createAgent has messages, its own state and its context', async () => {
+  const { state_schema, input_schema, context_schema } = await schemasOf('./create-agent.ts:graph');
+  const topic = expect.objectContaining({ type: 'string' });
+  expect(state_schema).toMatchObject({ properties: { messages: MESSAGES, topic }, required: ['topic'] });
+  expect(input_schema?.['properties']).toEqual({ messages: MESSAGES, topic });
+  expect(context_schema).toMatchObject({ properties: { user: { type: 'string' } } });
+});
+
+test('JavaScript without types names its channels, and knows a chat by its reducer', async () => {
+  const { state_schema, input_schema } = await schemasOf('./untyped.mjs:graph');
+  expect(state_schema).toEqual({ type: 'object', properties: { messages: MESSAGES_SCHEMA, topic: {} } });
+  expect(input_schema).toEqual(state_schema);
+});
