@@ -23,13 +23,16 @@ export function merged(column: string, patch: Record<string, unknown>): DialectS
   };
 }
 
-/** `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another text. */
+/**
+ * `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another text.
+ * PostgreSQL sees how many there are in an array, and in nothing else.
+ */
 export function isOneOf(column: string, ids: readonly string[]): Sql {
-  const elements: DialectSql = {
-    sqlite: sql`select value from json_each(${toJson(ids)})`,
-    postgres: sql`select value::uuid from json_array_elements_text(${toJson(ids)}::json)`,
+  const condition: DialectSql = {
+    sqlite: sql`${raw(column)} in (select value from json_each(${toJson(ids)}))`,
+    postgres: sql`${raw(column)} = any (${`{${ids.join(',')}}`}::uuid[])`,
   };
-  return sql`${raw(column)} in (${elements})`;
+  return sql`${condition}`;
 }
 
 /** Parses the JSON columns of a row, in place; both engines deliver them as text. */

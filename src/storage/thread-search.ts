@@ -1,6 +1,7 @@
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../schemas/threads.ts';
 import type { Reader } from './db.ts';
 import { contains, isOneOf } from './json.ts';
+import { lookUp } from './look-up.ts';
 import { asksForNothing, everyFilter, type MetadataFilter, metadataMatches } from './metadata-filter.ts';
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
@@ -131,9 +132,10 @@ function stored(status: ThreadStatus): Sql {
 
 /** From the index alone: those that it has, without those that are busy. */
 async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
+  const ofQueued = sql`t.thread_id = queued.thread_id and t.status = ${status}`;
   const row = await reader.get<{ count: number }>(sql`select
-    (select count(*) from threads where ${stored(status)})
-    - (select count(*) from threads where ${QUEUED} and ${stored(status)}) as count`);
+    (select count(*) from threads where ${stored(status)}) - (select count(*)
+      from (select distinct thread_id from run_queue) queued ${lookUp('threads', 't', ofQueued)}) as count`);
   return row?.count ?? 0;
 }
 

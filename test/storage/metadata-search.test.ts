@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { toJson } from '../../src/core/json.ts';
+import { AssistantSearch } from '../../src/schemas/assistants.ts';
+import { ThreadSearch } from '../../src/schemas/threads.ts';
+import { assistantRepository } from '../../src/storage/assistants.ts';
+import type { MetadataFilter } from '../../src/storage/metadata-filter.ts';
+import { threadRepository } from '../../src/storage/threads.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { RandomJson } from '../support/random-json.ts';
+import { at, freshThread, threadId } from '../support/stored-threads.ts';
+
+type Document = Record<string, unknown>;
+
+/** PostgreSQL's `@>`, in the plainest words. */
+function contains(document: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(document) && wanted.every((each) => document.some((element) => contains(element, each)))
+    );
+  }
+  if (typeof wanted === 'object' && wanted !== null) {
+    if (typeof document !== 'object' || document === null || Array.isArray(document)) return false;
+    const members = new Map(Object.entries(document));
+    return Object.entries(wanted).every(
+      ([key, each]) => members.has(key) && contains(members.get(key), each),
+    );
+  }
+  return document === wanted;
+}
+
+function satisfies(document: Document, filter: MetadataFilter): boolean {
+  if ('all' in filter) return filter.all.every((each) => satisfies(document, each));
+  if ('any' in filter) return filter.any.some((each) => satisfies(document, each));
+  return contains(document, stored(filter.contains));
+}
+
+/** What is left of a value on its way through JSON. */
+function stored(value: unknown): Document {
+  return JSON.parse(toJson(value));
+}
+
+function randomFilter(random: RandomJson, documents: readonly Document[], levels = 2): MetadataFilter {
+  const kind = levels > 0 ? random.below(4) : 0;
+  const several = () =>
+    Array.from({ length: random.below(3) }, () => randomFilter(random, documents, levels - 1));
+  if (kind === 2) return { all: several() };
+  if (kind === 3) return { any: several() };
+  return { contains: random.partOfObject(random.one(documents)) };
+}
+
+/** Enough that a frequent value has more rows than are read and sorted at once. */
+const COUNT = 2500;
+
+describeEachDatabase('searching by metadata', (open) => {
+  test('finds what contains the filter and nothing else, for any documents and filters', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const random = new RandomJson(20260);
+    const documents = Array.from({ length: COUNT }, () => random.object());
+    await Promise.all(documents.map((metadata, n) => threads.insert(freshThread(n, { metadata }))));
+    const kept = documents.map(stored);
+    for (let round = 0; round < 150; round++) {
+      const contained = random.partOfObject(random.one(documents));
+      const visible = random.below(2) === 0 ? randomFilter(random, documents) : undefined;
+      const limit = random.one([1, 10, 3000]);
+      const offset = random.one([0, 0, 5, 600]);
+      const sort_order = random.one(['asc', 'desc'] as const);
+      const sort_by = random.one([
+        'created_at',
+        'updated_at',
+        'thread_id',
+        'state_updated_at',
+        'status',
+      ] as const);
+      const query = { ...ThreadSearch.parse({ sort_order, sort_by, offset }), metadata: contained };
+      const filter: MetadataFilter = { all: [{ contains: contained }, ...(visible ? [visible] : [])] };
+      const expected = kept.flatMap((document, n) => (satisfies(document, filter) ? [threadId(n)] : []));
+      const ordered = sort_order === 'asc' ? expected : expected.toReversed();
+      const found = await threads.search({ ...query, limit }, visible);
+      const told = `round ${round}: ${toJson(filter)}`;
+      expect(
+        found.map(({ thread_id }) => thread_id),
+        told,
+      ).toEqual(ordered.slice(offset, offset + limit));
+      expect(await threads.count({ metadata: contained }, visible), told).toBe(expected.length);
+    }
+  });
+
+  test('follows what becomes of the metadata', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const count = (metadata: Document) => threads.count({ metadata });
+    await threads.insert(freshThread(1, { metadata: { user: 'a', tags: ['x', 'y'] } }));
+    await threads.update(threadId(1), { metadata: { tags: ['y', 'z'] } }, at(2));
+    expect(await count({ user: 'a', tags: ['z'] })).toBe(1);
+    expect(await count({ tags: ['x'] })).toBe(0);
+    await threads.copy(threadId(1), threadId(2), at(3));
+    await threads.update(threadId(2), { metadata: { user: 'b' } }, at(4));
+    expect([await count({ user: 'a' }), await count({ user: 'b' }), await count({ tags: ['y'] })]).toEqual([
+      1, 1, 2,
+    ]);
+    await threads.delete(threadId(2));
+    expect([await count({ user: 'b' }), await count({ tags: ['y'] })]).toEqual([0, 1]);
+  });
+
+  test('finds documents with more values than are indexed, and among their deepest ones', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`key${n}`, n]));
+    const deep = Array.from({ length: 40 }).reduce<Document>((inner) => ({ in: inner }), { n: 1 });
+    await threads.insert(freshThread(1, { metadata: many }));
+    await threads.insert(freshThread(2, { metadata: deep }));
+    expect(await threads.count({ metadata: { key7: 7 } })).toBe(1);
+    expect(await threads.count({ metadata: { key7: 8 } })).toBe(0);
+    expect(await threads.count({ metadata: many })).toBe(1);
+    expect(await threads.count({ metadata: deep })).toBe(1);
+    await threads.update(threadId(1), { metadata: { key7: 8 } }, at(2));
+    expect(await threads.count({ metadata: { key7: 8 } })).toBe(1);
+  });
+
+  test('finds assistants too, by each version that is current', async () => {
+    await using db = await open();
+    const assistants = assistantRepository(db);
+    const assistant_id = threadId(1);
+    await assistants.insert({
+      assistant_id,
+      graph_id: 'echo',
+      name: 'Écho',
+      description: null,
+      config: {},
+      context: {},
+      version: 1,
+      metadata: { team: { id: 1 } },
+      created_at: at(1),
+      updated_at: at(1),
+    });
+    await assistants.update(assistant_id, { metadata: { team: { id: 2 } } }, at(2));
+    const found = async (query: object, visible?: MetadataFilter) =>
+      (await assistants.search(AssistantSearch.parse(query), visible)).length;
+    expect(await found({ metadata: { team: { id: 2 } }, sort_by: 'name' })).toBe(1);
+    expect(await found({ metadata: { team: { id: 1 } } })).toBe(0);
+    expect(await found({ name: 'écH' }, { any: [{ contains: { team: { id: 2 } } }] })).toBe(1);
+    expect(await found({ graph_id: 'echo', sort_by: 'graph_id' }, { any: [] })).toBe(0);
+    await assistants.setLatest(assistant_id, 1, at(3));
+    expect(await assistants.count({ metadata: { team: { id: 1 } } })).toBe(1);
+  });
+});

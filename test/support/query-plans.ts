@@ -1,0 +1,24 @@
+import type { Db, Reader } from '../../src/storage/db.ts';
+import { raw, type Sql, sql } from '../../src/storage/sql.ts';
+
+/** A reader that notes how the database would answer each query, and has it answered. */
+export function explaining(db: Db): Reader & { readonly plans: string[] } {
+  const plans: string[] = [];
+  async function explain(query: Sql): Promise<void> {
+    const words = raw(db.dialect === 'sqlite' ? 'explain query plan' : 'explain');
+    const lines = await db.all<Record<string, string>>(sql`${words} ${query}`);
+    plans.push(lines.map((line) => line['detail'] ?? line['QUERY PLAN']).join('\n'));
+  }
+  return {
+    dialect: db.dialect,
+    plans,
+    async all<Row>(query: Sql) {
+      await explain(query);
+      return db.all<Row>(query);
+    },
+    async get<Row>(query: Sql) {
+      await explain(query);
+      return db.get<Row>(query);
+    },
+  };
+}
