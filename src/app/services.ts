@@ -7,6 +7,7 @@ import { assistantService } from '../services/assistants.ts';
 import { chatCompletionService } from '../services/chat-completions.ts';
 import { eventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import { idempotencyService } from '../services/idempotency.ts';
+import { mcpService } from '../services/mcp/mcp.ts';
 import { runExplain } from '../services/run-explain.ts';
 import { runService } from '../services/runs.ts';
 import { statelessRunService } from '../services/stateless-runs.ts';
@@ -63,6 +64,7 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
+    mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
 

@@ -4,6 +4,8 @@ export interface Actor {
   readonly user: { readonly identity: string; readonly permissions: readonly string[] } | null;
   /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
+  /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */
+  readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }
 
 export function systemActor(request_id: string): Actor {

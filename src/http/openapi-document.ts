@@ -25,6 +25,8 @@ export async function openApiDocument(version: string): Promise<object> {
       disable_store: false,
       disable_meta: false,
       disable_ui: false,
+      disable_mcp: false,
+      mcp: { cancel_on_disconnect: false },
       openai: { enabled: false },
     },
     info: { version, langgraph_version: null, graph_ids: [] },

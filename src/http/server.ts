@@ -5,6 +5,7 @@ import type { AssistantService } from '../services/assistants.ts';
 import type { ChatCompletionService } from '../services/chat-completions.ts';
 import type { EventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../services/idempotency.ts';
+import type { McpService } from '../services/mcp/mcp.ts';
 import type { RunExplainService } from '../services/run-explain.ts';
 import type { RunService } from '../services/runs.ts';
 import type { StatelessRunService } from '../services/stateless-runs.ts';
@@ -16,6 +17,7 @@ import type { UiService } from '../services/ui.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { useAuth } from './plugins/auth.ts';
@@ -48,6 +50,7 @@ import { type RunReplies, runReplies } from './run-replies.ts';
 
 export interface Services {
   readonly assistants: AssistantService;
+  readonly mcp: McpService;
   readonly chatCompletions: ChatCompletionService;
   readonly threads: ThreadService;
   readonly threadState: ThreadStateService;
@@ -76,6 +79,8 @@ export interface HttpOptions {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
+  readonly disable_mcp: boolean;
+  readonly mcp: { readonly cancel_on_disconnect: boolean };
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
 }
@@ -161,6 +166,8 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     runStreamRoutes(server, withReplies);
     statelessRunRoutes(server, withReplies);
   }
+  if (!options.disable_mcp)
+    mcpRoutes(server, { ...routed, ...options, ...options.mcp, ...info, mcp: services.mcp });
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);
   if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });

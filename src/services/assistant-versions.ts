@@ -1,15 +1,22 @@
 import type { Actor } from '../auth/actor.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { NotFound } from '../core/errors.ts';
+import type { EventBus } from '../events/bus.ts';
 import type { Assistant, AssistantVersion, AssistantVersionsSearch } from '../schemas/assistants.ts';
 import type { AssistantRepository } from '../storage/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
+export interface AssistantVersionsDeps {
+  readonly assistants: AssistantRepository;
+  readonly clock: Clock;
+  readonly bus: Pick<EventBus, 'hint'>;
+}
+
+/** The hint that an assistant was made, changed or deleted. */
+export const ASSISTANTS_CHANGED = 'assistants';
+
 /** What an assistant was, and going back to it (CONTRACT §2.1). */
-export function assistantVersions(
-  { assistants, clock }: { assistants: AssistantRepository; clock: Clock },
-  find: FindAssistant,
-) {
+export function assistantVersions({ assistants, clock, bus }: AssistantVersionsDeps, find: FindAssistant) {
   return {
     /** Newest first. A page without a row is a 404, past the end too (CONTRACT §2.1). */
     async versions(_actor: Actor, id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
@@ -25,6 +32,7 @@ export function assistantVersions(
       if (!stored) throw new NotFound(`Assistant ${id} not found`);
       const current = await assistants.setLatest(stored.assistant_id, version, timestamp(clock.now()));
       if (!current) throw new NotFound(`Version ${version} not found for assistant ${id}`);
+      bus.hint(ASSISTANTS_CHANGED);
       return current;
     },
   };

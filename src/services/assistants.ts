@@ -2,6 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts';
 import { type Ids, isUuid } from '../core/ids.ts';
+import type { EventBus } from '../events/bus.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import type {
   Assistant,
@@ -13,7 +14,7 @@ import type {
 import type { AssistantChanges, AssistantRepository } from '../storage/assistants.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';
-import { assistantVersions } from './assistant-versions.ts';
+import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
 import { mirrorContext } from './mirror-context.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
@@ -24,6 +25,7 @@ export interface AssistantDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly runs: AssistantRuns;
+  readonly bus: Pick<EventBus, 'hint'>;
   /** What system assistants have until a client changes them, by graph. */
   readonly defaults?: SystemDefaults;
 }
@@ -59,12 +61,13 @@ export function assistantService(deps: AssistantDeps) {
   };
 }
 
-function assistantCrud({ assistants, graphs, clock, ids, runs }: AssistantDeps, find: FindAssistant) {
+function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantDeps, find: FindAssistant) {
   return {
     async create(_actor: Actor, input: AssistantCreate): Promise<Assistant> {
       requireGraph(graphs, input.graph_id);
       const assistant = newAssistant(input, ids, timestamp(clock.now()));
       const inserted = await assistants.insert(assistant);
+      if (inserted) bus.hint(ASSISTANTS_CHANGED);
       const stored = await assistants.get(assistant.assistant_id);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Assistant ${assistant.assistant_id} already exists`);
@@ -95,6 +98,7 @@ function assistantCrud({ assistants, graphs, clock, ids, runs }: AssistantDeps, 
         stored &&
         (await assistants.update(stored.assistant_id, changes(stored, patch), timestamp(clock.now())));
       if (!changed) throw new NotFound(`Assistant ${id} not found`);
+      bus.hint(ASSISTANTS_CHANGED);
       return changed;
     },
 
@@ -103,6 +107,7 @@ function assistantCrud({ assistants, graphs, clock, ids, runs }: AssistantDeps, 
       // The assistant first: from then on nobody can start another run of it.
       const deleted = stored && (await assistants.delete(stored.assistant_id));
       if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
+      bus.hint(ASSISTANTS_CHANGED);
       await runs.deleteOf(actor, stored.assistant_id, options);
     },
   };

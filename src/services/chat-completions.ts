@@ -7,6 +7,7 @@ import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Thread } from '../schemas/threads.ts';
 import { questionOf } from './interrupt-question.ts';
 import { answersIn, isFromAi, isMessage, messagesIn, textOf } from './messages.ts';
+import { failureOf } from './run-failure.ts';
 import type { RunService } from './runs.ts';
 import type { StatelessRunService } from './stateless-runs.ts';
 import { threadOfName } from './thread-alias.ts';
@@ -112,11 +113,6 @@ function questions(values: unknown): string[] {
   const interrupts = isObject(values) ? values['__interrupt__'] : undefined;
   if (!Array.isArray(interrupts)) return [];
   return interrupts.map((interrupt) => questionOf(isObject(interrupt) ? interrupt['value'] : interrupt));
-}
-
-function failureOf(error: unknown): string {
-  if (!isObject(error)) return 'The run failed.';
-  return `${error['error'] ?? 'Error'}: ${error['message'] ?? 'the run failed'}`;
 }
 
 /** The sum over the models that answered, as far as they told. */

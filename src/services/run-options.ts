@@ -14,6 +14,9 @@ export type RunKind = 'background' | 'stream' | 'wait' | 'events';
 /** Marks in `configurable` a run of kind `events`. */
 export const EVENT_STREAMING = '__event_streaming_v2';
 
+/** `on_completion` of a run whose thread goes unless the run stopped at an interrupt; clients cannot ask for it. */
+export const KEEP_INTERRUPTED = 'keep_interrupted';
+
 export interface RunContext {
   readonly actor: Actor;
   readonly assistant: Assistant;
@@ -22,6 +25,8 @@ export interface RunContext {
   readonly kind: RunKind;
   /** The run made its own thread (stateless). */
   readonly temporary: boolean;
+  /** That thread stays while an interrupt waits for its answer. */
+  readonly answerable?: boolean;
   /** Epoch ms of the request. */
   readonly now_ms: number;
   readonly thread_metadata: JsonObject;
@@ -62,7 +67,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
     resumable: input.stream_resumable ?? false,
     checkpoint_during: durabilityOf(input) !== 'exit',
     durability: durabilityOf(input),
-    ...(run.temporary ? { on_completion: input.on_completion ?? 'delete' } : {}),
+    ...(run.temporary ? { on_completion: completion(input, run) } : {}),
   };
 }
 
@@ -84,6 +89,10 @@ export function runMetadata(
     ...asked,
     assistant_id: assistant.assistant_id,
   };
+}
+
+function completion({ on_completion }: RunCreate, { answerable }: RunContext) {
+  return answerable ? KEEP_INTERRUPTED : (on_completion ?? 'delete');
 }
 
 function durabilityOf(input: RunCreate): RunKwargs['durability'] {
@@ -109,7 +118,7 @@ function checkpointOf(input: RunCreate): JsonObject {
 
 /** What a client may not choose; it wins over everything else. */
 function serverConfigurable(run: RunContext, after_seconds: number): JsonObject {
-  const { user, request_id } = run.actor;
+  const { user, request_id, protocol } = run.actor;
   return {
     run_id: run.run_id,
     thread_id: run.thread_id,
@@ -120,6 +129,7 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     langgraph_auth_user_id: user?.identity ?? '',
     langgraph_auth_permissions: user?.permissions ?? [],
     langgraph_request_id: request_id,
+    ...(protocol ? { protocol } : {}),
     __request_start_time_ms__: run.now_ms,
     __after_seconds__: after_seconds,
     ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),

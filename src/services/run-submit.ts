@@ -26,6 +26,9 @@ export interface SubmitDeps {
   readonly default_ttl: Ttl | undefined;
 }
 
+/** A question that nobody answers for a day goes with its thread. */
+const ANSWERABLE: Ttl = { strategy: 'delete', ttl: 24 * 60 };
+
 /** What a client asks for, and what the server made of it. */
 export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'> {
   readonly input: RunCreate;
@@ -79,7 +82,7 @@ function newRun(
   { input, once, ...made }: Submission,
 ): NewRun {
   const context = { ...made, run_id: input.run_id ?? ids.uuid7(), now_ms: clock.now() };
-  const { assistant, thread_id, run_id, now_ms, temporary } = context;
+  const { assistant, thread_id, run_id, now_ms, temporary, answerable } = context;
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
   // A delayed run shows its due time as its creation (CONTRACT §3).
@@ -101,7 +104,7 @@ function newRun(
     run,
     delay_ms,
     thread: makesThread ? newThread(run, assistant) : undefined,
-    thread_ttl: default_ttl,
+    thread_ttl: answerable ? ANSWERABLE : default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     once,
     own_id: typeof input.run_id === 'string',

@@ -26,6 +26,11 @@ export function statelessRunService(deps: RunDeps) {
       return submit(deps, { ...(await submission(actor, input, kind)), once });
     },
 
+    /** As `create`; the thread of a run that stops at an interrupt stays for a day, for the answer. */
+    async createAnswerable(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
+      return submit(deps, { ...(await submission(actor, input, kind)), answerable: true });
+    },
+
     /** One that cannot be made keeps all others from being made. */
     async createBatch(actor: Actor, inputs: readonly RunCreate[]): Promise<Run[]> {
       return submitAll(

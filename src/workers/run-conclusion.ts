@@ -4,7 +4,8 @@ import { toJson } from '../core/json.ts';
 import { UnknownInterruptError } from '../graphs/command.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { RunError } from '../schemas/threads.ts';
+import type { RunError, ThreadStatus } from '../schemas/threads.ts';
+import { KEEP_INTERRUPTED } from '../services/run-options.ts';
 import { interruptsOf, threadStatusAfter } from '../services/transitions.ts';
 import type { Batch } from '../storage/attempt-writes.ts';
 import { END_EVENT } from '../storage/queue/end-log.ts';
@@ -143,8 +144,13 @@ function runEnd(
     batch,
     at: timestamp(clock.now()),
     keep_log_ms: kwargs.resumable ? rules.keep_log_ms : Math.min(rules.keep_log_ms, UNRESUMABLE_LOG_MS),
-    remove_thread: kwargs.temporary && kwargs['on_completion'] !== 'keep',
+    remove_thread:
+      kwargs.temporary && !keepsThread(kwargs['on_completion'], threadStatusAfter(status, state)),
   };
+}
+
+function keepsThread(on_completion: unknown, status: ThreadStatus): boolean {
+  return on_completion === 'keep' || (on_completion === KEEP_INTERRUPTED && status === 'interrupted');
 }
 
 /** Undefined when there is no graph or no checkpoint; a state that cannot be read must not keep the run from ending. */

@@ -28,6 +28,8 @@ const OPTIONS: HttpOptions = {
   disable_store: false,
   disable_meta: false,
   disable_ui: false,
+  disable_mcp: false,
+  mcp: { cancel_on_disconnect: false },
   openai: { enabled: false },
 };
 

@@ -70,6 +70,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     clock,
     ids,
     defaults,
+    bus,
     runs: assistantRuns({ ...storage, bus, settle }),
   });
   const sources = {

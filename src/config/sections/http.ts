@@ -34,6 +34,11 @@ export const Http = group({
     .describe('Leaves out `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
   disable_mcp: flag().default(false).describe('Leaves out `/mcp`.'),
   disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
+  mcp: group({
+    cancel_on_disconnect: flag()
+      .default(false)
+      .describe('Cancels the run of a tool call when its client goes away.'),
+  }).prefault({}),
   openai: group({
     enabled: flag()
       .default(false)

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Actor } from '../../auth/actor.ts';
 import { systemAssistantId } from '../../core/ids.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { Model, ModelList } from '../../schemas/chat-completions.ts';
+import { allAssistants } from '../../services/all-assistants.ts';
 import type { AssistantService } from '../../services/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
 
-const PAGE = 1000;
 const tags = [TAGS.openai];
 
 /** Every assistant that the caller may see is a model. */
@@ -26,7 +25,10 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
         response: { 200: ModelList },
       },
     },
-    async ({ actor }) => ({ object: 'list' as const, data: (await all(assistants, actor)).map(modelOf) }),
+    async ({ actor }) => ({
+      object: 'list' as const,
+      data: (await allAssistants(assistants, actor)).map(modelOf),
+    }),
   );
 
   app.get(
@@ -46,16 +48,6 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
     },
     async ({ actor, params }) => modelOf(await assistants.resolve(actor, params.model)),
   );
-}
-
-async function all(assistants: AssistantService, actor: Actor): Promise<Assistant[]> {
-  const found: Assistant[] = [];
-  for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const page = await assistants.search(actor, { limit: PAGE, offset, sort_by: 'name', sort_order: 'asc' });
-    found.push(...(page.items as Assistant[]));
-    offset = page.next;
-  }
-  return found;
 }
 
 function modelOf({ assistant_id, graph_id, created_at }: Assistant): Model {

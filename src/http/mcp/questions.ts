@@ -1,0 +1,127 @@
+import {
+  type ClientCapabilities,
+  type ElicitRequestFormParams,
+  type InputRequest,
+  type InputResponseView,
+  inputRequired,
+  inputResponse,
+} from '@modelcontextprotocol/server';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Interrupt } from '../../schemas/threads.ts';
+import { questionOf } from '../../services/interrupt-question.ts';
+
+/** One thing to ask a client, and the interrupt that its answer goes to. */
+export interface Question {
+  /** The name under which the client answers. */
+  readonly key: string;
+  readonly interrupt_id: string;
+  /** Set where the interrupt's value asks several things, each in a field. */
+  readonly field?: string;
+  readonly request: InputRequest;
+  /** The form has only the field `response`, whose value is the answer. */
+  readonly is_plain?: boolean;
+}
+
+type Form = ElicitRequestFormParams['requestedSchema'];
+
+const PLAIN_FORM: Form = {
+  type: 'object',
+  properties: { response: { type: 'string', title: 'Your answer' } },
+  required: ['response'],
+};
+
+export function questionsOf(interrupts: readonly Interrupt[]): Question[] {
+  return interrupts.flatMap(questionsIn);
+}
+
+/** Whether the client has said that it can be asked all of it. */
+export function canAnswer(questions: readonly Question[], capabilities: ClientCapabilities): boolean {
+  return questions.every(({ request }) => canAsk(request, capabilities));
+}
+
+function questionsIn(interrupt: Interrupt): Question[] {
+  const interrupt_id = String(interrupt.id);
+  const { value } = interrupt;
+  const own = ownRequest(value);
+  if (own) return [{ key: keyOf(value) ?? interrupt_id, interrupt_id, request: own }];
+  const fields = isObject(value) ? Object.entries(value) : [];
+  const requests = fields.flatMap(([field, asked]) => {
+    const request = ownRequest(asked);
+    return request ? [{ key: field, interrupt_id, field, request }] : [];
+  });
+  // An object whose every field is a request asks all of them in one round.
+  if (fields.length > 0 && requests.length === fields.length) return requests;
+  return [{ key: interrupt_id, interrupt_id, ...elicitation(interrupt) }];
+}
+
+/** `{mcp: {method, params, key?}}`: the graph says itself what to ask. */
+function ownRequest(value: unknown): InputRequest | undefined {
+  const mcp = isObject(value) ? value['mcp'] : undefined;
+  if (!isObject(mcp) || typeof mcp['method'] !== 'string') return undefined;
+  return { method: mcp['method'], params: mcp['params'] ?? {} } as InputRequest;
+}
+
+function keyOf(value: unknown): string | undefined {
+  const key = isObject(value) && isObject(value['mcp']) ? value['mcp']['key'] : undefined;
+  return typeof key === 'string' ? key : undefined;
+}
+
+function elicitation({ value, response_schema }: Interrupt): Pick<Question, 'request' | 'is_plain'> {
+  const message = questionOf(value);
+  if (isObject(value) && value['type'] === 'auth_required' && typeof value['url'] === 'string') {
+    return { request: inputRequired.elicitUrl({ message, url: value['url'] }) };
+  }
+  const form = [response_schema, isObject(value) ? value['schema'] : undefined, value].find(isFlatForm);
+  const requestedSchema = (form ?? PLAIN_FORM) as Form;
+  return { request: inputRequired.elicit({ message, requestedSchema }), is_plain: form === undefined };
+}
+
+/** Clients show forms of plain fields only. */
+function isFlatForm(schema: unknown): boolean {
+  if (!isObject(schema) || schema['type'] !== 'object' || !isObject(schema['properties'])) return false;
+  const types = ['string', 'number', 'integer', 'boolean'];
+  return Object.values(schema['properties']).every(
+    (field) => isObject(field) && types.includes(String(field['type'])),
+  );
+}
+
+function canAsk({ method, params }: InputRequest, capabilities: ClientCapabilities): boolean {
+  if (method === 'sampling/createMessage') return capabilities.sampling !== undefined;
+  if (method === 'roots/list') return capabilities.roots !== undefined;
+  const { elicitation } = capabilities;
+  if (elicitation === undefined) return false;
+  const isUrl = isObject(params) && params['mode'] === 'url';
+  // A client that names no mode knows forms.
+  return isUrl ? elicitation.url !== undefined : elicitation.form !== undefined || !elicitation.url;
+}
+
+/** Answers by interrupt; undefined while one is missing. What was not asked is left aside. */
+export function answersTo(
+  questions: readonly Question[],
+  responses: Record<string, unknown> | undefined,
+): JsonObject | undefined {
+  const answers: JsonObject = {};
+  for (const question of questions) {
+    const { key, interrupt_id, field } = question;
+    const answer = answerOf(question, inputResponse(responses, key));
+    if (answer === undefined) return undefined;
+    const others = isObject(answers[interrupt_id]) ? answers[interrupt_id] : {};
+    answers[interrupt_id] = field === undefined ? answer : { ...others, [field]: answer };
+  }
+  return answers;
+}
+
+/** What a graph is resumed with: the form's content, what the model or the client said, or that nobody answers. */
+function answerOf({ is_plain }: Question, response: InputResponseView): unknown {
+  switch (response.kind) {
+    case 'missing':
+      return undefined;
+    case 'sampling':
+      return response.result;
+    case 'roots':
+      return { roots: response.roots };
+    case 'elicit':
+      if (response.action !== 'accept') return { action: response.action };
+      return is_plain ? response.content?.['response'] : (response.content ?? {});
+  }
+}
