@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocksOf, inProgram, NODE } from '../examples/blocks.ts';
 import { openApp } from '../support/app.ts';
 
 const GRAPHS = ['chat', 'echo', 'chat-question', 'chat-usage', 'fails', 'zod-state', 'ten-steps'];
@@ -65,8 +66,9 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
 
   test('gets the output of a graph as structured content', async () => {
     await using client = await connected(era);
-    const result = await client.callTool({ name: 'zod-state', arguments: { question: 'Why?' } });
-    expect(result.structuredContent).toBeDefined();
+    const result = await client.callTool({ name: 'zod-state', arguments: { topic: 'sea', length: 2 } });
+    expect(result.structuredContent).toEqual({ topic: 'sea', length: 2, words: ['sea', 'sea'] });
+    expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(result.structuredContent) }]);
   });
 
   test('is told which field is wrong, and no run is made', async () => {
@@ -129,6 +131,7 @@ test('a client that can be asked answers the question of the graph within its ca
   const result = await client.callTool({ name: 'chat-question', arguments: { messages: 'Hi' } });
   expect(questions).toEqual(['What is your name?']);
   expect(result.content).toEqual([{ type: 'text', text: 'Hello, Ada.' }]);
+  expect((await server.get(`/threads/${result._meta?.['thread_id']}`)).status).toBe(404);
 });
 
 test('an assistant has an address of its own with one tool', async () => {
@@ -147,4 +150,10 @@ test('a listener hears that an assistant came', async () => {
   await server.post('/assistants', { graph_id: 'chat', name: 'New' });
   await changed.promise;
   await subscription.close();
+});
+
+test('docs/mcp.md', async () => {
+  const [program] = blocksOf('docs/mcp.md').filter(({ language }) => language === 'js');
+  const said = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', url);
+  expect(said).toContain('You said: Hello!');
 });

@@ -105,6 +105,7 @@ test('every answer is what the document says, and the examples work in its order
   await call('cancel_runs');
   await call('copy_thread', thread);
   await call('delete_thread', thread);
+  await call('mcp');
   await call('delete_assistant', own);
   const ending = [...described.keys()].filter((operationId) => !ENDLESS.includes(operationId));
   expect([...visited].sort()).toEqual(ending.sort());

@@ -5,7 +5,8 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
-import { type Caller, pendingCalls, type ToolCallParts, toolCaller } from './tool-call.ts';
+import { pendingCalls } from './pending-call.ts';
+import { type Caller, callTool, type ToolCallParts } from './tool-call.ts';
 
 export interface McpParts extends ToolCallParts {
   readonly version: string;
@@ -17,9 +18,8 @@ const LIST_TTL_MS = 60_000;
 
 /** The server of one request: assistants as the tools of who calls. It keeps nothing between requests. */
 export async function mcpServer(parts: McpParts, caller: Caller): Promise<Server> {
-  const codec = pendingCalls(await parts.mcp.stateKey(), caller);
+  const codec = pendingCalls(await parts.mcp.stateKey(), caller.actor);
   const server = newServer(parts.version, codec);
-  const call = toolCaller(parts, caller, codec);
 
   server.setRequestHandler('tools/list', async ({ params }) => {
     const after = params?.cursor === undefined ? '' : nameAt(params.cursor);
@@ -28,7 +28,9 @@ export async function mcpServer(parts: McpParts, caller: Caller): Promise<Server
     const last = found.length > PAGE ? page.at(-1) : undefined;
     return { tools: page.map(toolOf), ...(last ? { nextCursor: cursorAfter(last.name) } : {}) };
   });
-  server.setRequestHandler('tools/call', ({ params }, ctx) => call(params, ctx));
+  server.setRequestHandler('tools/call', ({ params }, ctx) =>
+    callTool({ ...parts, ...caller, codec }, params, ctx),
+  );
   return server;
 }
 

@@ -3,6 +3,7 @@ import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
 import { ErrorResponse } from '../../schemas/errors.ts';
 import * as streaming from '../../schemas/event-streaming.ts';
+import * as mcp from '../../schemas/mcp.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
 import * as runs from '../../schemas/runs.ts';
 import * as store from '../../schemas/store.ts';
@@ -45,10 +46,12 @@ export const REQUESTS: Record<string, z.ZodType> = {
   ProtocolCommand: streaming.ProtocolCommand,
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
   UiComponent,
+  McpMessage: mcp.McpMessage,
 };
 
 /** What the server answers. */
 export const RESPONSES: Record<string, z.ZodType> = {
+  McpAnswer: mcp.McpAnswer,
   Assistant: assistants.Assistant,
   AssistantVersion: assistants.AssistantVersion,
   GraphDrawing: assistants.GraphDrawing,

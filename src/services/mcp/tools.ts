@@ -37,7 +37,7 @@ export function toolCatalog({ assistants }: { assistants: AssistantService }) {
   function schemasOf(actor: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
     const key = `${assistant_id}:${version}`;
     const cached = known.get(key);
-    if (cached) return cached;
+    if (cached !== undefined) return cached;
     const schemas = assistants.schemas(actor, assistant_id).then(toolSchemas);
     if (known.size >= MAX_SCHEMAS) known.delete(known.keys().next().value as string);
     known.set(key, schemas);

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** A message of the Model Context Protocol, for the documentation: the protocol's library reads it. */
+export const McpMessage = z.looseObject({
+  jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
+  id: z.union([z.string(), z.number()]).optional().describe('Of a request; a notification has none.'),
+  method: z.string().optional().describe('Such as `tools/list` or `tools/call`.'),
+  params: z.record(z.string(), z.unknown()).optional().describe('What the method takes.'),
+});
+
+/** What a message is answered with; as server-sent events where more comes than one answer. */
+export const McpAnswer = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]).nullish(),
+  result: z.record(z.string(), z.unknown()).optional(),
+  error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
+});
