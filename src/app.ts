@@ -83,6 +83,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     engine: {
       queue: storage.queue.figures,
       workers: workers.figures,
+      webhooks: workers.webhooks,
       ping: storage.ping,
       isDraining: workers.isDraining,
     },

@@ -1,7 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import type { Config } from '../config/schema.ts';
+import { systemRandom } from '../core/backoff.ts';
 import { type Resolve, type WebhookPolicy, webhookPolicy } from '../services/webhook-policy.ts';
 import type { RunWebhookRules } from '../storage/webhooks/run-ended.ts';
+import { webhookSender } from '../workers/webhook-request.ts';
+import { type DispatchRules, WebhookDispatcher } from '../workers/webhooks.ts';
+import type { Ground } from './ground.ts';
 
 /** As everything on this machine resolves names, `/etc/hosts` included. */
 export const resolveHost: Resolve = async (hostname) => {
@@ -16,4 +20,43 @@ export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
 
 export function wirePolicy({ webhooks: { url, https } }: Config): WebhookPolicy {
   return webhookPolicy({ ...url, https, has_own_routes: false }, resolveHost);
+}
+
+/** Undefined while nothing is to be sent; what waits then is sent once it is again. */
+export function wireDispatcher({
+  config,
+  storage,
+  webhooks: policy,
+  ...ground
+}: Ground): WebhookDispatcher | undefined {
+  if (config.http.disable_webhooks) return undefined;
+  const { delivery } = config.webhooks;
+  const sender = webhookSender({
+    policy,
+    resolve: resolveHost,
+    connect_timeout_ms: delivery.connect_timeout_seconds * 1000,
+    timeout_ms: delivery.timeout_seconds * 1000,
+    connections: delivery.concurrency_per_host,
+  });
+  const rules = dispatchRules(config.webhooks);
+  return new WebhookDispatcher({ ...ground, outbox: storage.outbox, sender, random: systemRandom, rules });
+}
+
+/** Beyond the longest try, ms: for what storage takes. */
+const LEASE_MARGIN_MS = 30_000;
+
+function dispatchRules({ delivery, secret: secrets, headers = {} }: Config['webhooks']): DispatchRules {
+  const { concurrency, concurrency_per_host } = delivery;
+  return {
+    concurrency,
+    concurrency_per_host,
+    lease_ms: delivery.timeout_seconds * 1000 + LEASE_MARGIN_MS,
+    backoff: {
+      first_ms: delivery.first_retry_seconds * 1000,
+      longest_ms: delivery.longest_retry_seconds * 1000,
+    },
+    give_up_ms: delivery.give_up_hours * 3_600_000,
+    secrets,
+    headers,
+  };
 }

@@ -4,6 +4,7 @@ import { runCheckpointer } from '../graphs/checkpointer.ts';
 import { type Engine, type EngineOptions, engine } from '../workers/engine.ts';
 import type { AttemptRules } from '../workers/run-attempt.ts';
 import type { Ground } from './ground.ts';
+import { wireDispatcher } from './webhooks.ts';
 
 /** What works without being asked. */
 export function wireWorkers({ config, storage, store, ...ground }: Ground): Engine {
@@ -15,6 +16,8 @@ export function wireWorkers({ config, storage, store, ...ground }: Ground): Engi
       log,
       threads,
       keys,
+      outbox: storage.outbox,
+      dispatcher: wireDispatcher({ config, storage, store, ...ground }),
       writes,
       memory: (attempt, lease, durability) => ({
         checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, durability }),
@@ -35,13 +38,14 @@ export function isAlone({ storage }: Pick<Config, 'storage'>): boolean {
   return storage.url.startsWith('sqlite:');
 }
 
-function engineOptions({ runs, storage, checkpointer: { ttl } }: Config): EngineOptions {
+function engineOptions({ runs, storage, checkpointer: { ttl }, webhooks }: Config): EngineOptions {
   return {
     concurrency: runs.concurrency,
     max_attempts: runs.max_attempts,
     alone: isAlone({ storage }),
     version: VERSION,
     pid: process.pid,
+    keep_deliveries_ms: webhooks.delivery.keep_days * 86_400_000,
     expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
   };
 }

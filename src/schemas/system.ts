@@ -54,6 +54,15 @@ export type QueueFigures = z.infer<typeof QueueFigures>;
 export const WorkerFigures = z.object({ max: z.int(), active: z.int(), available: z.int() });
 export type WorkerFigures = z.infer<typeof WorkerFigures>;
 
+/** What waits to be sent and what was given up, on all processes; and the tries of this one. */
+export const WebhookFigures = z.object({
+  pending: z.int(),
+  dead: z.int(),
+  delivered: z.int(),
+  failed: z.int(),
+});
+export type WebhookFigures = z.infer<typeof WebhookFigures>;
+
 export const RequestCount = z.object({
   method: z.string(),
   path: z.string(),

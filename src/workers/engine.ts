@@ -7,6 +7,7 @@ import type { IdempotencyRepository } from '../storage/idempotency.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunEventRepository } from '../storage/run-events.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
+import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
@@ -14,6 +15,10 @@ import { retentionLoop } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
 import { type ExpiryRules, threadExpiryLoop } from './thread-expiry.ts';
+import type { WebhookDispatcher } from './webhooks.ts';
+
+/** How long deliveries that are being sent may take when the process stops, ms: they are not lost, only sent later. */
+const LAST_DELIVERIES_MS = 3000;
 
 export interface EngineOptions {
   /** Runs at once; 0 executes none. */
@@ -25,6 +30,8 @@ export interface EngineOptions {
   readonly pid: number;
   /** When threads are looked at whose time may be over. */
   readonly expiry: ExpiryRules;
+  /** How long a delivery is kept after it ended, ms. */
+  readonly keep_deliveries_ms: number;
 }
 
 export interface EngineDeps extends AttemptDeps {
@@ -32,6 +39,9 @@ export interface EngineDeps extends AttemptDeps {
   readonly log: RunEventRepository;
   readonly threads: ThreadRepository;
   readonly keys: IdempotencyRepository;
+  readonly outbox: WebhookOutbox;
+  /** Undefined: nothing is sent. */
+  readonly dispatcher: WebhookDispatcher | undefined;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -42,7 +52,7 @@ export type Engine = ReturnType<typeof engine>;
 
 /** Everything that works without being asked: executes runs, keeps leases, takes back lost runs, sweeps old logs. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
-  const { queue, logger } = deps;
+  const { queue, outbox, dispatcher, logger } = deps;
   const worker_id = deps.ids.uuid4();
   const worker = {
     worker_id,
@@ -57,11 +67,12 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     concurrency: options.concurrency,
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
+  const dropDeliveries = (limit: number) => outbox.dropEnded(options.keep_deliveries_ms, limit);
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRunsLoop(deps),
-    retentionLoop({ log: deps.log, keys: deps.keys, logger }),
+    retentionLoop({ sweeps: [deps.log.dropExpired, deps.keys.dropExpired, dropDeliveries], logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
   ] as const;
   let draining = false;
@@ -75,15 +86,22 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       available: Math.max(0, options.concurrency - runs.active),
     }),
 
+    /** What waits to be sent and what was given up, and the tries of this process. */
+    webhooks: async () => ({
+      ...(await outbox.figures()),
+      ...(dispatcher?.tries ?? { delivered: 0, failed: 0 }),
+    }),
+
     /** True from the moment it was told to stop. */
     isDraining: () => draining,
 
     /** Takes back what an earlier process left, then begins to work. */
     async start(): Promise<void> {
-      if (options.alone) await queue.forgetWorkers();
+      if (options.alone) await Promise.all([queue.forgetWorkers(), outbox.releaseAll()]);
       await queue.heartbeat(worker, LEASE_MS);
       for (const loop of loops) loop.start();
       if (options.concurrency > 0) runs.start();
+      dispatcher?.start();
     },
 
     /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. */
@@ -91,6 +109,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       draining = true;
       subscription[Symbol.dispose]();
       await runs.stop(grace_ms);
+      await dispatcher?.stop(Math.min(grace_ms, LAST_DELIVERIES_MS));
       await Promise.all(loops.map((loop) => loop.stop()));
       await queue.leave(worker_id);
     },

@@ -1,29 +1,22 @@
 import type { Logger } from '../core/logger.ts';
-import type { IdempotencyRepository } from '../storage/idempotency.ts';
-import type { RunEventRepository } from '../storage/run-events.ts';
 import { Loop } from './loop.ts';
 
 const SWEEP_MS = 60_000;
-/** Logs dropped in one transaction: others must not wait for it. */
+/** Rows dropped in one transaction: others must not wait for it. */
 const BATCH = 200;
 
-/** Drops the event logs of runs that ended long enough ago, and keys of requests that nobody repeats any more. */
-export function retentionLoop({
-  log,
-  keys,
-  logger,
-}: {
-  log: RunEventRepository;
-  keys: IdempotencyRepository;
-  logger: Logger;
-}): Loop {
+/** Drops up to so many rows that nobody needs any more; how many. */
+export type Sweep = (limit: number) => Promise<number>;
+
+/** Drops what is kept for a while only, such as the event logs of runs that ended long enough ago. */
+export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; logger: Logger }): Loop {
   return new Loop({
     name: 'retention',
     logger,
     async tick() {
-      const dropped = await log.dropExpired(BATCH);
-      const forgotten = await keys.dropExpired(BATCH);
-      return dropped === BATCH || forgotten === BATCH ? 0 : SWEEP_MS;
+      let isMore = false;
+      for (const sweep of sweeps) isMore = (await sweep(BATCH)) === BATCH || isMore;
+      return isMore ? 0 : SWEEP_MS;
     },
   });
 }

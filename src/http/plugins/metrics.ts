@@ -1,10 +1,11 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { QueueFigures, RequestCount, WorkerFigures } from '../../schemas/system.ts';
+import type { QueueFigures, RequestCount, WebhookFigures, WorkerFigures } from '../../schemas/system.ts';
 
 /** What the engine knows about itself. */
 export interface EngineFigures {
   queue(): Promise<QueueFigures>;
   workers(): WorkerFigures;
+  webhooks(): Promise<WebhookFigures>;
 }
 
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
@@ -40,7 +41,15 @@ export function httpMetrics(engine: EngineFigures) {
     available: gauge('workers_available', 'Runs this process could execute more.'),
     n_pending: gauge('num_pending_runs', 'Runs that wait.'),
     n_running: gauge('num_running_runs', 'Runs that are executed.'),
+    pending: gauge('webhooks_pending', 'Webhooks that wait to be sent, or to be sent again.'),
+    dead: gauge('webhooks_dead', 'Webhooks that were given up.'),
   };
+  const webhookTries = new Counter({
+    name: 'lg_api_webhook_tries_total',
+    help: 'Webhooks that this process tried to send, by what came of it.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
 
   return {
     observe({
@@ -61,7 +70,11 @@ export function httpMetrics(engine: EngineFigures) {
 
     /** The text format of Prometheus. */
     async text(): Promise<string> {
-      const figures = { ...engine.workers(), ...(await engine.queue()) };
+      const { delivered, failed, ...webhooks } = await engine.webhooks();
+      webhookTries.reset();
+      webhookTries.inc({ outcome: 'delivered' }, delivered);
+      webhookTries.inc({ outcome: 'failed' }, failed);
+      const figures = { ...engine.workers(), ...(await engine.queue()), ...webhooks };
       for (const [name, gauge] of Object.entries(gauges)) gauge.set(figures[name as keyof typeof gauges]);
       return registry.metrics();
     },

@@ -1,0 +1,161 @@
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import type { Resolve, WebhookPolicy } from '../services/webhook-policy.ts';
+
+export interface WebhookRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  /** As it came: seconds or a date. */
+  readonly retry_after: string | undefined;
+  /** Where a redirect led that was not followed. */
+  readonly redirect: string | undefined;
+  /** How the body of a refusal began. */
+  readonly text: string;
+}
+
+/**
+ * Posts once. Throws `WebhookRefused` for an address that must not be called, and what the network threw. Aborting
+ * ends it at once.
+ */
+export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+
+/** The host leads to addresses that must not be called. */
+export class WebhookRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'WebhookRefused';
+  }
+}
+
+export interface SenderOptions {
+  readonly policy: WebhookPolicy;
+  readonly resolve: Resolve;
+  readonly connect_timeout_ms: number;
+  /** From the first byte to the last, redirects included. */
+  readonly timeout_ms: number;
+  /** Connections to one receiver. */
+  readonly connections: number;
+}
+
+/** More of an answer is not read: nobody needs it, and it may have no end. */
+const MOST_BYTES = 1024;
+/** Whoever redirects in a circle is not followed for ever. */
+const MOST_REDIRECTS = 3;
+
+/** Connections that lead nowhere but where the policy allows, whatever a name resolves to when they are made. */
+export function webhookSender(options: SenderOptions): { readonly post: PostWebhook } & AsyncDisposable {
+  const { policy, connect_timeout_ms, timeout_ms, connections } = options;
+  const agent = new Agent({
+    connect: { lookup: guardedLookup(options), timeout: connect_timeout_ms },
+    connections,
+    allowH2: false,
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
+  });
+
+  return {
+    async post(request, signal) {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
+      let url = request.url;
+      for (let redirects = 0; ; redirects++) {
+        // A literal address is never looked up.
+        policy.checkText(url);
+        const answer = await postOnce(agent, { ...request, url }, until);
+        const next = redirects < MOST_REDIRECTS ? sameHost(answer, url) : undefined;
+        if (next === undefined) return answer;
+        url = next;
+      }
+    },
+    [Symbol.asyncDispose]: () => agent.destroy(),
+  };
+}
+
+/** Gives `connect` only the addresses that may be called: between a check and a connection, a name can change. */
+function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const allowed = addresses
+          .filter((address) => policy.refusal(hostname, address) === undefined)
+          .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+        const [first] = allowed;
+        if (first === undefined) {
+          const reason = policy.refusal(hostname, addresses[0] ?? '') ?? 'The name has no address';
+          callback(new WebhookRefused(reason), '', 0);
+        } else if (all) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
+
+async function postOnce(
+  dispatcher: Dispatcher,
+  { url, headers, body }: WebhookRequest,
+  signal: AbortSignal,
+): Promise<WebhookAnswer> {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const answer = await dispatcher.request({
+    origin,
+    path: pathname + search,
+    method: 'POST',
+    headers: { ...(username && { authorization: basic(username, password) }), ...headers },
+    body,
+    signal,
+  });
+  const { statusCode: status } = answer;
+  return {
+    status,
+    retry_after: single(answer.headers['retry-after']),
+    redirect: status >= 300 && status < 400 ? single(answer.headers['location']) : undefined,
+    text: await beginning(answer.body),
+  };
+}
+
+/** The user and password of an address, as a browser sends them. */
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`;
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** The answer counts from its status on: a body that breaks off, or never ends, does not change it. */
+async function beginning(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= MOST_BYTES) break;
+    }
+  } catch {
+    // What came is enough.
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8');
+}
+
+/** Where to go on to: only as a POST, on the same host, and not from https to http. Undefined: the answer stands. */
+function sameHost({ status, redirect }: WebhookAnswer, url: string): string | undefined {
+  if ((status !== 307 && status !== 308) || redirect === undefined) return undefined;
+  if (!URL.canParse(redirect, url)) return undefined;
+  const [from, to] = [new URL(url), new URL(redirect, url)];
+  const isSafe = to.protocol === 'https:' || to.protocol === from.protocol;
+  return isSafe && to.hostname === from.hostname ? to.href : undefined;
+}

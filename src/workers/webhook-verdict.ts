@@ -1,0 +1,75 @@
+import { type Backoff, backoffMs, type Random } from '../core/backoff.ts';
+import type { Clock } from '../core/clock.ts';
+import { InvalidInput } from '../core/errors.ts';
+import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
+import type { DeliveryTry, Verdict } from '../storage/webhooks/settle.ts';
+import { type WebhookAnswer, WebhookRefused } from './webhook-request.ts';
+
+export interface RetryRules {
+  readonly backoff: Backoff;
+  /** How long after it was made, or sent again by hand, a delivery is tried, ms. */
+  readonly give_up_ms: number;
+}
+
+/** What a try came to, as it is kept, and what follows from it. */
+export interface Outcome extends Pick<DeliveryTry, 'status_code' | 'error' | 'answer'> {
+  readonly verdict: Verdict;
+}
+
+interface Context {
+  readonly rules: RetryRules;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Answers that may be another one later; every other refusal is one for good. */
+const PASSING = new Set([408, 425, 429]);
+
+/** An answer of the receiver. */
+export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, context: Context): Outcome {
+  const { status, text, redirect } = answer;
+  if (status >= 200 && status < 300) {
+    return { status_code: status, error: null, answer: null, verdict: { outcome: 'delivered' } };
+  }
+  const error =
+    redirect === undefined
+      ? `answered ${status}`
+      : `answered ${status}: redirects elsewhere, which is not followed`;
+  const verdict: Verdict =
+    PASSING.has(status) || status >= 500
+      ? again(delivery, context, retryAfterMs(answer.retry_after, context.clock))
+      : { outcome: 'dead' };
+  return { status_code: status, error, answer: text, verdict };
+}
+
+/** No answer: the network, or the policy, which no wait changes. */
+export function failed(failure: unknown, delivery: ClaimedDelivery, context: Context): Outcome {
+  const isRefused = failure instanceof WebhookRefused || failure instanceof InvalidInput;
+  return {
+    status_code: null,
+    error: isRefused ? failure.message : `not reached: ${reason(failure)}`,
+    answer: null,
+    verdict: isRefused ? { outcome: 'dead' } : again(delivery, context, 0),
+  };
+}
+
+function again({ tries, max_tries }: ClaimedDelivery, { rules, random }: Context, least_ms: number): Verdict {
+  if (max_tries !== null && tries >= max_tries) return { outcome: 'dead' };
+  const in_ms = Math.max(least_ms, backoffMs(tries, rules.backoff, random));
+  return { outcome: 'retry', in_ms, give_up_ms: rules.give_up_ms };
+}
+
+/** Seconds, or a date; 0 for what is neither, and for what is over. */
+function retryAfterMs(header: string | undefined, clock: Clock): number {
+  if (header === undefined) return 0;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
+}
+
+/** A code such as ECONNREFUSED says all; a message may name addresses that are nobody's business. */
+function reason(failure: unknown): string {
+  if (!(failure instanceof Error)) return 'unknown failure';
+  if (failure.name === 'TimeoutError') return 'no answer in time';
+  return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
+}

@@ -1,0 +1,188 @@
+import type { Random } from '../core/backoff.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
+import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
+import type { Settled } from '../storage/webhooks/settle.ts';
+import { Loop } from './loop.ts';
+import type { PostWebhook } from './webhook-request.ts';
+import { signedHeaders } from './webhook-signature.ts';
+import { answered, failed, type Outcome, type RetryRules } from './webhook-verdict.ts';
+
+export interface DispatchRules extends RetryRules {
+  /** Deliveries at once, and to one host: one that does not answer must not hold up the others. */
+  readonly concurrency: number;
+  readonly concurrency_per_host: number;
+  /** How long a delivery is this process's, ms; longer than a try takes. */
+  readonly lease_ms: number;
+  readonly secrets: readonly string[];
+  /** Sent with each delivery. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface DispatcherDeps {
+  readonly outbox: WebhookOutbox;
+  readonly bus: EventBus;
+  /** Closed when the dispatcher has stopped. */
+  readonly sender: { readonly post: PostWebhook } & AsyncDisposable;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly rules: DispatchRules;
+}
+
+/** The longest sleep, ms: what another process put into the outbox may not be told here. */
+const LONGEST_MS = 5_000;
+const PLAIN_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
+
+/** Sends what the outbox holds, each delivery until it is taken or given up. */
+export class WebhookDispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #loop: Loop;
+  readonly #stop = new AbortController();
+  readonly #active = new Set<Promise<void>>();
+  readonly #byHost = new Map<string, number>();
+  readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
+  #subscription: Disposable | undefined;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#loop = new Loop({ name: 'webhooks', tick: () => this.tick(), logger: deps.logger });
+  }
+
+  /** Tries of this process since it began, by what they came to. */
+  get tries(): Readonly<Record<'delivered' | 'failed', number>> {
+    return this.#tries;
+  }
+
+  start(): void {
+    this.#subscription = this.#deps.bus.onOutbox(() => this.#loop.poke());
+    this.#loop.start();
+  }
+
+  /** Takes nothing more, gives what is being sent `grace_ms`, and gives back the rest. */
+  async stop(grace_ms: number): Promise<void> {
+    this.#subscription?.[Symbol.dispose]();
+    await this.#loop.stop();
+    const timer = setTimeout(() => this.#stop.abort(), grace_ms);
+    await this.settled();
+    clearTimeout(timer);
+    await this.#deps.sender[Symbol.asyncDispose]();
+  }
+
+  /** Resolves when everything that is being sent now has been settled. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#active);
+  }
+
+  /** Begins to send what is due and fits; ms until there is more to send. */
+  async tick(): Promise<number> {
+    const { outbox } = this.#deps;
+    let taken = 0;
+    let rest_ms = LONGEST_MS;
+    for (const { host, due_in_ms } of await outbox.waitingHosts()) {
+      if (due_in_ms > 0) rest_ms = Math.min(rest_ms, due_in_ms);
+      else taken += await this.#take(host);
+    }
+    // Of a host that gave something, what else it has may be due before the others.
+    return taken > 0 ? 0 : rest_ms;
+  }
+
+  async #take(host: string): Promise<number> {
+    const { outbox, ids, rules } = this.#deps;
+    const ofHost = rules.concurrency_per_host - (this.#byHost.get(host) ?? 0);
+    const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
+    // The end of what is being sent there wakes the loop.
+    if (limit <= 0) return 0;
+    const token = ids.uuid4();
+    const claimed = await outbox.claim({ host, token, limit, lease_ms: rules.lease_ms });
+    for (const delivery of claimed) this.#begin(delivery, host, token);
+    return claimed.length;
+  }
+
+  #begin(delivery: ClaimedDelivery, host: string, token: string): void {
+    this.#count(host, 1);
+    const done = this.#deliver(delivery, token)
+      .catch((error: unknown) => {
+        // Its claim runs out, and it is sent again.
+        const { delivery_id } = delivery;
+        this.#deps.logger.error('what came of a webhook cannot be stored', { delivery_id, error });
+      })
+      .finally(() => {
+        this.#count(host, -1);
+        this.#active.delete(done);
+        this.#loop.poke();
+      });
+    this.#active.add(done);
+  }
+
+  #count(host: string, change: 1 | -1): void {
+    const count = (this.#byHost.get(host) ?? 0) + change;
+    if (count === 0) this.#byHost.delete(host);
+    else this.#byHost.set(host, count);
+  }
+
+  async #deliver(delivery: ClaimedDelivery, token: string): Promise<void> {
+    const { outbox, clock, bus } = this.#deps;
+    const { delivery_id } = delivery;
+    const started_at = timestamp(clock.now());
+    const begun = clock.monotonic();
+    const { verdict, ...result } = await this.#try(delivery);
+    // Cut off by the end of this process: another sends it.
+    if (this.#stop.signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
+    const duration_ms = Math.round(clock.monotonic() - begun);
+    const settled = await outbox.settle(
+      { delivery_id, token },
+      { started_at, duration_ms, ...result },
+      verdict,
+    );
+    this.#tries[verdict.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
+    this.#report(delivery, result.error, settled);
+    bus.hint(delivery_id);
+  }
+
+  async #try(delivery: ClaimedDelivery): Promise<Outcome> {
+    const { sender, clock, rules } = this.#deps;
+    const now_ms = clock.now();
+    const body = stamped(delivery, timestamp(now_ms));
+    const signed = signedHeaders({ id: delivery.delivery_id, at_ms: now_ms, body }, rules.secrets);
+    const headers = {
+      ...PLAIN_HEADERS,
+      ...lowerCase(rules.headers),
+      ...lowerCase(delivery.headers),
+      ...signed,
+    };
+    try {
+      const answer = await sender.post({ url: delivery.url, headers, body }, this.#stop.signal);
+      return answered(answer, delivery, this.#deps);
+    } catch (failure) {
+      return failed(failure, delivery, this.#deps);
+    }
+  }
+
+  #report(
+    { delivery_id, run_id, shown_url: url, tries }: ClaimedDelivery,
+    error: string | null,
+    settled: Settled,
+  ) {
+    const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }) };
+    const { logger } = this.#deps;
+    if (settled === 'delivered') logger.debug('webhook delivered', fields);
+    else if (settled === 'pending') logger.warn('webhook not delivered, trying again', fields);
+    else if (settled === 'dead') logger.error('webhook given up', fields);
+  }
+}
+
+/** The body with the time of this try, where it wants one. */
+function stamped({ body, sent_at_field }: ClaimedDelivery, at: string): string {
+  if (sent_at_field === null) return body;
+  const stamp = JSON.stringify({ [sent_at_field]: at });
+  return body === '{}' ? stamp : `${body.slice(0, -1)},${stamp.slice(1)}`;
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { systemIds } from '../../src/core/ids.ts';
+import { type LogLine, logger } from '../../src/core/logger.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import type { Resolve, WebhookRules } from '../../src/services/webhook-policy.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
+import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
+import { webhookSender } from '../../src/workers/webhook-request.ts';
+import { type DispatchRules, WebhookDispatcher } from '../../src/workers/webhooks.ts';
+import { delivery } from './outbox.ts';
+import { policy } from './webhook-policy.ts';
+
+interface Options {
+  readonly rules?: Partial<DispatchRules>;
+  readonly policy?: Partial<WebhookRules>;
+  readonly resolve?: Resolve;
+  readonly timeout_ms?: number;
+}
+
+const RULES: DispatchRules = {
+  concurrency: 32,
+  concurrency_per_host: 4,
+  lease_ms: 60_000,
+  backoff: { first_ms: 1000, longest_ms: 3_600_000 },
+  give_up_ms: 86_400_000,
+  secrets: [],
+  headers: {},
+};
+
+const here: Resolve = async () => ['127.0.0.1'];
+
+/** A dispatcher over a database, which may call this machine and works when it is told to. */
+export function dispatching(db: Db, options: Options = {}) {
+  const outbox = webhookOutbox(db);
+  const bus = memoryBus();
+  const log: LogLine[] = [];
+  const clock = { now: () => Date.parse('2026-11-20T12:00:00.500Z'), monotonic: () => 0 };
+  const { resolve = here, timeout_ms = 10_000 } = options;
+  const dispatcher = new WebhookDispatcher({
+    outbox,
+    bus,
+    sender: webhookSender({
+      policy: policy({ disable_loopback: false, ...options.policy }, resolve),
+      resolve,
+      connect_timeout_ms: timeout_ms,
+      timeout_ms,
+      connections: 4,
+    }),
+    clock,
+    ids: { ...systemIds(clock), uuid4: randomUUID },
+    random: () => 0,
+    logger: logger('debug', (line) => log.push(line)),
+    rules: { ...RULES, ...options.rules },
+  });
+  return {
+    outbox,
+    dispatcher,
+    bus,
+    log,
+    enqueue: (given: Partial<NewDelivery>) => outbox.enqueue(delivery(given)),
+    /** Sends what is due, and waits for what comes of it. */
+    async turn(): Promise<void> {
+      while ((await dispatcher.tick()) === 0) await dispatcher.settled();
+    },
+    /** A delivery with its tries. */
+    async look(delivery_id: string) {
+      return { ...(await outbox.get(delivery_id)), attempts: await outbox.attemptsOf(delivery_id) };
+    },
+    /** When the only delivery is tried again, ms from now, about. */
+    async waits(): Promise<number> {
+      const [host] = await outbox.waitingHosts();
+      return host?.due_in_ms ?? Number.NaN;
+    },
+    [Symbol.asyncDispose]: () => dispatcher.stop(0),
+  };
+}

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { describeEachDatabase } from '../support/databases.ts';
+import { dispatching } from '../support/dispatching.ts';
+import { elapse } from '../support/outbox.ts';
+import { type Received, receiver } from '../support/receiver.ts';
+
+const secret = () => `whsec_${randomBytes(24).toString('base64')}`;
+
+describeEachDatabase('the dispatcher', (open) => {
+  test('posts a delivery once, with the headers of all', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db, { rules: { headers: { Authorization: 'Bearer t', 'X-All': '1' } } });
+    const delivery_id = await story.enqueue({
+      url: `${hook.url}/hook?token=abc`,
+      body: '{"n":1}',
+      sent_at_field: 'sent_at',
+      headers: { 'x-own': '2' },
+    });
+
+    await story.turn();
+    await story.turn();
+
+    expect(hook.received).toEqual([
+      expect.objectContaining({
+        path: '/hook?token=abc',
+        body: { n: 1, sent_at: '2026-11-20T12:00:00.500Z' },
+      }),
+    ]);
+    expect(hook.received[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      accept: '*/*',
+      authorization: 'Bearer t',
+      'x-all': '1',
+      'x-own': '2',
+      'webhook-id': delivery_id,
+      'webhook-timestamp': String(Date.parse('2026-11-20T12:00:00Z') / 1000),
+    });
+    expect(hook.received[0]?.headers).not.toHaveProperty('webhook-signature');
+    expect(await story.look(delivery_id)).toMatchObject({
+      status: 'delivered',
+      next_try_at: null,
+      attempts: [{ attempt: 1, status_code: 200, error: null, answer: null }],
+    });
+    expect(story.dispatcher.tries).toEqual({ delivered: 1, failed: 0 });
+  });
+
+  test('signs as Standard Webhooks says, with each secret while one is replaced', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    const [fresh, old] = [secret(), secret()];
+    await using story = dispatching(db, { rules: { secrets: [fresh, old] } });
+    await story.enqueue({ url: hook.url, body: '{"ü":"€"}' });
+    await story.turn();
+
+    const { headers, text } = hook.received[0] as Received;
+    // The library refuses what is older than five minutes; what it signs itself is the same.
+    const at = new Date(Number(headers['webhook-timestamp']) * 1000);
+    const id = String(headers['webhook-id']);
+    const signed = [fresh, old].map((each) => new Webhook(each).sign(id, at, text));
+    expect(headers['webhook-signature']).toBe(signed.join(' '));
+  });
+
+  test('tries again, later each time, until it is taken: 500 five times, then 200', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db);
+    hook.answers.push(500, 500, 500, 500, 500);
+    const delivery_id = await story.enqueue({ url: hook.url });
+
+    const waits: number[] = [];
+    for (let tries = 1; tries <= 5; tries++) {
+      await story.turn();
+      const wait_ms = await story.waits();
+      waits.push(Math.ceil(wait_ms / 1000));
+      await elapse(db, wait_ms);
+    }
+    await story.turn();
+
+    expect(waits).toEqual([1, 2, 4, 8, 16]);
+    const { status, attempts } = await story.look(delivery_id);
+    expect(status).toBe('delivered');
+    expect(attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 500, 500, 500, 200]);
+    expect(new Set(hook.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([delivery_id]),
+    );
+  });
+
+  test('gives up when its time is over, and tries anew when it is asked to', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db);
+    hook.answers.push(503, 503);
+    const delivery_id = await story.enqueue({ url: hook.url });
+    await story.turn();
+    await elapse(db, 86_400_000);
+    await story.turn();
+    expect(await story.look(delivery_id)).toMatchObject({ status: 'dead', next_try_at: null });
+
+    await story.outbox.redeliver(delivery_id);
+    await story.turn();
+
+    expect(await story.look(delivery_id)).toMatchObject({
+      status: 'delivered',
+      attempts: [{}, {}, { attempt: 3 }],
+    });
+    expect(story.log.map(({ message }) => message)).toEqual([
+      'webhook not delivered, trying again',
+      'webhook given up',
+      'webhook delivered',
+    ]);
+  });
+
+  test('a receiver that is down holds up nobody else', async () => {
+    await using db = await open();
+    await using down = await receiver();
+    await using up = await receiver();
+    await using story = dispatching(db);
+    const never = () => {};
+    down.answers.push(...Array<typeof never>(4).fill(never));
+    for (let i = 0; i < 1000; i++) await story.enqueue({ url: down.url, body: `{"i":${i}}` });
+    for (let i = 0; i < 10; i++) await story.enqueue({ url: up.url, body: `{"i":${i}}` });
+
+    story.dispatcher.start();
+    await up.came(10);
+    await down.came(4);
+
+    expect(up.received.map(({ body }) => body['i']).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(down.received).toHaveLength(4);
+  });
+
+  test('two share the work and send nothing twice', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using one = dispatching(db);
+    await using other = dispatching(db);
+    for (let i = 0; i < 40; i++) await one.enqueue({ url: hook.url, body: `{"i":${i}}` });
+
+    await Promise.all([one.turn(), other.turn()]);
+
+    expect(new Set(hook.received.map(({ headers }) => headers['webhook-id']))).toHaveProperty('size', 40);
+    expect(hook.received).toHaveLength(40);
+    expect(await one.outbox.figures()).toEqual({ pending: 0, dead: 0 });
+  });
+
+  test('what is being sent when the process stops is sent by the next one', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    hook.answers.push(() => {});
+    const first = dispatching(db);
+    const delivery_id = await first.enqueue({ url: hook.url });
+    first.dispatcher.start();
+    await hook.came(1);
+    await first.dispatcher.stop(0);
+    expect(await first.look(delivery_id)).toMatchObject({ status: 'pending', tries: 0 });
+
+    await using next = dispatching(db);
+    await next.turn();
+    expect(await next.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
+  });
+
+  test('sends as soon as it is told, and what failed when it is due', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db, { rules: { backoff: { first_ms: 20, longest_ms: 20 } } });
+    story.dispatcher.start();
+    hook.answers.push(502);
+    await story.enqueue({ url: hook.url });
+    story.bus.outbox();
+    await hook.came(2);
+    await story.enqueue({ url: hook.url });
+    story.bus.outbox();
+    await hook.came(3);
+  });
+});
+
+test('a wait is cut by up to a fifth, so that what failed together comes back apart', async () => {
+  const { backoffMs } = await import('../../src/core/backoff.ts');
+  const rules = { first_ms: 1000, longest_ms: 3_600_000 };
+  expect([1, 2, 3, 12, 13, 500].map((failures) => backoffMs(failures, rules, () => 0))).toEqual([
+    1000, 2000, 4000, 2_048_000, 3_600_000, 3_600_000,
+  ]);
+  expect(backoffMs(1, rules, () => 0.999_999)).toBe(800);
+});
