@@ -1,84 +1,76 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { HttpClient } from '../support/http-client.ts';
-import { type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { startRun } from '../support/remote-runs.ts';
 import type { SseEvent } from '../support/sse.ts';
 import { until } from '../support/until.ts';
+import { CutReader } from './cut-reader.ts';
 import { startChaosServer } from './server.ts';
 
-const RUNS = 6;
+const RUNS = 50;
 const TOKENS = 200;
+const CUTS_A_STREAM = 4;
+/** Four of these are less than the tokens of one attempt, so that every cut happens. */
+const MAX_BYTES = 16 * 1024;
+const KILLS = 2;
 
-test('streams that are cut again and again, and a kill, bring every event once', async () => {
-  await using server = await startChaosServer();
-  const { http } = server;
+test('streams that are cut at 200 places, and two kills, bring every event once', {
+  timeout: 120_000,
+}, async () => {
+  await using server = await startChaosServer({ N_JOBS_PER_WORKER: String(RUNS) });
   const seed = Math.floor(Math.random() * 2 ** 31);
+  const next = random(seed);
+  const clients = await startClients(server.http, server.process.url);
+  const reading = clients.map((client) => client.read(places(next)));
+
+  for (let attempt = 1; attempt <= KILLS; attempt++) {
+    await until(
+      'each stream is on its way',
+      () => clients.every(({ seen }) => eventsOf(seen, attempt) > TOKENS / 5),
+      60_000,
+    );
+    await server.process.kill('SIGKILL');
+    await server.process.restart();
+  }
+  await Promise.all(reading);
+
+  expect(clients.map(({ cuts }) => cuts)).toEqual(Array(RUNS).fill(CUTS_A_STREAM));
+  for (const [index, { seen, run }] of clients.entries()) {
+    const message = `seed ${seed}, stream ${index}`;
+    const numbers = seen.map(({ id }) => Number(id));
+    expect(numbers, message).toEqual(seen.map((_, position) => position + 1));
+    const again = new CutReader(server.process.url, run);
+    await again.read([]);
+    expect(again.seen, message).toEqual(seen);
+    expect(attempts(seen), message).toEqual([1, 2, 3]);
+    expect(lastAnswer(seen), message).toEqual(Array.from({ length: TOKENS }, (_, number) => `t${number} `));
+  }
+});
+
+/** A run for each, all under way at the same time. */
+async function startClients(http: HttpClient, url: string) {
   const body = {
     assistant_id: 'tokens',
-    input: { count: TOKENS, token_ms: 5 },
+    input: { count: TOKENS, token_ms: 20 },
     stream_mode: ['messages-tuple', 'values'],
     stream_resumable: true,
   };
   const runs = await Promise.all(Array.from({ length: RUNS }, () => startRun(http, body)));
-  const seen = runs.map((): SseEvent[] => []);
-  const reading = runs.map((run, index) =>
-    readInPieces(http, run, seen[index] as SseEvent[], random(seed + index)),
-  );
-
-  await until('each stream is on its way', () => seen.every((events) => events.length > TOKENS / 4));
-  await server.process.kill('SIGKILL');
-  await server.process.restart();
-  await Promise.all(reading);
-
-  for (const [index, run] of runs.entries()) {
-    const events = seen[index] as SseEvent[];
-    const message = `seed ${seed}, stream ${index}`;
-    expect(
-      events.map(({ id }) => Number(id)),
-      message,
-    ).toEqual(events.map((_, position) => position + 1));
-    expect(await readAll(http, run), message).toEqual(events);
-    expect(attempts(events), message).toEqual([1, 2]);
-    expect(lastAnswer(events), message).toEqual(Array.from({ length: TOKENS }, (_, number) => `t${number} `));
-  }
-});
-
-/** Reads to the end of the run; leaves after a random number of events and comes back with the last id. */
-async function readInPieces(
-  http: HttpClient,
-  run: RemoteRun,
-  seen: SseEvent[],
-  next: () => number,
-): Promise<void> {
-  for (;;) {
-    let patience = 1 + Math.floor(next() * 40);
-    try {
-      for await (const event of await open(http, run, seen.at(-1)?.id ?? '-1')) {
-        seen.push(event);
-        if (--patience === 0) break;
-      }
-      if (patience > 0) return;
-    } catch {
-      // The server is away.
-      await sleep(20);
-    }
-  }
+  return runs.map((run) => Object.assign(new CutReader(url, run), { run }));
 }
 
-async function readAll(http: HttpClient, run: RemoteRun): Promise<SseEvent[]> {
-  return Array.fromAsync(await open(http, run, '-1'));
-}
-
-async function open(http: HttpClient, { thread_id, run_id }: RemoteRun, last_event_id: string) {
-  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
-  const { status, events } = await http.stream('GET', path, { headers: { 'last-event-id': last_event_id } });
-  if (status !== 200) throw new Error(`${path} ${status}`);
-  return events;
+function places(next: () => number): number[] {
+  return Array.from({ length: CUTS_A_STREAM }, () => 1 + Math.floor(next() * MAX_BYTES));
 }
 
 function attempts(events: readonly SseEvent[]): number[] {
   const metadata = events.filter(({ event }) => event === 'metadata');
   return metadata.map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
+}
+
+/** How many events of an attempt have come; none before it began. */
+function eventsOf(events: readonly SseEvent[], attempt: number): number {
+  const begins = events.flatMap(({ event }, position) => (event === 'metadata' ? [position] : []));
+  return events.length - (begins[attempt - 1] ?? events.length);
 }
 
 /** The tokens of the last attempt: it says its step again from the beginning. */
