@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 /** What a reader holds of a log at once: a client that never reads keeps it for as long as it likes. */
-const PAGE_BYTES = 512 * 1024;
+const PAGE_BYTES = 128 * 1024;
 
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 

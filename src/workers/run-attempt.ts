@@ -70,6 +70,8 @@ export async function runAttempt(
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
   try {
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
+    // Shown when it is logged; a graph that never pauses would keep the log waiting.
+    if (attempt.kwargs.resumable) await attempt.writes.commit();
     await execute(deps, attempt, stop.signal);
   } catch (error) {
     attempt.failure = error;

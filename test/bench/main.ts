@@ -4,6 +4,7 @@ import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { longThread } from './scenarios/long-thread.ts';
+import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
 import { startUp } from './scenarios/start-up.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
@@ -15,6 +16,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'in-process': inProcess,
   'long-thread': longThread,
   'token-stream': tokenStream,
+  'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
   'start-up': startUp,
 };

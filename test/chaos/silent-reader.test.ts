@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { HttpClient } from '../support/http-client.ts';
 import { peakResidentBytes } from '../support/process-figures.ts';
 import { getRun, type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { openAndNeverRead } from '../support/silent-client.ts';
 import { startChaosServer } from './server.ts';
 
 const MEGABYTE = 1024 ** 2;
@@ -21,7 +20,11 @@ test('clients that never read cost little memory, and neither the run nor other 
 
   const run = await flood(http);
   using silent = new DisposableStack();
-  const openSilent = async () => silent.adopt(await openAndNeverRead(url, run), (socket) => socket.destroy());
+  const path = `/threads/${run.thread_id}/runs/${run.run_id}/stream`;
+  const openSilent = async () => {
+    const socket = await openAndNeverRead(url, 'GET', path, { headers: { 'Last-Event-ID': '-1' } });
+    silent.defer(() => socket.destroy());
+  };
   for (let i = 0; i < SILENT; i++) await openSilent();
   expect(await countEvents(http, run)).toBe(EVENTS);
   // These find all of it in the log.
@@ -49,14 +52,4 @@ async function countEvents(http: HttpClient, { thread_id, run_id }: RemoteRun): 
   let count = 0;
   for await (const { event } of events) if (event === 'custom') count++;
   return count;
-}
-
-async function openAndNeverRead(url: string, { thread_id, run_id }: RemoteRun): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
-  socket.pause();
-  const path = `/threads/${thread_id}/runs/${run_id}/stream`;
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nLast-Event-ID: -1\r\n\r\n`);
-  return socket;
 }

@@ -1,38 +1,25 @@
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { percentiles, type Scenario } from '../figures.ts';
+import { type Figure, percentiles, type Scenario } from '../figures.ts';
+import { measureLoad } from '../load.ts';
 
 const TOKENS = 200;
 const WARM_UP = 20;
 const STREAMS = 100;
-const RUN = { assistant_id: 'tokens', input: { count: TOKENS }, stream_mode: ['messages-tuple'] };
+const AIM_MS = 10;
 
 /** A chat model's answer of 200 tokens, streamed as fast as the model can. */
 export const tokenStream: Scenario = {
   title: `${TOKENS} tokens streamed`,
   async run() {
-    await using server = await benchServer();
-    for (let i = 0; i < WARM_UP; i++) await stream(server);
-    const streams: Stream[] = [];
-    const cpu = server.cpu();
-    for (let i = 0; i < STREAMS; i++) streams.push(await stream(server));
-    const cpu_seconds = server.cpu() - cpu;
-    const events = streams.reduce((sum, { events }) => sum + events, 0);
+    await using server = await benchServer({ concurrency: 64 });
+    for (let i = 0; i < WARM_UP; i++) await stream(server, i % 2 === 0);
     return [
-      ...percentiles(
-        'request to first event',
-        streams.map(({ first_ms }) => first_ms),
-        10,
-      ),
-      ...percentiles(
-        'last event to end of stream',
-        streams.map(({ close_ms }) => close_ms),
-        10,
-      ),
-      ...percentiles(
-        'whole stream',
-        streams.map(({ whole_ms }) => whole_ms),
-      ),
-      { what: 'events a second of server CPU', value: events / cpu_seconds, unit: 'events/s' },
+      ...(await streams(server, { concurrency: 1, count: STREAMS }, false)),
+      ...(await streams(server, { concurrency: 1, count: STREAMS }, true)),
+      ...(await streams(server, { concurrency: 16, count: 2 * STREAMS }, false)),
+      ...(await streams(server, { concurrency: 16, count: 2 * STREAMS }, true)),
+      ...(await streams(server, { concurrency: 64, count: 4 * STREAMS }, false)),
+      ...(await streams(server, { concurrency: 64, count: 4 * STREAMS }, true)),
     ];
   },
 };
@@ -44,9 +31,43 @@ interface Stream {
   readonly whole_ms: number;
 }
 
-async function stream({ http }: BenchServer): Promise<Stream> {
+async function streams(
+  server: BenchServer,
+  load: { concurrency: number; count: number },
+  resumable: boolean,
+): Promise<Figure[]> {
+  const done: Stream[] = [];
+  const cpu = server.cpu();
+  const request = async () => done.push(await stream(server, resumable));
+  const { wall_ms } = await measureLoad({ ...load, request });
+  const cpu_seconds = server.cpu() - cpu;
+  const events = done.reduce((sum, one) => sum + one.events, 0);
+  const at = `${load.concurrency} at once${resumable ? ', resumable' : ''}:`;
+  const all = (field: 'first_ms' | 'close_ms' | 'whole_ms') => done.map((one) => one[field]);
+  const latencies =
+    load.concurrency === 1
+      ? [
+          ...percentiles(`${at} request to first event`, all('first_ms'), AIM_MS),
+          ...percentiles(`${at} last event to end of stream`, all('close_ms'), AIM_MS),
+        ]
+      : [];
+  return [
+    ...latencies,
+    ...percentiles(`${at} whole stream`, all('whole_ms')),
+    { what: `${at} events a second`, value: (events / wall_ms) * 1000, unit: 'events/s' },
+    { what: `${at} events a second of server CPU`, value: events / cpu_seconds, unit: 'events/s' },
+  ];
+}
+
+async function stream({ http }: BenchServer, resumable: boolean): Promise<Stream> {
+  const body = {
+    assistant_id: 'tokens',
+    input: { count: TOKENS },
+    stream_mode: ['messages-tuple'],
+    stream_resumable: resumable,
+  };
   const started = performance.now();
-  const { events } = await http.stream('POST', '/runs/stream', { body: RUN });
+  const { events } = await http.stream('POST', '/runs/stream', { body });
   let count = 0;
   let first = 0;
   let last = 0;

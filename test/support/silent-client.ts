@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** Sends a request over a socket that nobody ever reads from: its reply fills what lies between, and then stands. */
+export async function openAndNeverRead(
+  url: string,
+  method: 'GET' | 'POST',
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Readonly<Record<string, string>> } = {},
+): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  // The server may cut it off, or go away.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const type = text === '' ? {} : { 'Content-Type': 'application/json', 'Content-Length': `${text.length}` };
+  const fields = Object.entries({ Host: hostname, ...type, ...headers });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(`${method} ${path} HTTP/1.1\r\n${lines}\r\n${text}`);
+  return socket;
+}
