@@ -8,24 +8,24 @@ import type { FindAssistant } from './assistant-lookup.ts';
 export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
   return {
     /** Nodes and edges; `xray` opens that many levels of subgraphs, true all of them. */
-    async draw(_actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
-      const graph = await openGraph(id, graphs, find);
+    async draw(actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
+      const graph = await openGraph(actor, id, graphs, find);
       return await graph.draw(xray);
     },
 
-    async schemas(_actor: Actor, id: string): Promise<GraphSchema> {
-      const graph = await openGraph(id, graphs, find);
+    async schemas(actor: Actor, id: string): Promise<GraphSchema> {
+      const graph = await openGraph(actor, id, graphs, find);
       return await graph.schemas();
     },
 
     /** Schemas of the subgraphs by namespace; of one namespace, or also of theirs when `recurse`. */
     async subgraphs(
-      _actor: Actor,
+      actor: Actor,
       id: string,
       namespace: string | undefined,
       recurse: boolean,
     ): Promise<Subgraphs> {
-      const graph = await openGraph(id, graphs, find);
+      const graph = await openGraph(actor, id, graphs, find);
       const found = Object.entries(await graph.subgraphs(namespace, recurse));
       return Object.fromEntries(found.map(([place, schemas]) => [place, underBothNames(schemas)]));
     },
@@ -33,8 +33,13 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
 }
 
 /** The graph as it is with the assistant's configuration. */
-async function openGraph(id: string, graphs: GraphRegistry, find: FindAssistant): Promise<GraphRuntime> {
-  const assistant = await find(id);
+async function openGraph(
+  actor: Actor,
+  id: string,
+  graphs: GraphRegistry,
+  find: FindAssistant,
+): Promise<GraphRuntime> {
+  const assistant = await find(actor, 'assistants:read', id);
   if (!assistant) throw new NotFound('Not Found');
   const { assistant_id, graph_id, config, context } = assistant;
   const configurable = { ...config.configurable, graph_id, assistant_id };

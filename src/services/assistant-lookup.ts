@@ -1,3 +1,5 @@
+import type { AccessEvent, Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { InvalidInput } from '../core/errors.ts';
 import { isUuid, systemAssistantId } from '../core/ids.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
@@ -5,16 +7,30 @@ import { unknownGraph } from '../graphs/registry.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { AssistantRepository } from '../storage/assistants.ts';
 
-/** Undefined when there is none; `InvalidInput` for what is neither an id nor a graph's name. */
-export type FindAssistant = (id: string) => Promise<Assistant | undefined>;
+/**
+ * Undefined when there is none that the actor may do this to; `InvalidInput` for what is neither an id nor a graph's
+ * name. `value` is what shall be done, which rules may change.
+ */
+export type FindAssistant = (
+  actor: Actor,
+  event: AccessEvent & `assistants:${string}`,
+  id: string,
+  value?: Record<string, unknown>,
+) => Promise<Assistant | undefined>;
 
 /** Finds an assistant by its id, or the system assistant of a graph by the graph's name (CONTRACT §2.1). */
 export function findAssistant(assistants: AssistantRepository, graphs: GraphRegistry): FindAssistant {
-  return async (id) => {
-    if (graphs.ids.includes(id)) return assistants.get(systemAssistantId(id));
-    if (!isUuid(id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-    return assistants.get(id.toLowerCase());
+  return async (actor, event, id, value = {}) => {
+    const assistant_id = assistantIdOf(id, graphs);
+    if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+    value['assistant_id'] = assistant_id;
+    return assistants.get(assistant_id, await authorize(actor, event, value));
   };
+}
+
+/** The id of a graph's system assistant for the graph's name; what is no name is an id. */
+export function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
+  return ids.includes(id) ? systemAssistantId(id) : id.toLowerCase();
 }
 
 export function requireGraph({ ids }: GraphRegistry, graph_id: string): void {

@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunRepository } from '../storage/runs.ts';
@@ -25,15 +26,17 @@ export function assistantRuns({ runs, threads, queue, bus, settle }: AssistantRu
 
   return {
     async deleteOf(
-      _actor: Actor,
+      actor: Actor,
       assistant_id: string,
       { delete_threads }: { delete_threads: boolean },
     ): Promise<void> {
+      const visibility = delete_threads ? await authorize(actor, 'threads:delete', {}) : undefined;
       for (;;) {
         const batch = await runs.ofAssistant(assistant_id, BATCH);
         for (const { run_id, thread_id } of batch) {
-          if (delete_threads) await threads.delete(thread_id);
-          else await deleteRun(thread_id, run_id);
+          // A thread that the actor may not delete stays, and only the run goes.
+          const gone = delete_threads && (await threads.delete(thread_id, visibility));
+          if (!gone) await deleteRun(thread_id, run_id);
           bus.control(run_id);
           bus.hint(run_id);
         }

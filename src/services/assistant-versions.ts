@@ -19,16 +19,16 @@ export const ASSISTANTS_CHANGED = 'assistants';
 export function assistantVersions({ assistants, clock, bus }: AssistantVersionsDeps, find: FindAssistant) {
   return {
     /** Newest first. A page without a row is a 404, past the end too (CONTRACT §2.1). */
-    async versions(_actor: Actor, id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
-      const stored = await find(id);
+    async versions(actor: Actor, id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
+      const stored = await find(actor, 'assistants:read', id);
       const versions = stored ? await assistants.versions(stored.assistant_id, query) : [];
       if (versions.length === 0) throw new NotFound(`Assistant ${id} not found`);
       return versions;
     },
 
     /** Makes an earlier version current: every field is as it was then, `version` too. */
-    async setLatest(_actor: Actor, id: string, version: number): Promise<Assistant> {
-      const stored = await find(id);
+    async setLatest(actor: Actor, id: string, version: number): Promise<Assistant> {
+      const stored = await find(actor, 'assistants:update', id, { version });
       if (!stored) throw new NotFound(`Assistant ${id} not found`);
       const current = await assistants.setLatest(stored.assistant_id, version, timestamp(clock.now()));
       if (!current) throw new NotFound(`Version ${version} not found for assistant ${id}`);

@@ -1,7 +1,8 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, InvalidInput, NotFound } from '../core/errors.ts';
-import { type Ids, isUuid } from '../core/ids.ts';
+import { type Ids, isUuid, systemAssistantId } from '../core/ids.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
 } from '../schemas/assistants.ts';
 import type { AssistantChanges, AssistantRepository } from '../storage/assistants.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
-import { type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';
+import { assistantIdOf, type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';
 import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
 import { mirrorContext } from './mirror-context.ts';
 import { type Page, pageOf, pick } from './page.ts';
@@ -51,10 +52,18 @@ export function assistantService(deps: AssistantDeps) {
     ...assistantGraphs(graphs, find),
     ...systemAssistants(deps),
 
-    /** The assistant of a run: a graph's name, or an id. Throws what creating a run answers (CONTRACT §1). */
-    async resolve(_actor: Actor, id: string): Promise<Assistant> {
+    idOf: (id: string): string => assistantIdOf(id, graphs),
+
+    /**
+     * The assistant of a run: a graph's name, or an id. Throws what creating a run answers (CONTRACT §1). Rules about
+     * metadata do not hide the system assistants: who configured the graphs offers them to everybody who may run any.
+     */
+    async resolve(actor: Actor, id: string): Promise<Assistant> {
       if (!graphs.ids.includes(id) && !isUuid(id)) throw new InvalidInput(invalidAssistant(graphs, id));
-      const assistant = await find(id);
+      const assistant_id = assistantIdOf(id, graphs);
+      const visibility = await authorize(actor, 'assistants:read', { assistant_id });
+      const isSystem = graphs.ids.some((graph_id) => systemAssistantId(graph_id) === assistant_id);
+      const assistant = await assistants.get(assistant_id, isSystem ? undefined : visibility);
       if (!assistant) throw new NotFound('Thread or assistant not found.');
       return assistant;
     },
@@ -63,47 +72,55 @@ export function assistantService(deps: AssistantDeps) {
 
 function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantDeps, find: FindAssistant) {
   return {
-    async create(_actor: Actor, input: AssistantCreate): Promise<Assistant> {
+    async create(actor: Actor, input: AssistantCreate): Promise<Assistant> {
       requireGraph(graphs, input.graph_id);
-      const assistant = newAssistant(input, ids, timestamp(clock.now()));
+      const value = {
+        ...input,
+        assistant_id: input.assistant_id ?? ids.uuid4(),
+        metadata: input.metadata ?? {},
+      };
+      const visibility = await authorize(actor, 'assistants:create', value);
+      const assistant = newAssistant(value, timestamp(clock.now()));
       const inserted = await assistants.insert(assistant);
       if (inserted) bus.hint(ASSISTANTS_CHANGED);
-      const stored = await assistants.get(assistant.assistant_id);
+      const stored = await assistants.get(assistant.assistant_id, inserted ? undefined : visibility);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Assistant ${assistant.assistant_id} already exists`);
     },
 
-    async get(_actor: Actor, id: string): Promise<Assistant> {
-      const assistant = await find(id);
+    async get(actor: Actor, id: string): Promise<Assistant> {
+      const assistant = await find(actor, 'assistants:read', id);
       if (!assistant) throw new NotFound('Not Found');
       return assistant;
     },
 
-    async search(_actor: Actor, query: AssistantSearch): Promise<Page<Partial<Assistant>>> {
+    async search(actor: Actor, query: AssistantSearch): Promise<Page<Partial<Assistant>>> {
+      const visibility = await authorize(actor, 'assistants:search', { ...query });
       if (query.graph_id !== undefined) requireGraph(graphs, query.graph_id);
-      const rows = await assistants.search({ ...query, limit: query.limit + 1 });
+      const rows = await assistants.search({ ...query, limit: query.limit + 1 }, visibility);
       const selected = rows.map((row) => pick(row, query.select));
       return pageOf(selected, query.limit, query.offset);
     },
 
-    count(_actor: Actor, filter: AssistantFilter): Promise<number> {
-      return assistants.count(filter);
+    async count(actor: Actor, filter: AssistantFilter): Promise<number> {
+      return assistants.count(filter, await authorize(actor, 'assistants:search', { ...filter }));
     },
 
     /** Replaces `config` and `context`, merges `metadata`, and makes the result the newest and current version. */
-    async update(_actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
+    async update(actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
       if (patch.graph_id !== undefined) requireGraph(graphs, patch.graph_id);
-      const stored = await find(id);
+      const value = { ...patch };
+      const stored = await find(actor, 'assistants:update', id, value);
       const changed =
         stored &&
-        (await assistants.update(stored.assistant_id, changes(stored, patch), timestamp(clock.now())));
+        (await assistants.update(stored.assistant_id, changes(stored, value), timestamp(clock.now())));
       if (!changed) throw new NotFound(`Assistant ${id} not found`);
       bus.hint(ASSISTANTS_CHANGED);
       return changed;
     },
 
     async delete(actor: Actor, id: string, options: { delete_threads: boolean }): Promise<void> {
-      const stored = await find(id);
+      const stored = await find(actor, 'assistants:delete', id);
       // The assistant first: from then on nobody can start another run of it.
       const deleted = stored && (await assistants.delete(stored.assistant_id));
       if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
@@ -113,12 +130,15 @@ function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantD
   };
 }
 
-function newAssistant(input: AssistantCreate, ids: Ids, now: string): Assistant {
+function newAssistant(
+  input: AssistantCreate & Pick<Assistant, 'assistant_id' | 'metadata'>,
+  now: string,
+): Assistant {
   return {
-    assistant_id: input.assistant_id ?? ids.uuid4(),
+    assistant_id: input.assistant_id,
     graph_id: input.graph_id,
     ...mirrorContext(input.config ?? {}, input.context ?? {}),
-    metadata: input.metadata ?? {},
+    metadata: input.metadata,
     name: input.name ?? 'Untitled',
     description: input.description ?? null,
     version: 1,

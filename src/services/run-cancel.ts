@@ -1,9 +1,11 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../schemas/runs.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunRepository } from '../storage/runs.ts';
+import type { Visibility } from '../storage/visibility.ts';
 import { type Cancel, DISCONNECTED, requestedBy } from './cancel.ts';
 import { isFinal } from './transitions.ts';
 
@@ -38,27 +40,32 @@ export function runCancel({ runs, queue, bus, keep_log_ms }: CancelDeps) {
     return stopping.length + ended.length;
   }
 
-  async function stopAll(status: 'pending' | 'running' | 'all', how: Cancel): Promise<void> {
-    let batch = await queue.inFlight(status, BATCH);
+  async function stopAll(
+    status: 'pending' | 'running' | 'all',
+    how: Cancel,
+    visibility: Visibility | undefined,
+  ): Promise<void> {
+    let batch = await queue.inFlight(status, BATCH, visibility);
     if (batch.length === 0) throw new NotFound(NONE_FOUND);
     while (batch.length > 0) {
       for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
         const run_ids = found.map((run) => run.run_id);
         await stop(thread_id, run_ids, how);
       }
-      batch = batch.length < BATCH ? [] : await queue.inFlight(status, BATCH);
+      batch = batch.length < BATCH ? [] : await queue.inFlight(status, BATCH, visibility);
     }
   }
 
   return {
     /** Returns the run that is being stopped. */
     async cancel(
-      _actor: Actor,
+      actor: Actor,
       thread_id: string,
       run_id: string,
       { action, reason }: CancelOptions,
     ): Promise<Run> {
-      const run = await runs.get(thread_id, run_id);
+      const visibility = await authorize(actor, 'threads:update', { thread_id, run_id, action });
+      const run = await runs.get(thread_id, run_id, visibility);
       if (!run) throw new NotFound(NONE_FOUND);
       const how = requestedBy(action, 'POST /threads/{thread_id}/runs/{run_id}/cancel', reason);
       if (isFinal(run.status) || (await stop(thread_id, [run_id], how)) === 0)
@@ -68,13 +75,14 @@ export function runCancel({ runs, queue, bus, keep_log_ms }: CancelDeps) {
 
     /** Every run of a status, or those of a thread that are named and in flight. */
     async cancelMany(
-      _actor: Actor,
+      actor: Actor,
       { status = 'all', thread_id, run_ids }: RunsCancel,
       action: CancelAction,
     ): Promise<void> {
       const how = requestedBy(action, 'POST /runs/cancel');
-      if (thread_id === undefined || run_ids === undefined) return stopAll(status, how);
-      if (!(await runs.exist(thread_id, run_ids))) throw new NotFound(NONE_FOUND);
+      const visibility = await authorize(actor, 'threads:update', { thread_id, run_ids, status, action });
+      if (thread_id === undefined || run_ids === undefined) return stopAll(status, how, visibility);
+      if (!(await runs.exist(thread_id, run_ids, visibility))) throw new NotFound(NONE_FOUND);
       if ((await stop(thread_id, run_ids, how)) === 0) throw new NotFound(NONE_IN_FLIGHT);
     },
 

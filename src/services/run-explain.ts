@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { NotFound } from '../core/errors.ts';
 import type { RunExplanation } from '../schemas/run-explanation.ts';
@@ -35,8 +36,9 @@ export function runExplain({ runs, queue, clock, max_attempts }: RunExplainDeps)
   }
 
   return {
-    async explain(_actor: Actor, thread_id: string | undefined, run_id: string): Promise<RunExplanation> {
-      const run = await runs.get(thread_id, run_id);
+    async explain(actor: Actor, thread_id: string | undefined, run_id: string): Promise<RunExplanation> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const run = await runs.get(thread_id, run_id, visibility);
       const [standing, times] = await Promise.all([queue.standing(run_id), queue.times(run_id)]);
       if (!run || !times) throw new NotFound('Not Found');
       const { worker_id, host = null, pid = null, lease_until = null } = standing ?? {};

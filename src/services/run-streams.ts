@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import { follow, type Sources } from '../events/follow.ts';
 import { type Frame, plainFrame } from '../events/frame.ts';
@@ -31,8 +32,9 @@ export interface RunStreamDeps {
 
 /** Following runs: as frames, or to their result. */
 export function runStreams({ runs, threads, sources, runCheckpoints }: RunStreamDeps) {
-  async function find(thread_id: string | undefined, run_id: string): Promise<Run> {
-    const run = await runs.get(thread_id, run_id);
+  async function find(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
+    const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+    const run = await runs.get(thread_id, run_id, visibility);
     if (!run) throw new NotFound('Run not found');
     return run;
   }
@@ -56,8 +58,8 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
     },
 
     /** The result of a run in any moment of its life; a finished one answers with its thread's newest state. */
-    async join(_actor: Actor, thread_id: string, run_id: string, signal: AbortSignal): Promise<string> {
-      const run = await find(thread_id, run_id);
+    async join(actor: Actor, thread_id: string, run_id: string, signal: AbortSignal): Promise<string> {
+      const run = await find(actor, thread_id, run_id);
       if (isFinal(run.status)) return resultOfThread(await threads.get(thread_id));
       return this.result(run, signal);
     },
@@ -67,13 +69,13 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
      * Throws `NotFound` before anything is sent.
      */
     async joinStream(
-      _actor: Actor,
+      actor: Actor,
       thread_id: string | undefined,
       run_id: string,
       options: JoinOptions,
       signal: AbortSignal,
     ): Promise<AsyncIterable<Frame>> {
-      const run = await find(thread_id, run_id);
+      const run = await find(actor, thread_id, run_id);
       const after = await beginning(run, options);
       const last = await newest(sources, run_id);
       const seq = after === 'now' || run.kwargs.resumable !== true ? last : Math.min(after, last);

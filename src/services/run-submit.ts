@@ -1,6 +1,5 @@
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
-import type { Ids } from '../core/ids.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
@@ -10,6 +9,7 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Once } from './idempotency.ts';
 import { alreadyRunning, strategyFor } from './multitask.ts';
+import type { AllowedRun } from './run-access.ts';
 import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
 import type { WebhookPolicy } from './webhook-policy.ts';
 
@@ -17,7 +17,6 @@ export interface SubmitDeps {
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
-  readonly ids: Ids;
   /** Which addresses may be told of a run's end. */
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** How long the log of an ended run is kept, ms. */
@@ -30,8 +29,7 @@ export interface SubmitDeps {
 const ANSWERABLE: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 
 /** What a client asks for, and what the server made of it. */
-export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'> {
-  readonly input: RunCreate;
+export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, AllowedRun {
   /** The run is made once for all requests with this key. */
   readonly once?: Once | undefined;
 }
@@ -78,10 +76,10 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
 }
 
 function newRun(
-  { clock, ids, keep_log_ms, default_ttl }: SubmitDeps,
-  { input, once, ...made }: Submission,
+  { clock, keep_log_ms, default_ttl }: SubmitDeps,
+  { input, once, visibility, ...made }: Submission,
 ): NewRun {
-  const context = { ...made, run_id: input.run_id ?? ids.uuid7(), now_ms: clock.now() };
+  const context = { ...made, now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary, answerable } = context;
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
@@ -104,10 +102,11 @@ function newRun(
     run,
     delay_ms,
     thread: makesThread ? newThread(run, assistant) : undefined,
+    visibility,
     thread_ttl: answerable ? ANSWERABLE : default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     once,
-    own_id: typeof input.run_id === 'string',
+    own_id: input.run_id === run_id,
     others: strategyFor(strategy, run_id, keep_log_ms),
   };
 }

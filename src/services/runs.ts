@@ -1,17 +1,19 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { CheckpointRepository } from '../storage/checkpoints.ts';
 import type { RunList } from '../storage/runs.ts';
 import type { AssistantService } from './assistants.ts';
 import type { Once } from './idempotency.ts';
+import { allowRun, type RunAccessDeps } from './run-access.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './run-cancel.ts';
 import type { RunKind } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
 import { type SubmitDeps, submit } from './run-submit.ts';
 
-export interface RunDeps extends RunStreamDeps, SubmitDeps, CancelDeps {
-  readonly assistants: Pick<AssistantService, 'resolve'>;
+export interface RunDeps extends RunAccessDeps, RunStreamDeps, SubmitDeps, CancelDeps {
+  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
   readonly checkpoints: Pick<CheckpointRepository, 'find'>;
   /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
   readonly settle: (thread_id: string) => Promise<void>;
@@ -36,41 +38,46 @@ export function runService(deps: RunDeps) {
     async create(
       actor: Actor,
       thread_id: string,
-      input: RunCreate,
+      asked: RunCreate,
       kind: RunKind,
       once?: Once,
     ): Promise<Run> {
       if (once?.run) return once.run;
+      const allowed = await allowRun(deps, actor, thread_id, asked);
+      const { input, visibility } = allowed;
       const [assistant, thread] = await Promise.all([
         deps.assistants.resolve(actor, input.assistant_id),
-        threads.get(thread_id, ['thread_id', 'metadata']),
+        threads.get(thread_id, ['thread_id', 'metadata'], visibility),
       ]);
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
-      const made = { actor, assistant, thread_id, kind, temporary: false, thread_metadata };
-      return submit(deps, { ...made, input, once });
+      const made = { ...allowed, actor, assistant, thread_id, kind, temporary: false, thread_metadata };
+      return submit(deps, { ...made, once });
     },
 
     /** Newest first. */
-    async list(_actor: Actor, thread_id: string, query: RunList): Promise<Run[]> {
-      const found = await runs.list(thread_id, query);
-      if (found.length === 0 && !(await threads.get(thread_id, ['thread_id']))) {
+    async list(actor: Actor, thread_id: string, query: RunList): Promise<Run[]> {
+      const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
+      const found = await runs.list(thread_id, query, visibility);
+      if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility))) {
         throw new NotFound(`Thread with ID ${thread_id} not found`);
       }
       return found;
     },
 
     /** Without a thread: a run whose thread the client does not know. */
-    async get(_actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
-      const run = await runs.get(thread_id, run_id);
+    async get(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const run = await runs.get(thread_id, run_id, visibility);
       if (!run) throw new NotFound('Not Found');
       return run;
     },
 
     /** A run in any state goes with its checkpoints; one that executes is stopped. The thread keeps its values. */
-    async delete(_actor: Actor, thread_id: string, run_id: string): Promise<void> {
-      const { deleted, promoted } = await queue.deleteRun(thread_id, run_id);
+    async delete(actor: Actor, thread_id: string, run_id: string): Promise<void> {
+      const visibility = await authorize(actor, 'threads:delete', { thread_id, run_id });
+      const { deleted, promoted } = await queue.deleteRun(thread_id, run_id, undefined, visibility);
       if (!deleted) throw new NotFound('Run not found');
       bus.control(run_id);
       bus.hint(run_id);

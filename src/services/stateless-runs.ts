@@ -2,6 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { BadRequest } from '../core/errors.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Once } from './idempotency.ts';
+import { allowRun } from './run-access.ts';
 import type { RunKind } from './run-options.ts';
 import { type Submission, submit, submitAll } from './run-submit.ts';
 import type { RunDeps } from './runs.ts';
@@ -10,14 +11,15 @@ export type StatelessRunService = ReturnType<typeof statelessRunService>;
 
 /** Runs without a thread: each makes one for itself, which goes when it ends unless it is to be kept (CONTRACT §2.4). */
 export function statelessRunService(deps: RunDeps) {
-  async function submission(actor: Actor, input: RunCreate, kind: RunKind): Promise<Submission> {
-    const resume = input.command?.resume;
+  async function submission(actor: Actor, asked: RunCreate, kind: RunKind): Promise<Submission> {
+    const resume = asked.command?.resume;
     if (resume !== undefined && resume !== null) {
       throw new BadRequest('You must provide a thread_id when resuming.');
     }
-    const assistant = await deps.assistants.resolve(actor, input.assistant_id);
+    const allowed = await allowRun(deps, actor, null, asked);
+    const assistant = await deps.assistants.resolve(actor, asked.assistant_id);
     const thread_id = deps.ids.uuid7();
-    return { input, actor, assistant, thread_id, kind, temporary: true, thread_metadata: {} };
+    return { ...allowed, actor, assistant, thread_id, kind, temporary: true, thread_metadata: {} };
   }
 
   return {

@@ -10,6 +10,7 @@ import type { CheckpointConfig } from '../schemas/thread-state.ts';
 import type { Thread } from '../schemas/threads.ts';
 import type { AssistantRepository } from '../storage/assistants.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
+import type { Visibility } from '../storage/visibility.ts';
 
 export interface ThreadGraphDeps {
   readonly threads: ThreadRepository;
@@ -29,14 +30,15 @@ export interface ThreadGraph {
 
 /**
  * Opens the graph of a thread. Undefined when no graph ran there and none was named in its metadata; `NotFound` when
- * the thread is missing or its graph is no longer configured.
+ * the thread is missing or not visible, or its graph is no longer configured.
  */
 export async function openThreadGraph(
   { threads, assistants, graphs, memory }: ThreadGraphDeps,
   thread_id: string,
   access: AccessContext,
+  visibility?: Visibility,
 ): Promise<ThreadGraph | undefined> {
-  const thread = await threads.get(thread_id, ['metadata']);
+  const thread = await threads.get(thread_id, ['metadata'], visibility);
   if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
   const graph_id = thread.metadata['graph_id'];
   if (typeof graph_id !== 'string') return undefined;

@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { BadRequest, NotFound, PartlyDone } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
@@ -47,12 +48,13 @@ export function threadStateService(deps: ThreadStateDeps) {
 
     /** `{}` is the latest checkpoint. An unknown one is `NotFound`; a thread without any has the empty state. */
     async at(
-      _actor: Actor,
+      actor: Actor,
       thread_id: string,
       checkpoint: CheckpointConfig,
       { subgraphs = false, select }: StateOptions,
     ): Promise<ThreadState> {
-      const opened = await openThreadGraph(deps, thread_id, 'threads.read');
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
       const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
       if (state) return selectState(state, select);
       if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
@@ -63,8 +65,9 @@ export function threadStateService(deps: ThreadStateDeps) {
      * Writes a checkpoint as if a node had returned `values`. `Conflict` while a run is pending or running,
      * `BadRequest` when the thread has no graph or the graph cannot take the values.
      */
-    async update(_actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
-      const opened = await openThreadGraph(deps, thread_id, 'threads.update');
+    async update(actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
+      const visibility = await authorize(actor, 'threads:update', { thread_id, values: input.values });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.update', visibility);
       if (!opened)
         throw new BadRequest(`Thread ${thread_id} has no graph ID. Run it once, or set it in its metadata.`);
       const { graph, memory } = opened;
@@ -77,8 +80,9 @@ export function threadStateService(deps: ThreadStateDeps) {
     },
 
     /** Newest first. */
-    async history(_actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
-      const opened = await openThreadGraph(deps, thread_id, 'threads.read');
+    async history(actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
       if (!opened) return [];
       const before = checkpointBefore(query.before);
       const states = await opened.graph.history({

@@ -1,4 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import { followThread, type ThreadFrame, type ThreadSources, threadEnd } from '../events/follow-thread.ts';
 import { type Frame, isEnd, plainFrame } from '../events/frame.ts';
@@ -24,12 +25,13 @@ export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
   return {
     /** Goes on until abort; frames have the numbers of the thread's log. Throws `NotFound` before anything is sent. */
     async follow(
-      _actor: Actor,
+      actor: Actor,
       thread_id: string,
       { modes, after }: ThreadStreamOptions,
       signal: AbortSignal,
     ): Promise<AsyncIterable<Frame>> {
-      if (!(await threads.get(thread_id, ['thread_id']))) {
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      if (!(await threads.get(thread_id, ['thread_id'], visibility))) {
         throw new NotFound(`Thread with ID ${thread_id} not found`);
       }
       // Before the reply begins: whatever happens once the client has an answer is sent.

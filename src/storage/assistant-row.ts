@@ -2,17 +2,21 @@ import { toJson } from '../core/json.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Reader, Transaction } from './db.ts';
 import { decode } from './json.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { all, raw, type Sql, sql } from './sql.ts';
+import { VISIBLE_ASSISTANTS, type Visibility, visible } from './visibility.ts';
 
 /** What each version keeps, and `assistants` a copy of from the current one. */
 export const VERSIONED = raw('graph_id, name, description, config, context, metadata, version');
 export const COLUMNS = sql`assistant_id, ${VERSIONED}, created_at, updated_at`;
 export const JSON_COLUMNS = ['config', 'context', 'metadata'] as const;
 
-export async function findAssistant(reader: Reader, assistant_id: string): Promise<Assistant | undefined> {
-  const row = await reader.get<Assistant>(
-    sql`select ${COLUMNS} from assistants where assistant_id = ${assistant_id}`,
-  );
+export async function findAssistant(
+  reader: Reader,
+  assistant_id: string,
+  visibility?: Visibility,
+): Promise<Assistant | undefined> {
+  const wanted = all([sql`assistant_id = ${assistant_id}`, visible(VISIBLE_ASSISTANTS, visibility)]);
+  const row = await reader.get<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
   return row && decode(row, JSON_COLUMNS);
 }
 

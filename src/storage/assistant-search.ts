@@ -2,11 +2,12 @@ import type { Assistant, AssistantFilter, AssistantSearch } from '../schemas/ass
 import { COLUMNS, JSON_COLUMNS } from './assistant-row.ts';
 import type { Reader } from './db.ts';
 import { decode, isOneOf } from './json.ts';
-import { asksForNothing, everyFilter, type MetadataFilter, metadataMatches } from './metadata-filter.ts';
+import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.ts';
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
 import type { TableFilter } from './search/table-search.ts';
 import { type DialectSql, raw, sql } from './sql.ts';
+import type { Visibility } from './visibility.ts';
 
 const SORT: Record<AssistantSearch['sort_by'], string> = {
   assistant_id: 'assistants.assistant_id',
@@ -20,7 +21,7 @@ const SORT: Record<AssistantSearch['sort_by'], string> = {
 export async function searchAssistants(
   reader: Reader,
   query: AssistantSearch,
-  visible?: MetadataFilter,
+  visible?: Visibility,
 ): Promise<Assistant[]> {
   const ids = await findIds(reader, {
     ...filterOf(query, visible),
@@ -41,21 +42,22 @@ export async function searchAssistants(
 export function countAssistants(
   reader: Reader,
   filter: AssistantFilter,
-  visible?: MetadataFilter,
+  visible?: Visibility,
 ): Promise<number> {
   return countRows(reader, filterOf(filter, visible));
 }
 
 function filterOf(
   { metadata, graph_id, name }: AssistantFilter,
-  visible: MetadataFilter | undefined,
+  visible: Visibility | undefined,
 ): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visible);
+  const wanted = everyFilter(metadata && { contains: metadata }, visible?.metadata);
   return {
     table: 'assistants',
     metadata: wanted,
     where: [
       graph_id === undefined ? undefined : isOfGraph(graph_id),
+      visible?.ids && isOneOf('assistants.assistant_id', visible.ids),
       name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
       asksForNothing(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
     ].filter((condition) => condition !== undefined),

@@ -11,9 +11,9 @@ import { countAssistants, searchAssistants } from './assistant-search.ts';
 import { listVersions, setLatestVersion } from './assistant-versions.ts';
 import type { Db } from './db.ts';
 import { merged } from './json.ts';
-import type { MetadataFilter } from './metadata-filter.ts';
 import { join, type Sql, sql } from './sql.ts';
 import { deleteSystemExcept, upsertSystem } from './system-assistants.ts';
+import type { Visibility } from './visibility.ts';
 
 /** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
 export type AssistantChanges = {
@@ -36,17 +36,18 @@ export function assistantRepository(db: Db) {
       });
     },
 
-    get(assistant_id: string): Promise<Assistant | undefined> {
-      return findAssistant(db, assistant_id);
+    /** One that is not visible is missing. */
+    get(assistant_id: string, visibility?: Visibility): Promise<Assistant | undefined> {
+      return findAssistant(db, assistant_id, visibility);
     },
 
-    /** Whole rows: `select` is the caller's. Of what is `visible` to the caller, if not all is. */
-    search(query: AssistantSearch, visible?: MetadataFilter): Promise<Assistant[]> {
-      return searchAssistants(db, query, visible);
+    /** Whole rows: `select` is the caller's. */
+    search(query: AssistantSearch, visibility?: Visibility): Promise<Assistant[]> {
+      return searchAssistants(db, query, visibility);
     },
 
-    count(filter: AssistantFilter, visible?: MetadataFilter): Promise<number> {
-      return countAssistants(db, filter, visible);
+    count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {
+      return countAssistants(db, filter, visibility);
     },
 
     /** Makes a new version, numbered after the highest one, and makes it current. */

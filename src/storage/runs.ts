@@ -2,6 +2,7 @@ import type { Run, RunField } from '../schemas/runs.ts';
 import type { Db } from './db.ts';
 import { decode, isOneOf } from './json.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
+import { ofVisibleThread, type Visibility } from './visibility.ts';
 
 export interface RunList {
   readonly limit: number;
@@ -19,31 +20,48 @@ const COLUMNS =
   raw(`run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at,
   updated_at, null as langsmith_session_name`);
 
-/** Reads runs. They are made, moved on and removed by the verbs of `queue/`. */
+/**
+ * Reads runs. They are made, moved on and removed by the verbs of `queue/`. A visibility is that of their threads: the
+ * run of a thread that is not visible is missing.
+ */
 export function runRepository(db: Db) {
   return {
     /** With a thread, only a run of that thread. */
-    async get(thread_id: string | undefined, run_id: string): Promise<Run | undefined> {
+    async get(
+      thread_id: string | undefined,
+      run_id: string,
+      visibility?: Visibility,
+    ): Promise<Run | undefined> {
       const wanted = all([
         sql`run_id = ${run_id}`,
         thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
+        ofVisibleThread('runs.thread_id', visibility),
       ]);
       const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
       return row && decode(row, ['metadata', 'kwargs']);
     },
 
     /** Newest first. */
-    async list(thread_id: string, { limit, offset, status, select }: RunList): Promise<Run[]> {
+    async list(
+      thread_id: string,
+      { limit, offset, status, select }: RunList,
+      visibility?: Visibility,
+    ): Promise<Run[]> {
+      const wanted = all([listed(thread_id, status), ofVisibleThread('runs.thread_id', visibility)]);
       const rows = await db.all<Run>(sql`
-        select ${columns(select)} from runs where ${listed(thread_id, status)}
+        select ${columns(select)} from runs where ${wanted}
         order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
       return rows.map((row) => decode(row, ['metadata', 'kwargs']));
     },
 
     /** True when the thread has one of them, in any state. */
-    async exist(thread_id: string, run_ids: readonly string[]): Promise<boolean> {
-      const row = await db.get(sql`select 1 from runs
-        where thread_id = ${thread_id} and ${isOneOf('run_id', run_ids)} limit 1`);
+    async exist(thread_id: string, run_ids: readonly string[], visibility?: Visibility): Promise<boolean> {
+      const wanted = all([
+        sql`thread_id = ${thread_id}`,
+        isOneOf('run_id', run_ids),
+        ofVisibleThread('runs.thread_id', visibility),
+      ]);
+      const row = await db.get(sql`select 1 from runs where ${wanted} limit 1`);
       return row !== undefined;
     },
 

@@ -1,9 +1,11 @@
+import { toJson } from '../core/json.ts';
 import type { Thread } from '../schemas/threads.ts';
 import { copyCheckpoints } from './checkpoint-copy.ts';
 import type { Db, Transaction } from './db.ts';
-import { sql } from './sql.ts';
+import { all, sql } from './sql.ts';
 import { findThread } from './thread-row.ts';
 import { type Ttl, ttlValues } from './thread-ttl.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from './visibility.ts';
 
 export interface ThreadCopy {
   readonly source_id: string;
@@ -11,7 +13,11 @@ export interface ThreadCopy {
   /** ISO-8601. */
   readonly at: string;
   /** Of the copy: it does not share the source's time. */
-  readonly ttl: Ttl | undefined;
+  readonly ttl?: Ttl | undefined;
+  /** Over the source's, shallow. */
+  readonly metadata?: Record<string, unknown> | undefined;
+  /** A source that is not visible is missing. */
+  readonly visibility?: Visibility | undefined;
 }
 
 /**
@@ -31,15 +37,20 @@ export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined
 type StoredThread = Record<'status' | 'metadata' | 'error' | 'interrupts', string>;
 
 /** The row goes through the program, for its values are of every type and need no casts so. */
-async function copyRow(tx: Transaction, { source_id, target_id, at, ttl }: ThreadCopy): Promise<boolean> {
+async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
+  const { source_id, target_id, at, ttl } = copy;
+  const wanted = all([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get<StoredThread>(
-    sql`select status, metadata, error, interrupts from threads where thread_id = ${source_id}`,
+    sql`select status, metadata, error, interrupts from threads where ${wanted}`,
   );
   if (!source) return false;
+  const metadata = copy.metadata
+    ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
+    : source.metadata;
   const inserted = await tx.run(sql`
     insert into threads (thread_id, status, metadata, config, error, interrupts, created_at, updated_at,
       state_updated_at, ttl_strategy, ttl_minutes, expires_at)
-    values (${target_id}, ${source.status}, ${source.metadata}, '{}', ${source.error}, ${source.interrupts}, ${at},
+    values (${target_id}, ${source.status}, ${metadata}, '{}', ${source.error}, ${source.interrupts}, ${at},
       ${at}, ${at}, ${ttlValues(ttl)})`);
   return inserted > 0;
 }

@@ -4,11 +4,18 @@ import { lockThread } from './queue/thread-lock.ts';
 import { removeLogs } from './run-events.ts';
 import { sql } from './sql.ts';
 import { removeThreadLog } from './thread-log.ts';
+import { findThread } from './thread-row.ts';
+import type { Visibility } from './visibility.ts';
 
 /** The runs that were in flight, whose workers must be told; undefined when there is no such thread. */
-export function deleteThread(db: Db, thread_id: string): Promise<string[] | undefined> {
+export function deleteThread(
+  db: Db,
+  thread_id: string,
+  visibility?: Visibility,
+): Promise<string[] | undefined> {
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
+    if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;
     return deleteThreadIn(tx, thread_id);
   });
 }

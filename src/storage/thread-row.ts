@@ -3,8 +3,9 @@ import { toJson } from '../core/json.ts';
 import type { Thread, ThreadField } from '../schemas/threads.ts';
 import type { Reader, Transaction } from './db.ts';
 import { decode } from './json.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { all, raw, type Sql, sql } from './sql.ts';
 import { type Ttl, ttlValues } from './thread-ttl.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from './visibility.ts';
 
 /** Which fields the caller will look at; all when undefined. */
 export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
@@ -43,10 +44,10 @@ export async function findThread(
   reader: Reader,
   thread_id: string,
   selection?: ThreadSelection,
+  visibility?: Visibility,
 ): Promise<Thread | undefined> {
-  const row = await reader.get<ThreadRow>(
-    sql`${selectThreads(selection)} where threads.thread_id = ${thread_id}`,
-  );
+  const wanted = all([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
+  const row = await reader.get<ThreadRow>(sql`${selectThreads(selection)} where ${wanted}`);
   return row && threadOf(row);
 }
 

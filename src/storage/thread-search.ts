@@ -2,12 +2,13 @@ import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../schema
 import type { Reader } from './db.ts';
 import { contains, isOneOf } from './json.ts';
 import { lookUp } from './look-up.ts';
-import { asksForNothing, everyFilter, type MetadataFilter, metadataMatches } from './metadata-filter.ts';
+import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.ts';
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
 import type { TableFilter, TablePage } from './search/table-search.ts';
 import { type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './thread-row.ts';
+import type { Visibility } from './visibility.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 
@@ -15,7 +16,7 @@ type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 export async function searchThreads(
   reader: Reader,
   query: ThreadSearch,
-  visible?: MetadataFilter,
+  visible?: Visibility,
 ): Promise<Thread[]> {
   const ids =
     query.sort_by === 'status'
@@ -24,11 +25,7 @@ export async function searchThreads(
   return load(reader, ids, query.select);
 }
 
-export function countThreads(
-  reader: Reader,
-  filter: ThreadFilter,
-  visible?: MetadataFilter,
-): Promise<number> {
+export function countThreads(reader: Reader, filter: ThreadFilter, visible?: Visibility): Promise<number> {
   const wanted = filterOf(filter, visible);
   const { status } = filter;
   if (status && status !== 'busy' && wanted.where.length === 1) return countOfStatus(reader, status);
@@ -53,7 +50,7 @@ async function load(
 async function idsByStatus(
   reader: Reader,
   query: ThreadSearch,
-  visible: MetadataFilter | undefined,
+  visible: Visibility | undefined,
 ): Promise<string[]> {
   const all: ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
   const statuses = query.status ? [query.status] : query.sort_order === 'asc' ? all : all.toReversed();
@@ -73,7 +70,7 @@ async function idsByStatus(
 
 function pageOf(
   query: ThreadSearch,
-  visible: MetadataFilter | undefined,
+  visible: Visibility | undefined,
   sort: Exclude<ThreadSearch['sort_by'], 'status'>,
 ): TablePage {
   return {
@@ -86,24 +83,24 @@ function pageOf(
   };
 }
 
-function filterOf(
-  { ids, metadata, values, status }: Filter,
-  visible: MetadataFilter | undefined,
-): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visible);
+function filterOf({ ids, metadata, values, status }: Filter, visible: Visibility | undefined): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visible?.metadata);
   const some = ids && ids.length > 0 ? ids : undefined;
   return {
     table: 'threads',
     metadata: wanted,
     where: present([
       some && isOneOfThese(some),
+      visible?.ids && isOneOfThese(visible.ids),
       status && is(status),
       asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
       values && hasValues(values),
     ]),
-    narrowing: present([some && isOneOf('threads.thread_id', some), status && stored(status)]).map(
-      (condition) => sql`select row_id from threads where ${condition}`,
-    ),
+    narrowing: present([
+      some && isOneOf('threads.thread_id', some),
+      visible?.ids && isOneOf('threads.thread_id', visible.ids),
+      status && stored(status),
+    ]).map((condition) => sql`select row_id from threads where ${condition}`),
   };
 }
 

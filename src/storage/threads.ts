@@ -8,9 +8,8 @@ import type {
 } from '../schemas/threads.ts';
 import type { Db } from './db.ts';
 import { isOneOf, merged } from './json.ts';
-import type { MetadataFilter } from './metadata-filter.ts';
-import { join, sql } from './sql.ts';
-import { copyThread } from './thread-copy.ts';
+import { all, join, type Sql, sql } from './sql.ts';
+import { copyThread, type ThreadCopy } from './thread-copy.ts';
 import { deleteThread } from './thread-delete.ts';
 import { expireThreads } from './thread-expiry.ts';
 import { pruneThread } from './thread-prune.ts';
@@ -19,6 +18,7 @@ import { countThreads, searchThreads } from './thread-search.ts';
 import { threadSize } from './thread-size.ts';
 import { type NewState, setThreadState, settleThread } from './thread-state.ts';
 import { type Ttl, threadExpiry, ttlValues } from './thread-ttl.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from './visibility.ts';
 
 export interface ThreadChanges {
   readonly metadata?: ThreadPatch['metadata'];
@@ -28,7 +28,10 @@ export interface ThreadChanges {
 
 export type ThreadRepository = ReturnType<typeof threadRepository>;
 
-/** Threads and their newest values (CONTRACT §2.2). Their status at the end of a run is written by `queue/finish`. */
+/**
+ * Threads and their newest values (CONTRACT §2.2). Their status at the end of a run is written by `queue/finish`. To a
+ * verb with a visibility, a thread that is not visible is missing.
+ */
 export function threadRepository(db: Db) {
   return {
     /** A thread that has no state yet. False when the id is taken. */
@@ -36,22 +39,39 @@ export function threadRepository(db: Db) {
       return insertThread(db, thread, ttl);
     },
 
-    get(thread_id: string, selection?: ThreadSelection): Promise<Thread | undefined> {
-      return findThread(db, thread_id, selection);
+    get(
+      thread_id: string,
+      selection?: ThreadSelection,
+      visibility?: Visibility,
+    ): Promise<Thread | undefined> {
+      return findThread(db, thread_id, selection, visibility);
     },
 
-    /** Whole rows, but for `values` that were not selected; of what is `visible` to the caller, if not all is. */
-    search(query: ThreadSearch, visible?: MetadataFilter): Promise<Thread[]> {
-      return searchThreads(db, query, visible);
+    /** Whether it is there for somebody: `hidden` is there, but not for them. */
+    async standing(thread_id: string, visibility: Visibility): Promise<'visible' | 'hidden' | 'missing'> {
+      const row = await db.get<{ is_visible: boolean | 0 | 1 }>(sql`
+        select ${visible(VISIBLE_THREADS, visibility) as Sql} as is_visible
+        from threads where thread_id = ${thread_id}`);
+      return row ? (row.is_visible ? 'visible' : 'hidden') : 'missing';
     },
 
-    count(filter: ThreadFilter, visible?: MetadataFilter): Promise<number> {
-      return countThreads(db, filter, visible);
+    /** Whole rows, but for `values` that were not selected. */
+    search(query: ThreadSearch, visibility?: Visibility): Promise<Thread[]> {
+      return searchThreads(db, query, visibility);
+    },
+
+    count(filter: ThreadFilter, visibility?: Visibility): Promise<number> {
+      return countThreads(db, filter, visibility);
     },
 
     /** `metadata` is merged shallow. `updated_at` moves even when nothing else does. */
-    update(thread_id: string, changes: ThreadChanges, at: string): Promise<Thread | undefined> {
-      return updateThread(db, thread_id, changes, at);
+    update(
+      thread_id: string,
+      changes: ThreadChanges,
+      at: string,
+      visibility?: Visibility,
+    ): Promise<Thread | undefined> {
+      return updateThread(db, thread_id, changes, at, visibility);
     },
 
     /** Refused while a run of the thread is in flight. */
@@ -68,8 +88,8 @@ export function threadRepository(db: Db) {
      * With its runs, their events and its checkpoints. The runs that were in flight, whose workers must be told;
      * undefined when there is no such thread.
      */
-    delete(thread_id: string): Promise<string[] | undefined> {
-      return deleteThread(db, thread_id);
+    delete(thread_id: string, visibility?: Visibility): Promise<string[] | undefined> {
+      return deleteThread(db, thread_id, visibility);
     },
 
     /** All but its newest checkpoint goes. False, and nothing happens, while a run of it is in flight. */
@@ -93,16 +113,15 @@ export function threadRepository(db: Db) {
     },
 
     /** How many of these there are. */
-    async countOf(thread_ids: readonly string[]): Promise<number> {
-      const row = await db.get<{ count: number }>(
-        sql`select count(*) as count from threads where ${isOneOf('thread_id', thread_ids)}`,
-      );
+    async countOf(thread_ids: readonly string[], visibility?: Visibility): Promise<number> {
+      const wanted = all([isOneOf('thread_id', thread_ids), visible(VISIBLE_THREADS, visibility)]);
+      const row = await db.get<{ count: number }>(sql`select count(*) as count from threads where ${wanted}`);
       return row?.count ?? 0;
     },
 
     /** State and history go over, runs do not. Undefined when there is no source. */
-    copy(source_id: string, target_id: string, at: string, ttl?: Ttl): Promise<Thread | undefined> {
-      return copyThread(db, { source_id, target_id, at, ttl });
+    copy(copy: ThreadCopy): Promise<Thread | undefined> {
+      return copyThread(db, copy);
     },
   };
 }
@@ -112,14 +131,16 @@ function updateThread(
   thread_id: string,
   { metadata, ttl }: ThreadChanges,
   at: string,
+  visibility: Visibility | undefined,
 ): Promise<Thread | undefined> {
+  const wanted = all([sql`thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
   const assignments = [
     sql`updated_at = ${at}`,
     metadata && sql`metadata = ${merged('metadata', metadata)}`,
     ttl && sql`(ttl_strategy, ttl_minutes, expires_at) = (${ttlValues(ttl)})`,
   ].filter((assignment) => assignment !== undefined);
   return db.transaction('promised', async (tx) => {
-    await tx.run(sql`update threads set ${join(assignments, ', ')} where thread_id = ${thread_id}`);
-    return findThread(tx, thread_id);
+    const changed = await tx.run(sql`update threads set ${join(assignments, ', ')} where ${wanted}`);
+    return changed > 0 ? findThread(tx, thread_id) : undefined;
   });
 }

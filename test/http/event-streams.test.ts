@@ -83,11 +83,11 @@ test('events of a resumable run have ids', async () => {
 
 test('event streaming ends its lines as the official JavaScript server does', async () => {
   const text = '{"type":"event","seq":4}';
-  async function events(_actor: unknown, _thread: unknown, _filter: unknown, sink: EventSink) {
+  async function events(_asked: unknown, sink: EventSink) {
     sink.send({ seq: 4, method: 'values', channel: 'values', namespace: [], text });
     await new Promise(() => {});
   }
-  await using http = await bareServer({ services: { eventStreaming: { filter: () => ({}), events } } });
+  await using http = await bareServer({ services: { eventStreaming: { open: async () => ({}), events } } });
   const answer = await open(await http.listen(), `/threads/${ID}/stream/events`, '{"channels":["values"]}');
   let bytes = '';
   for await (const chunk of answer) {

@@ -76,13 +76,13 @@ describeEachDatabase('searching by metadata', (open) => {
       const filter: MetadataFilter = { all: [{ contains: contained }, ...(visible ? [visible] : [])] };
       const expected = kept.flatMap((document, n) => (satisfies(document, filter) ? [threadId(n)] : []));
       const ordered = sort_order === 'asc' ? expected : expected.toReversed();
-      const found = await threads.search({ ...query, limit }, visible);
+      const found = await threads.search({ ...query, limit }, { metadata: visible });
       const told = `round ${round}: ${toJson(filter)}`;
       expect(
         found.map(({ thread_id }) => thread_id),
         told,
       ).toEqual(ordered.slice(offset, offset + limit));
-      expect(await threads.count({ metadata: contained }, visible), told).toBe(expected.length);
+      expect(await threads.count({ metadata: contained }, { metadata: visible }), told).toBe(expected.length);
     }
   });
 
@@ -94,7 +94,7 @@ describeEachDatabase('searching by metadata', (open) => {
     await threads.update(threadId(1), { metadata: { tags: ['y', 'z'] } }, at(2));
     expect(await count({ user: 'a', tags: ['z'] })).toBe(1);
     expect(await count({ tags: ['x'] })).toBe(0);
-    await threads.copy(threadId(1), threadId(2), at(3));
+    await threads.copy({ source_id: threadId(1), target_id: threadId(2), at: at(3) });
     await threads.update(threadId(2), { metadata: { user: 'b' } }, at(4));
     expect([await count({ user: 'a' }), await count({ user: 'b' }), await count({ tags: ['y'] })]).toEqual([
       1, 1, 2,
@@ -136,7 +136,7 @@ describeEachDatabase('searching by metadata', (open) => {
     });
     await assistants.update(assistant_id, { metadata: { team: { id: 2 } } }, at(2));
     const found = async (query: object, visible?: MetadataFilter) =>
-      (await assistants.search(AssistantSearch.parse(query), visible)).length;
+      (await assistants.search(AssistantSearch.parse(query), { metadata: visible })).length;
     expect(await found({ metadata: { team: { id: 2 } }, sort_by: 'name' })).toBe(1);
     expect(await found({ metadata: { team: { id: 1 } } })).toBe(0);
     expect(await found({ name: 'écH' }, { any: [{ contains: { team: { id: 2 } } }] })).toBe(1);

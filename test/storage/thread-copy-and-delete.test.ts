@@ -67,7 +67,7 @@ describeEachDatabase('copying a thread', (open) => {
     await threads.insert(freshThread(1, { metadata: { a: [1] } }));
     const interrupts = { task: [{ id: 'i', value: '?' }] };
     await threads.setState(threadId(1), { values: { n: 1 }, status: 'interrupted', interrupts }, at(2));
-    const copy = await threads.copy(threadId(1), threadId(5), at(9));
+    const copy = await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(9) });
     expect(copy).toEqual({
       ...freshThread(5, { metadata: { a: [1] } }),
       created_at: at(9),
@@ -86,7 +86,7 @@ describeEachDatabase('copying a thread', (open) => {
     const threads = threadRepository(db);
     await usedThread(db, 1);
     const before = await rows(db);
-    const copy = await threads.copy(threadId(1), threadId(5), at(9));
+    const copy = await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(9) });
     expect(copy).toMatchObject({ status: 'idle', values: { n: 2 }, metadata: { n: 1 } });
     expect((await threads.get(threadId(1)))?.status).toBe('busy');
     expect(await rows(db)).toEqual({ ...before, threads: 2, thread_values: 2 });
@@ -96,14 +96,14 @@ describeEachDatabase('copying a thread', (open) => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
-    const copy = await threads.copy(threadId(1), threadId(5), at(5));
+    const copy = await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(5) });
     expect(copy).toEqual(freshThread(5));
   });
 
   test('of nothing is nothing', async () => {
     await using db = await open();
     const threads = threadRepository(db);
-    expect(await threads.copy(threadId(1), threadId(5), at(9))).toBeUndefined();
+    expect(await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(9) })).toBeUndefined();
     expect(await threads.count({})).toBe(0);
   });
 });

@@ -77,8 +77,8 @@ describeEachDatabase('threads with a time', (open) => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), OVER);
-    await threads.copy(threadId(1), threadId(2), at(2));
-    await threads.copy(threadId(1), threadId(3), at(2), HOUR);
+    await threads.copy({ source_id: threadId(1), target_id: threadId(2), at: at(2) });
+    await threads.copy({ source_id: threadId(1), target_id: threadId(3), at: at(2), ttl: HOUR });
     expect(await threads.expiry(threadId(2))).toBeUndefined();
     expect(await threads.expiry(threadId(3))).toMatchObject({ ttl_minutes: 60 });
   });

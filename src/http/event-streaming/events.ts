@@ -40,14 +40,14 @@ export function eventStreamRoutes(
       },
     },
     async ({ actor, params, body }, reply) => {
-      const request = eventStreaming.filter(body);
+      const request = await eventStreaming.open(actor, params.thread_id, body);
       await pushEvents(reply, (sink, signal) => {
         const events = {
           ...sink,
           send: ({ seq, method, text }: { seq: number; method: string; text: string }) =>
             sink.send({ seq, event: method, data: text }),
         };
-        return eventStreaming.events(actor, params.thread_id, request, events, signal);
+        return eventStreaming.events(request, events, signal);
       });
     },
   );

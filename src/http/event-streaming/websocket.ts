@@ -90,20 +90,36 @@ function converse(
 ): void {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
-  const connection = eventStreaming.connect(thread_id, sinkOf(socket), gone.signal);
+  const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket), gone.signal);
   let turn = Promise.resolve();
   socket.on('message', (data) => {
     turn = turn.then(async () => {
+      const connection = await opening.catch(() => undefined);
+      if (!connection) return;
       const envelope = parse(String(data));
       const answer = envelope
-        ? await connection.command(actor, envelope.value)
+        ? await connection.command(envelope.value)
         : badEnvelope(null, 'Protocol commands must be valid JSON.');
       if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
     });
   });
-  connection.served
-    .catch((error: unknown) => logger.error('stream broke off', { error }))
-    .finally(() => socket.close(FAILED, 'thread stream ended'));
+  void serve(opening, socket, logger);
+}
+
+/** Resolves when the socket was closed. */
+async function serve(
+  opening: ReturnType<EventStreamingService['connect']>,
+  socket: Socket,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await (await opening).served;
+    socket.close(FAILED, 'thread stream ended');
+  } catch (error) {
+    if (error instanceof ServerError) return refuse(socket, error.status, error.message);
+    logger.error('stream broke off', { error });
+    socket.close(FAILED, 'thread stream ended');
+  }
 }
 
 function sinkOf(socket: Socket): EventSink {

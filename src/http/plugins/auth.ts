@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Actor } from '../../auth/actor.ts';
+import { type Actor, systemActor } from '../../auth/actor.ts';
 import { Unauthorized } from '../../core/errors.ts';
 
 declare module 'fastify' {
@@ -21,7 +21,7 @@ export function useAuth(server: FastifyInstance, api_keys: readonly string[]): v
   const digests = api_keys.map(digest);
   server.decorateRequest('actor');
   server.addHook('onRequest', async (request) => {
-    request.actor = { user: null, request_id: request.id };
+    request.actor = systemActor(request.id);
     if (digests.length === 0 || request.method === 'OPTIONS' || request.routeOptions.config.open) return;
     const key = request.headers['x-api-key'];
     if (typeof key !== 'string') throw new Unauthorized('Missing X-Api-Key header');

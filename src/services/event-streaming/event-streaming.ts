@@ -22,6 +22,7 @@ import { translator } from './events.ts';
 import { CommandFailed, commandError } from './failures.ts';
 import { threadFeeds } from './feeds.ts';
 import { eventFilter, wholeNumber } from './filter.ts';
+import { allowListening } from './listening.ts';
 import { runCommands } from './run-commands.ts';
 import { stateCommands } from './state-commands.ts';
 import { type EventSink, Subscriber } from './subscriber.ts';
@@ -31,7 +32,7 @@ export interface EventStreamingDeps {
   readonly runs: RunService;
   readonly threadState: ThreadStateService;
   readonly runRows: RunRepository;
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly threads: Pick<ThreadRepository, 'get' | 'standing'>;
   readonly sources: ThreadSources;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -52,7 +53,7 @@ const BAD_ENVELOPE = 'Protocol commands must include an integer id and string me
 
 /** Event streaming, also called protocol v2 (CONTRACT §7): the same commands and events over HTTP and WebSocket. */
 export function eventStreamingService(deps: EventStreamingDeps) {
-  const { sources, runRows, clock, ids, logger } = deps;
+  const { sources, threads, runRows, clock, ids, logger } = deps;
   const verbs = verbsOf(deps);
   const feeds = threadFeeds({
     sources,
@@ -74,6 +75,8 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     if (!Number.isInteger(id) || typeof method !== 'string') return badEnvelope(id);
     try {
       const verb = own(subscriptionCommands(subscriber, ids), method) ?? own(verbs, method);
+      // On a connection it was asked when that was opened; the other verbs ask themselves.
+      if (!subscriber && method.startsWith('subscription.')) await allowListening(threads, actor, thread_id);
       if (!verb) throw new CommandFailed('unknown_command', `Unknown protocol command: ${method}`);
       const result = await verb(actor, thread_id, params ?? {}, once);
       const meta = { thread_id, applied_through_seq: await threadEnd(sources, thread_id) };
@@ -89,31 +92,36 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   return {
     command,
 
-    /** What a request for events asks for. Throws `BadRequest`. */
-    filter: (request: EventStreamRequest) => ({
-      filter: eventFilter(request),
-      since: wholeNumber('since', request.since) ?? 0,
-    }),
+    /** What a request for events asks for. Throws `BadRequest`, and `NotFound` for somebody else's thread. */
+    async open(actor: Actor, thread_id: string, request: EventStreamRequest) {
+      const filter = eventFilter(request);
+      const since = wholeNumber('since', request.since) ?? 0;
+      return { thread_id, filter, since, guard: await allowListening(threads, actor, thread_id) };
+    },
 
     /** Sends what the filter wants to the sink, from the past and as it happens, until abort. */
     async events(
-      _actor: Actor,
-      thread_id: string,
-      { filter, since }: ReturnType<typeof this.filter>,
+      { thread_id, filter, since, guard }: Awaited<ReturnType<typeof this.open>>,
       sink: EventSink,
       signal: AbortSignal,
     ): Promise<void> {
-      const subscriber = new Subscriber(sink);
+      const refused = new AbortController();
+      const subscriber = new Subscriber(guard(sink, () => refused.abort()));
       void subscriber.subscribe('', filter, since);
-      await feeds.serve(thread_id, subscriber, signal);
+      await feeds.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal]));
     },
 
-    /** A connection that subscribes by commands; `served` rejects when events can no longer be had. */
-    connect(thread_id: string, sink: EventSink, signal: AbortSignal) {
-      const subscriber = new Subscriber(sink);
+    /**
+     * A connection that subscribes by commands; `served` rejects when events can no longer be had. Throws `NotFound` for
+     * somebody else's thread.
+     */
+    async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
+      const guard = await allowListening(threads, actor, thread_id);
+      const refused = new AbortController();
+      const subscriber = new Subscriber(guard(sink, () => refused.abort()));
       return {
-        served: feeds.serve(thread_id, subscriber, signal),
-        command: (actor: Actor, envelope: unknown) => command(actor, thread_id, envelope, { subscriber }),
+        served: feeds.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal])),
+        command: (envelope: unknown) => command(actor, thread_id, envelope, { subscriber }),
       };
     },
   };

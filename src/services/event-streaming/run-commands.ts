@@ -1,4 +1,5 @@
 import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
 import type { Command } from '../../schemas/command.ts';
 import type { Params } from '../../schemas/event-streaming.ts';
 import type { JsonObject } from '../../schemas/fields.ts';
@@ -33,7 +34,7 @@ const MODES: RunCreate['stream_mode'] = [
 
 /** The commands that make a run (CONTRACT §7); for a request that comes again, none. */
 export function runCommands(deps: RunCommandDeps) {
-  const { threads } = deps;
+  const read = reader(deps);
   const start = starter(deps);
 
   return {
@@ -43,7 +44,7 @@ export function runCommands(deps: RunCommandDeps) {
       const strategy = MultitaskStrategy.safeParse(params.multitaskStrategy ?? params.multitask_strategy);
       const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
       const thread =
-        input === null || input === undefined || isFork ? undefined : await threads.get(thread_id);
+        input === null || input === undefined || isFork ? undefined : await read(actor, thread_id);
       const what = waiting(thread).length > 0 ? { command: { resume: input } } : { input };
       const multitask_strategy = strategy.data;
       const run = { assistant_id, ...what, config, metadata, multitask_strategy };
@@ -55,8 +56,8 @@ export function runCommands(deps: RunCommandDeps) {
     async respond(actor: Actor, thread_id: string, params: Params<'input.respond'>, once?: Once) {
       const answers = answersOf(params);
       if (once?.run) return {};
-      await letGo(deps, thread_id);
-      const thread = await threads.get(thread_id);
+      await letGo(deps, actor, thread_id);
+      const thread = await read(actor, thread_id);
       const assistant_id = assistantOf(thread);
       const known = waiting(thread);
       const unknown = Object.keys(answers).find((id) => !known.includes(id));
@@ -78,20 +79,26 @@ export function runCommands(deps: RunCommandDeps) {
           'A message can only be given to the graph itself, not to a subgraph.',
         );
       }
-      const assistant_id = assistantOf(await threads.get(thread_id));
+      const assistant_id = assistantOf(await read(actor, thread_id));
       await start(actor, thread_id, { assistant_id, input: { messages: [message] } }, once);
       return {};
     },
 
     async fork(actor: Actor, thread_id: string, params: Params<'state.fork'>, once?: Once) {
       const { checkpoint_id, input, config } = params;
-      const assistant_id = assistantOf(await threads.get(thread_id));
+      const assistant_id = assistantOf(await read(actor, thread_id));
       const configurable = { ...(config?.['configurable'] as JsonObject), checkpoint_id };
       const run = { assistant_id, input, config: { ...config, configurable } };
       const { run_id } = await start(actor, thread_id, run, once);
       return { run_id, thread_id };
     },
   };
+}
+
+/** A thread that the actor may not see is as if there were none. */
+function reader({ threads }: RunCommandDeps) {
+  return async (actor: Actor, thread_id: string): Promise<Thread | undefined> =>
+    threads.get(thread_id, undefined, await authorize(actor, 'threads:read', { thread_id }));
 }
 
 type StartRun = (
@@ -142,8 +149,9 @@ function answersOf({ interrupt_id, response, responses }: Params<'input.respond'
 }
 
 /** A client may answer as soon as it is asked, which is before the run that asks has come to its end. */
-async function letGo({ runs, runRows }: RunCommandDeps, thread_id: string): Promise<void> {
-  const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 });
+async function letGo({ runs, runRows }: RunCommandDeps, actor: Actor, thread_id: string): Promise<void> {
+  const visibility = await authorize(actor, 'threads:read', { thread_id });
+  const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility);
   if (!newest || isFinal(newest.status)) return;
   for await (const _ of runs.follow(newest, AbortSignal.timeout(LET_GO_MS)));
 }

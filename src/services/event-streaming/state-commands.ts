@@ -1,4 +1,5 @@
 import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { Namespace, Params } from '../../schemas/event-streaming.ts';
@@ -52,10 +53,11 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
     },
 
     /** The graphs of a run, the newest of the thread unless one is named, and how far each has come. */
-    async tree(_actor: Actor, thread_id: string, { run_id }: Params<'agent.getTree'>) {
+    async tree(actor: Actor, thread_id: string, { run_id }: Params<'agent.getTree'>) {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
       const run = run_id
-        ? await runRows.get(thread_id, run_id)
-        : (await runRows.list(thread_id, { limit: 1, offset: 0 }))[0];
+        ? await runRows.get(thread_id, run_id, visibility)
+        : (await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility))[0];
       if (!run) throw new CommandFailed('no_such_run', 'There is no such run on this thread.');
       const frames = await log.readNamed(run.run_id, [`${PROTOCOL_EVENT}lifecycle|`, END_EVENT]);
       const { configurable } = run.kwargs['config'] as { configurable: { graph_id: string } };

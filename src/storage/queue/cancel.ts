@@ -3,9 +3,10 @@ import type { CancelAction, RunKwargs } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
-import { list, sql } from '../sql.ts';
+import { all as every, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
+import { ofVisibleThread, type Visibility } from '../visibility.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { endLog } from './end-log.ts';
 import { promote } from './promote.ts';
@@ -47,10 +48,19 @@ const OF_STATUS = {
   all: sql`true`,
 };
 
-/** Some runs that wait, execute, or both, on any thread, and are not cancelled yet; the first that came. */
-export function inFlightOf(db: Db, status: keyof typeof OF_STATUS, limit: number): Promise<InFlightRun[]> {
-  return db.all(sql`select run_id, thread_id from run_queue
-    where cancel_action is null and ${OF_STATUS[status]} order by seq limit ${limit}`);
+/** Some runs that wait, execute, or both, on any visible thread, and are not cancelled yet; the first that came. */
+export function inFlightOf(
+  db: Db,
+  status: keyof typeof OF_STATUS,
+  limit: number,
+  visibility?: Visibility,
+): Promise<InFlightRun[]> {
+  const wanted = every([
+    sql`cancel_action is null`,
+    OF_STATUS[status],
+    ofVisibleThread('run_queue.thread_id', visibility),
+  ]);
+  return db.all(sql`select run_id, thread_id from run_queue where ${wanted} order by seq limit ${limit}`);
 }
 
 /** The runs of a thread that wait or execute, first come first. */

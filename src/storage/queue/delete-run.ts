@@ -1,8 +1,9 @@
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db } from '../db.ts';
 import { removeLogs } from '../run-events.ts';
-import { list, sql } from '../sql.ts';
+import { all, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
+import { ofVisibleThread, type Visibility } from '../visibility.ts';
 import { promote } from './promote.ts';
 import { lockThread } from './thread-lock.ts';
 
@@ -26,10 +27,16 @@ export function deleteRun(
   thread_id: string,
   run_id: string,
   checkpoints: ItsCheckpoints = 'remove checkpoints',
+  visibility?: Visibility,
 ): Promise<DeletedRun> {
+  const wanted = all([
+    sql`run_id = ${run_id}`,
+    sql`thread_id = ${thread_id}`,
+    ofVisibleThread('runs.thread_id', visibility),
+  ]);
   return db.transaction('promised', async (tx) => {
     await lockThread(tx, thread_id);
-    const gone = await tx.run(sql`delete from runs where run_id = ${run_id} and thread_id = ${thread_id}`);
+    const gone = await tx.run(sql`delete from runs where ${wanted}`);
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     // Its length counts an end that was never written, so that two runs never begin at the same number.

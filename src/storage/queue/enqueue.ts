@@ -3,10 +3,11 @@ import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { Db, Transaction } from '../db.ts';
 import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
-import { sql } from '../sql.ts';
+import { raw, sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
 import { nowPlus } from '../time.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../visibility.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows, inFlight, type QueueRow } from './cancel.ts';
 import { lockThread } from './thread-lock.ts';
@@ -17,6 +18,8 @@ export interface NewRun {
   readonly delay_ms: number;
   /** Made in the same transaction when the thread is missing; without it a missing thread is an outcome. */
   readonly thread: Thread | undefined;
+  /** To a thread that is there but not visible no run is added, as if it were missing and could not be made. */
+  readonly visibility?: Visibility | undefined;
   /** Of the thread that is made. */
   readonly thread_ttl?: Ttl | undefined;
   /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
@@ -107,25 +110,23 @@ function stateOf(rows: readonly QueueRow[], ended: readonly string[], delay_ms: 
 }
 
 /** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
-async function touchThread(
-  tx: Transaction,
-  { run, thread, thread_ttl, thread_metadata }: NewRun,
-): Promise<boolean> {
+async function touchThread(tx: Transaction, request: NewRun): Promise<boolean> {
+  const { run, thread, thread_ttl, thread_metadata, visibility } = request;
   await lockThread(tx, run.thread_id);
-  const found = await tx.get<{ metadata: string }>(
-    sql`select metadata from threads where thread_id = ${run.thread_id}`,
+  const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
+  const found = await tx.get<{ metadata: string; is_visible: boolean | 0 | 1 }>(
+    sql`select metadata, ${isVisible} as is_visible from threads where thread_id = ${run.thread_id}`,
   );
   if (found) {
+    if (!found.is_visible) return false;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
     await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
       where thread_id = ${run.thread_id}`);
     return true;
   }
   if (!thread) return false;
-  await insertThread(tx, thread, thread_ttl);
   // There was nothing to lock before, and somebody else may have made it at the same time.
-  await lockThread(tx, run.thread_id);
-  return true;
+  return (await insertThread(tx, thread, thread_ttl)) || touchThread(tx, request);
 }
 
 /** Of a run that was rolled back or deleted a worker or a log may be left, which would pass for the new one's. */

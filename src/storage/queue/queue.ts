@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { Visibility } from '../visibility.ts';
 import { RUN_WEBHOOKS, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, cancelRuns, inFlightOf } from './cancel.ts';
 import { type Claim, claim } from './claim.ts';
@@ -25,9 +26,10 @@ export function runQueue(db: Db, webhooks: RunWebhookRules = RUN_WEBHOOKS) {
     release: (lease: Lease, how: Release) => release(db, lease, how),
     cancel: (thread_id: string, run_ids: string[], how: Cancellation) =>
       cancelRuns(db, thread_id, run_ids, how, webhooks),
-    inFlight: (status: 'pending' | 'running' | 'all', limit: number) => inFlightOf(db, status, limit),
-    deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints) =>
-      deleteRun(db, thread_id, run_id, checkpoints),
+    inFlight: (status: 'pending' | 'running' | 'all', limit: number, visibility?: Visibility) =>
+      inFlightOf(db, status, limit, visibility),
+    deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints, visibility?: Visibility) =>
+      deleteRun(db, thread_id, run_id, checkpoints, visibility),
     figures: () => queueFigures(db),
     promoteDue: () => promoteDue(db),
     nextDue: () => nextDue(db),
