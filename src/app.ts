@@ -59,7 +59,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
   });
-  const longTermStore = openLongTermStore(config, storage);
+  const longTermStore = await openLongTermStore(config, storage, logger);
   const ground: Ground = {
     config,
     logger,

@@ -18,6 +18,7 @@ export function wireWorkers({ config, storage, store, ...ground }: Ground): Engi
       keys,
       outbox: storage.outbox,
       dispatcher: wireDispatcher({ config, storage, store, ...ground }),
+      storeItems: storage.storeItems,
       writes,
       memory: (attempt, lease, durability) => ({
         checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, durability }),
@@ -38,7 +39,7 @@ export function isAlone({ storage }: Pick<Config, 'storage'>): boolean {
   return storage.url.startsWith('sqlite:');
 }
 
-function engineOptions({ runs, storage, checkpointer: { ttl }, webhooks }: Config): EngineOptions {
+function engineOptions({ runs, storage, store, webhooks, checkpointer: { ttl } }: Config): EngineOptions {
   return {
     concurrency: runs.concurrency,
     max_attempts: runs.max_attempts,
@@ -47,5 +48,6 @@ function engineOptions({ runs, storage, checkpointer: { ttl }, webhooks }: Confi
     pid: process.pid,
     keep_deliveries_ms: webhooks.delivery.keep_days * 86_400_000,
     expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
+    store_expiry_ms: store.ttl.sweep_interval_minutes * 60_000,
   };
 }

@@ -17,7 +17,8 @@ export function loadError(graph_id: string, cause: unknown, root: string): Graph
 /** Absolute paths, also as file URLs; not the path of a web address. */
 const PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/])+[^\s'"`\\/:]*/g;
 
-function publicText(cause: unknown, root: string): string {
+/** What a client may read of an error: no path outside of the project, on one line. */
+export function publicText(cause: unknown, root: string): string {
   const text = cause instanceof Error || hasMessage(cause) ? cause.message : String(cause);
   // Node adds where it was required from, LangGraph a link to its own documentation.
   const [told = ''] = text.split(/\n(?:Require stack|\nTroubleshooting URL):/);

@@ -18,8 +18,16 @@ export type GraphExport = { readonly graph: RunnableGraph } | { readonly factory
 
 const NATIVE = new Set(['.js', '.mjs', '.cjs']);
 
-/** Loads `name` (`default` when empty) from a file of the user's project. Throws what the file throws. */
+/** Loads the graph `name` (`default` when empty) from a file of the user's project. Throws what the file throws. */
 export async function loadExport(file: string, name: string): Promise<GraphExport> {
+  const exported = await loadValue(file, name);
+  return typeof exported === 'function'
+    ? { factory: exported as GraphFactory }
+    : { graph: await asGraph(exported) };
+}
+
+/** Likewise anything else that it exports. */
+export async function loadValue(file: string, name: string): Promise<unknown> {
   if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error(`there is no file ${file}`);
   const module = await importFile(file);
   const key = name === '' ? 'default' : name;
@@ -28,9 +36,7 @@ export async function loadExport(file: string, name: string): Promise<GraphExpor
     const names = Object.keys(module).filter((each) => each !== '__esModule');
     throw new Error(`${file} has no export '${key}', only: ${names.join(', ') || 'nothing'}`);
   }
-  return typeof exported === 'function'
-    ? { factory: exported as GraphFactory }
-    : { graph: await asGraph(exported) };
+  return exported;
 }
 
 /**

@@ -1,8 +1,13 @@
+import { InvalidInput } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
 import type { StoreItem, StoreMatch } from '../schemas/store.ts';
-import type { StoreChange, StoreItemRepository } from '../storage/store-items.ts';
+import type { StoreItemRepository, StoreSearchQuery } from '../storage/store-items.ts';
 import type { NamespaceQuery } from '../storage/store-namespaces.ts';
+import type { StoreVectors, StoreWrite } from '../storage/store-write.ts';
 import { storeConditions } from './store-filter.ts';
+import type { Embeddable, StoreIndex } from './store-index.ts';
 import { checkExisting, checkKey, checkLabels, checkNamespace } from './store-namespace.ts';
+import { searchText, WHOLE } from './store-texts.ts';
 
 /** The configuration's `store.ttl`. */
 export interface StoreTtlRules {
@@ -12,15 +17,21 @@ export interface StoreTtlRules {
   readonly refresh_on_read: boolean;
 }
 
-export interface StoreWrite {
+export interface StoreChange {
   readonly namespace: string[];
   readonly key: string;
   /** Null deletes. */
   readonly value: Record<string, unknown> | null;
   /** What a search with a query sees: nothing, or these paths instead of the usual ones. */
-  readonly index?: false | string[] | null | undefined;
+  readonly index?: false | readonly string[] | null | undefined;
   /** Minutes; null: it stays. */
   readonly ttl?: number | null | undefined;
+}
+
+export interface StoreAddress {
+  readonly namespace: string[];
+  readonly key: string;
+  readonly refresh_ttl?: boolean | null | undefined;
 }
 
 export interface StoreQuery {
@@ -32,59 +43,112 @@ export interface StoreQuery {
   readonly refresh_ttl?: boolean | null | undefined;
 }
 
+export interface LongTermStoreDeps {
+  readonly items: StoreItemRepository;
+  readonly ttl: StoreTtlRules;
+  /** Searches go by meaning; without it by words. */
+  readonly index?: StoreIndex | undefined;
+}
+
 export type LongTermStore = ReturnType<typeof longTermStore>;
 
 /**
  * The rules of the long-term store (CONTRACT §13), the same for clients and for graphs. Each verb throws `BadRequest`
- * or `InvalidInput` for a namespace, a key or a filter that cannot be.
+ * or `InvalidInput` for a namespace, a key or a filter that cannot be, and `Unavailable` when the embedder fails.
  */
-export function longTermStore({ items, ttl }: { items: StoreItemRepository; ttl: StoreTtlRules }) {
+export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   const refreshes = (wanted: boolean | null | undefined) => wanted ?? ttl.refresh_on_read;
 
-  function changeOf({ namespace, key, value, ttl: minutes = ttl.default_ttl }: StoreWrite): StoreChange {
-    checkKey(key);
-    if (value === null) checkExisting(namespace);
-    else checkNamespace(namespace);
-    return { namespace, key, value, ttl_minutes: minutes ?? null };
+  function writeOf(change: StoreChange, embedded: StoreVectors | undefined): StoreWrite {
+    const { namespace, key, value, index: rule = null, ttl: minutes = ttl.default_ttl ?? null } = change;
+    const text = value === null || rule === false ? null : searchText(value, rule ?? [WHOLE]);
+    return { namespace, key, value, ttl_minutes: minutes, index_rule: rule, text, embedded };
+  }
+
+  async function queryOf(text: string | null | undefined): Promise<StoreSearchQuery> {
+    if (!text?.trim()) return undefined;
+    return index ? { vector: await index.vectorOf(text), indexed_by: index.name } : text;
   }
 
   return {
-    /** All or none, in their order; kept when the promise resolves. */
-    async apply(writes: readonly StoreWrite[]): Promise<void> {
-      await items.apply(writes.map(changeOf));
+    /** All or none, in their order; kept when the promise resolves. Their vectors are made first. */
+    async apply(changes: readonly StoreChange[]): Promise<void> {
+      // At once: the caller's objects may change while vectors are made.
+      const own = copyOf(changes);
+      own.forEach(checkChange);
+      const vectors = index && (await vectorsOf(index, own));
+      await items.apply(own.map((change, place) => writeOf(change, vectors?.[place])));
     },
 
-    async get({
-      namespace,
-      key,
-      refresh_ttl,
-    }: Pick<StoreWrite, 'namespace' | 'key'> & Pick<StoreQuery, 'refresh_ttl'>): Promise<
-      StoreItem | undefined
-    > {
+    async get({ namespace, key, refresh_ttl }: StoreAddress): Promise<StoreItem | undefined> {
       checkKey(key);
       checkExisting(namespace);
       return items.get(namespace, key, refreshes(refresh_ttl));
     },
 
-    async search({
-      filter,
-      namespace_prefix,
-      refresh_ttl,
-      limit,
-      offset,
-    }: StoreQuery): Promise<StoreMatch[]> {
-      checkLabels(namespace_prefix);
+    /** Best first with a query, else last changed first. */
+    async search({ filter, query, refresh_ttl, ...scope }: StoreQuery): Promise<StoreMatch[]> {
+      checkLabels(scope.namespace_prefix);
       const conditions = storeConditions(filter ?? {});
-      const found = await items.search(
-        { namespace_prefix, conditions, limit, offset },
-        refreshes(refresh_ttl),
-      );
-      return found.map((item) => ({ ...item, score: null }));
+      return items.search({ ...scope, conditions }, await queryOf(query), refreshes(refresh_ttl));
     },
 
     async namespaces(query: NamespaceQuery): Promise<string[][]> {
       checkLabels([...(query.prefix ?? []), ...(query.suffix ?? [])]);
       return items.namespaces(query);
     },
+
+    /** Makes the vectors of some items that another index, or none, knows; how many. Without an index there are none. */
+    async indexSome(limit: number): Promise<number> {
+      if (!index) return 0;
+      const found = await items.notIndexedBy(index.name, limit);
+      const vectors = await vectorsOfEach(
+        index,
+        found.map(({ value, index_rule }) => ({ value, index: index_rule })),
+      );
+      await items.putVectors(
+        index.name,
+        found.map((item, place) => ({ ...item, vectors: vectors[place] ?? [] })),
+      );
+      return found.length;
+    },
   };
+}
+
+function checkChange({ namespace, key, value }: StoreChange): void {
+  checkKey(key);
+  if (value !== null && !isObject(value)) throw new InvalidInput('The value of an item must be an object.');
+  if (value === null) checkExisting(namespace);
+  else checkNamespace(namespace);
+}
+
+/** Only what JSON can carry; throws for what it cannot, such as a circle. */
+function copyOf(changes: readonly StoreChange[]): StoreChange[] {
+  return changes.map((change) => ({ ...change, value: JSON.parse(JSON.stringify(change.value)) }));
+}
+
+async function vectorsOf(
+  index: StoreIndex,
+  changes: readonly StoreChange[],
+): Promise<(StoreVectors | undefined)[]> {
+  const vectors = await index.vectorsOf(
+    changes.map(({ value, index: rule }) => ({ value: value ?? {}, index: value === null ? false : rule })),
+  );
+  return changes.map(({ value }, place) =>
+    value === null ? undefined : { indexed_by: index.name, vectors: vectors[place] ?? [] },
+  );
+}
+
+/**
+ * One item that cannot be embedded, because its text is too long for the model, must not keep the others from it: it
+ * stays without vectors. Throws when none can be, for then it is not their fault.
+ */
+async function vectorsOfEach(index: StoreIndex, items: readonly Embeddable[]): Promise<Float32Array[][]> {
+  try {
+    return await index.vectorsOf(items);
+  } catch (error) {
+    const each = await Promise.allSettled(items.map((item) => index.vectorsOf([item])));
+    if (!each.some(({ status }) => status === 'fulfilled')) throw error;
+    return each.map((result) => (result.status === 'fulfilled' ? (result.value[0] ?? []) : []));
+  }
 }

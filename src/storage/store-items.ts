@@ -1,37 +1,30 @@
-import { toJson } from '../core/json.ts';
-import type { StoreItem } from '../schemas/store.ts';
-import type { Db } from './db.ts';
-import { canonicalJson } from './json.ts';
-import { fieldCompares, fieldEquals } from './json-field.ts';
-import { all, type DialectSql, type Sql, sql } from './sql.ts';
+import type { StoreItem, StoreMatch } from '../schemas/store.ts';
+import type { Db, Transaction } from './db.ts';
+import { type DialectSql, raw, sql } from './sql.ts';
+import { listItems } from './store-listing.ts';
 import { listNamespaces, type NamespaceQuery } from './store-namespaces.ts';
-import { isUnder, LIVE, prefixOf } from './store-rows.ts';
-import { NOW, nowPlus, nowPlusMinutes } from './time.ts';
+import { isItem, LIVE, prefixOf } from './store-rows.ts';
+import type { Found, StoreScope } from './store-scope.ts';
+import { findByWords } from './store-text.ts';
+import {
+  findNearest,
+  prepareVectors,
+  putVectors,
+  type VectorForm,
+  type VectorQuery,
+} from './store-vectors.ts';
+import { wordQuery } from './store-words.ts';
+import { type StoreWrite, writeItem } from './store-write.ts';
+import { NOW, nowPlusMinutes } from './time.ts';
 
-export interface StoreChange extends Pick<StoreItem, 'namespace' | 'key'> {
-  /** Null deletes. */
-  readonly value: Record<string, unknown> | null;
-  /** How long from now the item is there; null for good. */
-  readonly ttl_minutes: number | null;
-}
-
-export type StoreCondition =
-  | { readonly field: string; readonly is: 'eq' | 'ne'; readonly value: unknown }
-  | { readonly field: string; readonly is: 'gt' | 'gte' | 'lt' | 'lte'; readonly value: number | string };
-
-export interface StoreSearch {
-  /** `['a']` finds `['a']` and `['a', 'b']`, never `['ab']`; `[]` finds all. */
-  readonly namespace_prefix: readonly string[];
-  /** All must hold, of the value's own fields. */
-  readonly conditions: readonly StoreCondition[];
-  readonly limit: number;
-  readonly offset: number;
-}
+/** What a search goes by: words of a text, or a vector; without either all items fit alike. */
+export type StoreSearchQuery = string | VectorQuery | undefined;
 
 export type StoreItemRepository = ReturnType<typeof storeItemRepository>;
 
 /** The long-term store. What has expired is not found, whether it is swept already or not. */
 export function storeItemRepository(db: Db) {
+  let form: VectorForm = 'bytes';
   return {
     /** With `refresh` the time of an item that goes starts again. */
     async get(namespace: readonly string[], key: string, refresh: boolean): Promise<StoreItem | undefined> {
@@ -42,36 +35,106 @@ export function storeItemRepository(db: Db) {
       return row && itemOf(row);
     },
 
-    /** Last changed first. */
-    async search(
-      { namespace_prefix, conditions, limit, offset }: StoreSearch,
-      refresh: boolean,
-    ): Promise<StoreItem[]> {
-      const rows = await db.all<ItemRow>(sql`
-        ${SELECT} where ${all([isUnder(namespace_prefix), LIVE, ...conditions.map(condition)])}
-        order by updated_at desc, prefix, key limit ${limit} offset ${offset}`);
-      if (refresh) await refreshTimes(db, rows);
-      return rows.map(itemOf);
+    /** Best first; without a query last changed first. Only the items of the page are read. */
+    async search(scope: StoreScope, query: StoreSearchQuery, refresh: boolean): Promise<StoreMatch[]> {
+      return read(db, await find(db, form, scope, query), refresh);
     },
 
     /** All or none, in their order. */
-    apply(changes: readonly StoreChange[]): Promise<void> {
+    apply(writes: readonly StoreWrite[]): Promise<void> {
       // At once, for the caller's objects may change before the transaction begins.
-      const statements = changes.map((change) =>
-        change.value === null ? removal(change) : insertion(change),
-      );
+      const steps = writes.map((write) => (write.value === null ? removal(write) : writeItem(write, form)));
       return db.transaction('promised', async (tx) => {
-        for (const statement of statements) await tx.run(statement);
+        for (const step of steps) await step(tx);
       });
     },
 
     namespaces: (query: NamespaceQuery): Promise<string[][]> => listNamespaces(db, query),
+
+    /** Removes items whose time is over, at most `limit`; how many. */
+    expire(limit: number): Promise<number> {
+      return db.run(
+        sql`delete from store_items where item_id in (
+          select item_id from store_items where expires_at <= ${NOW} order by expires_at limit ${limit})`,
+        'relaxed',
+      );
+    },
+
+    /** Makes the database ready for vectors; how they lie there, which is part of the name of an index. */
+    async prepareVectors(): Promise<VectorForm> {
+      form = await prepareVectors(db);
+      return form;
+    },
+
+    /** Live items that another index, or none, knows: at most `limit` of them. */
+    async notIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
+      const rows = await db.all<ToIndexRow>(sql`
+        select item_id, updated_at, value, index_rule from store_items where ${LIVE}
+          and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
+      return rows.map((row) => ({
+        ...row,
+        value: JSON.parse(row.value),
+        index_rule: row.index_rule === null ? null : JSON.parse(row.index_rule),
+      }));
+    },
+
+    /** Vectors of items that are there already; an item that changed meanwhile brought its own. */
+    async putVectors(
+      index: string,
+      items: readonly (Pick<StoreItemToIndex, 'item_id' | 'updated_at'> & {
+        readonly vectors: readonly Float32Array[];
+      })[],
+    ): Promise<void> {
+      await db.transaction('relaxed', async (tx) => {
+        for (const { item_id, updated_at, vectors } of items) {
+          const same = await tx.run(sql`update store_items set indexed_by = ${index}
+            where item_id = ${item_id} and ${CHANGED_AT} = ${updated_at}`);
+          if (same === 1) await putVectors(tx, form, item_id, vectors);
+        }
+      });
+    },
   };
 }
 
-const SELECT = sql`select namespace, prefix, key, value, created_at, updated_at, ttl_minutes from store_items`;
+/** An item whose vectors are to be made. */
+export interface StoreItemToIndex {
+  readonly item_id: number;
+  readonly updated_at: string;
+  readonly value: Record<string, unknown>;
+  readonly index_rule: false | string[] | null;
+}
 
-type ItemRow = Record<keyof StoreItem | 'prefix', string> & { ttl_minutes: number | null };
+type ToIndexRow = { item_id: number; updated_at: string; value: string; index_rule: string | null };
+
+function find(db: Db, form: VectorForm, scope: StoreScope, query: StoreSearchQuery): Promise<Found[]> {
+  if (typeof query === 'object') return findNearest(db, form, query, scope);
+  const words = query === undefined ? undefined : wordQuery(query);
+  return words ? findByWords(db, words, scope) : listItems(db, scope);
+}
+
+/** As it is read: PostgreSQL's own is finer. */
+const CHANGED_AT: DialectSql = {
+  sqlite: raw('updated_at'),
+  postgres: raw("date_trunc('milliseconds', updated_at)"),
+};
+
+const SELECT = sql`select item_id, namespace, prefix, key, value, created_at, updated_at, ttl_minutes from store_items`;
+
+type ItemRow = Record<keyof StoreItem | 'prefix', string> & { item_id: number; ttl_minutes: number | null };
+
+/** In the order of the ids; an item that went meanwhile is left out. */
+async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<StoreMatch[]> {
+  if (found.length === 0) return [];
+  const rows = await db.all<ItemRow>(
+    sql`${SELECT} where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`,
+  );
+  if (refresh) await refreshTimes(db, rows);
+  const byId = new Map(rows.map((row) => [row.item_id, row]));
+  return found.flatMap(({ item_id, score }) => {
+    const row = byId.get(item_id);
+    return row ? [{ ...itemOf(row), score }] : [];
+  });
+}
 
 function itemOf({ namespace, key, value, created_at, updated_at }: ItemRow): StoreItem {
   return { namespace: JSON.parse(namespace), key, value: JSON.parse(value), created_at, updated_at };
@@ -79,39 +142,15 @@ function itemOf({ namespace, key, value, created_at, updated_at }: ItemRow): Sto
 
 /** Nobody was promised that a read is remembered, so it does not wait for the disk. */
 async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
-  const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null);
+  const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null).map(({ item_id }) => item_id);
   if (going.length === 0) return;
-  await db.transaction('relaxed', async (tx) => {
-    for (const { prefix, key } of going) {
-      await tx.run(sql`update store_items set expires_at = ${nowPlusMinutes('ttl_minutes')}
-        where prefix = ${prefix} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
-    }
-  });
+  await db.run(
+    sql`update store_items set expires_at = ${nowPlusMinutes('ttl_minutes')}
+      where ${isItem(going)} and ttl_minutes is not null and ${LIVE}`,
+    'relaxed',
+  );
 }
 
-function condition({ field, is, value }: StoreCondition): Sql | DialectSql {
-  switch (is) {
-    case 'eq':
-      return fieldEquals('store_items.value', field, value);
-    case 'ne':
-      return sql`not ${fieldEquals('store_items.value', field, value)}`;
-    default:
-      return fieldCompares('store_items.value', field, is, value);
-  }
-}
-
-function removal({ namespace, key }: StoreChange): Sql {
-  return sql`delete from store_items where prefix = ${prefixOf(namespace)} and key = ${key}`;
-}
-
-/** An item keeps the time of its creation when it is put again, but for one that had expired: that is a new one. */
-function insertion({ namespace, key, value, ttl_minutes }: StoreChange): Sql {
-  const expiry = ttl_minutes === null ? sql`null` : nowPlus(ttl_minutes * 60_000);
-  return sql`
-    insert into store_items (namespace, prefix, key, value, created_at, updated_at, expires_at, ttl_minutes)
-    values (${toJson(namespace)}, ${prefixOf(namespace)}, ${key}, ${canonicalJson(value)}, ${NOW}, ${NOW},
-      ${expiry}, ${ttl_minutes})
-    on conflict (prefix, key) do update set value = excluded.value, updated_at = excluded.updated_at,
-      expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes,
-      created_at = case when store_items.expires_at <= ${NOW} then excluded.created_at else store_items.created_at end`;
+function removal({ namespace, key }: StoreWrite): (tx: Transaction) => Promise<unknown> {
+  return (tx) => tx.run(sql`delete from store_items where prefix = ${prefixOf(namespace)} and key = ${key}`);
 }

@@ -1,6 +1,6 @@
 import type { Db } from './db.ts';
-import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { isUnder, LIVE } from './store-rows.ts';
+import { type DialectSql, raw, type Sql, sql } from './sql.ts';
+import { afterPrefix, LIVE, prefixOf } from './store-rows.ts';
 
 export interface NamespaceQuery {
   /** First labels; `*` is any one label. */
@@ -13,30 +13,74 @@ export interface NamespaceQuery {
   readonly offset: number;
 }
 
-const DEPTH = sql`json_array_length(namespace)`;
+/** Namespaces in one statement. */
+const BATCH = 500;
 
-/** Each namespace that has items once, in order. */
+/**
+ * Each namespace that has items once, in order. One is found after the other by a step through the index, so that the
+ * cost is that of the namespaces up to the end of the page, however many items they have.
+ */
 export async function listNamespaces(db: Db, query: NamespaceQuery): Promise<string[][]> {
-  const { max_depth, limit, offset } = query;
-  const prefix = query.prefix ?? [];
-  const suffix = query.suffix ?? [];
-  const firstAny = prefix.indexOf('*');
-  const literal = firstAny < 0 ? prefix : prefix.slice(0, firstAny);
-  const fromEnd = (index: number) => sql`(${DEPTH} - ${raw(String(suffix.length - index))})`;
-  const rows = await db.all<{ labels: string }>(sql`
-    select distinct ${max_depth ? firstLabels(max_depth) : raw('prefix')} as labels from store_items
-    where ${all([
-      LIVE,
-      isUnder(literal),
-      sql`${DEPTH} >= ${Math.max(prefix.length, suffix.length)}`,
-      ...prefix.map((label, index) => isLabel(raw(String(index)), label)),
-      ...suffix.map((label, index) => isLabel(fromEnd(index), label)),
-    ])} order by labels limit ${limit} offset ${offset}`);
-  return rows.map((row) => row.labels.split('.').slice(0, -1));
+  const { limit, offset, max_depth } = query;
+  const [prefix, suffix] = [query.prefix ?? [], query.suffix ?? []];
+  // Where no condition looks deeper, what lies deeper is stepped over.
+  const depth = max_depth && suffix.length === 0 && prefix.length <= max_depth ? max_depth : undefined;
+  const found = new Set<string>();
+  for await (const head of headsOf(db, literalPrefix(prefix), depth)) {
+    const labels = head.split('.').slice(0, -1);
+    if (!beginsWith(labels, prefix) || !beginsWith(labels.toReversed(), suffix.toReversed())) continue;
+    found.add(prefixOf(labels.slice(0, max_depth ?? labels.length)));
+    // One too many, for a later one may be the same cut.
+    if (found.size > offset + limit) break;
+  }
+  return [...found].slice(offset, offset + limit).map((head) => head.split('.').slice(0, -1));
 }
 
-function isLabel(index: Sql, label: string): Sql | undefined {
-  return label === '*' ? undefined : sql`namespace ->> ${index} = ${label}`;
+function beginsWith(labels: readonly string[], wanted: readonly string[]): boolean {
+  return (
+    labels.length >= wanted.length && wanted.every((label, index) => label === '*' || label === labels[index])
+  );
+}
+
+/** The labels before the first that may be any. */
+function literalPrefix(prefix: readonly string[]): readonly string[] {
+  const any = prefix.indexOf('*');
+  return any < 0 ? prefix : prefix.slice(0, any);
+}
+
+/** The prefixes of namespaces that have live items, in order, cut to `depth` labels. */
+async function* headsOf(db: Db, below: readonly string[], depth: number | undefined) {
+  const first = prefixOf(below);
+  const end = below.length > 0 ? sql`and prefix < ${afterPrefix(first)}` : raw('');
+  let start = sql`prefix >= ${first}`;
+  for (;;) {
+    const heads = await db.all<{ head: string; live: number }>(sql`
+      with recursive heads (head) as (
+        select * from (${nextHead(depth, sql`${start} ${end}`)}) one
+        union all
+        select (${nextHead(depth, sql`prefix > ${lastOf(depth)} ${end}`)}) from heads where head is not null
+      )
+      select head, exists (select 1 from store_items
+        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${LIVE}) as live
+      from heads where head is not null limit ${BATCH}`);
+    for (const { head, live } of heads) if (live) yield head;
+    const last = heads.at(-1);
+    if (!last || heads.length < BATCH) return;
+    start = sql`prefix > ${last.head.split('.').length - 1 === depth ? afterPrefix(last.head) : last.head}`;
+  }
+}
+
+/** The head of the next namespace in the index. */
+function nextHead(depth: number | undefined, where: Sql): Sql {
+  const head = depth === undefined ? raw('prefix') : firstLabels(depth);
+  return sql`select ${head} from store_items where ${where} order by prefix limit 1`;
+}
+
+/** The last prefix that `head` stands for: itself, or when it was cut whatever begins with it. */
+function lastOf(depth: number | undefined): Sql {
+  if (depth === undefined) return raw('heads.head');
+  return sql`case when length(heads.head) - length(replace(heads.head, '.', '')) < ${depth} then heads.head
+    else substr(heads.head, 1, length(heads.head) - 1) || '/' end`;
 }
 
 /** The first labels of the namespace in the form of `prefix`. */
@@ -44,6 +88,6 @@ function firstLabels(count: number): DialectSql {
   return {
     sqlite: sql`(select group_concat(l.value || '.', '' order by l.key) from json_each(namespace) l
       where l.key < ${count})`,
-    postgres: sql`array_to_string((string_to_array(prefix, '.'))[1:least(${count}::int, ${DEPTH})], '.') || '.'`,
+    postgres: sql`array_to_string((string_to_array(prefix, '.'))[1:least(${count}::int, json_array_length(namespace))], '.') || '.'`,
   };
 }

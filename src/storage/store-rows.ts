@@ -1,4 +1,5 @@
-import { type DialectSql, type Sql, sql } from './sql.ts';
+import { toJson } from '../core/json.ts';
+import { type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
 /** Not expired. */
@@ -9,10 +10,27 @@ export function prefixOf(namespace: readonly string[]): string {
   return namespace.map((label) => `${label}.`).join('');
 }
 
-/** True for items of a namespace that begins with these labels: a range of the primary key. */
-export function isUnder(labels: readonly string[]): Sql | DialectSql | undefined {
+/** Comes right after everything that begins with the prefix: the slash is the next character after the dot. */
+export function afterPrefix(prefix: string): string {
+  return `${prefix.slice(0, -1)}/`;
+}
+
+/** True for items of a namespace that begins with these labels: a range of the index on `prefix`. */
+export function isUnder(
+  labels: readonly string[],
+  column: Sql | DialectSql = raw('prefix'),
+): Sql | undefined {
   if (labels.length === 0) return undefined;
   const from = prefixOf(labels);
-  // The slash comes right after the dot.
-  return sql`prefix >= ${from} and prefix < ${`${from.slice(0, -1)}/`}`;
+  return sql`${column} >= ${from} and ${column} < ${afterPrefix(from)}`;
+}
+
+/** `item_id in (…)` with one placeholder. */
+export function isItem(item_ids: readonly number[]): Sql {
+  const text = toJson(item_ids);
+  const elements: DialectSql = {
+    sqlite: sql`select value from json_each(${text})`,
+    postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
+  };
+  return sql`item_id in (${elements})`;
 }

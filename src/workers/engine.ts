@@ -3,9 +3,11 @@ import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
+import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { IdempotencyRepository } from '../storage/idempotency.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunEventRepository } from '../storage/run-events.ts';
+import type { StoreItemRepository } from '../storage/store-items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { dueRunsLoop } from './due-runs.ts';
@@ -14,6 +16,8 @@ import { reaperLoop } from './reaper.ts';
 import { retentionLoop } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
+import { storeExpiryLoop } from './store-expiry.ts';
+import { storeIndexLoop } from './store-index.ts';
 import { type ExpiryRules, threadExpiryLoop } from './thread-expiry.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
@@ -32,6 +36,8 @@ export interface EngineOptions {
   readonly expiry: ExpiryRules;
   /** How long a delivery is kept after it ended, ms. */
   readonly keep_deliveries_ms: number;
+  /** Between two looks at items of the long-term store whose time may be over, ms. */
+  readonly store_expiry_ms: number;
 }
 
 export interface EngineDeps extends AttemptDeps {
@@ -42,6 +48,8 @@ export interface EngineDeps extends AttemptDeps {
   readonly outbox: WebhookOutbox;
   /** Undefined: nothing is sent. */
   readonly dispatcher: WebhookDispatcher | undefined;
+  readonly storeItems: StoreItemRepository;
+  readonly longTermStore: LongTermStore;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -74,6 +82,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     dueRunsLoop(deps),
     retentionLoop({ sweeps: [deps.log.dropExpired, deps.keys.dropExpired, dropDeliveries], logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
+    storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
+    storeIndexLoop({ store: deps.longTermStore, logger }),
   ] as const;
   let draining = false;
   const subscription = deps.bus.onScheduled(() => loops[2].poke());

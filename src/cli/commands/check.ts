@@ -6,7 +6,7 @@ import { loadFor } from '../configured.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Loads the configuration, every graph and every UI, and reports each by name',
+  summary: 'Loads the configuration, every graph, every UI and the embeddings, and reports each by name',
   flags: CONFIG_FLAG,
   async run(values) {
     const { config, warnings } = await loadFor(values);
@@ -22,6 +22,7 @@ export const check: Command = {
         error: errors.get(graph_id),
       })),
       ...(await checkUis(config)),
+      ...(await checkEmbedder(config)),
     ];
     const rows = checked.map(({ name, file, error }) =>
       error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
@@ -44,4 +45,14 @@ async function checkUis({ ui, ui_config, root }: Config) {
     return { name: `ui ${name}`, file: path, error };
   });
   return await Promise.all(checks);
+}
+
+async function checkEmbedder({ store: { index }, root }: Config) {
+  if (!index) return [];
+  const { loadEmbedder } = await import('../../graphs/embedder.ts');
+  const error = await loadEmbedder({ ...index, root }).then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  return [{ name: 'store.index', file: index.embed, error }];
 }

@@ -1,4 +1,4 @@
-import { block, flag, group, number, PENDING, text } from '../values.ts';
+import { flag, group, list, number, PENDING, text, whole } from '../values.ts';
 
 /** Minutes; a thousand years, for no calendar goes on for ever. */
 const LONGEST_TTL = 525_600_000;
@@ -13,8 +13,21 @@ const Expiry = group({
     .describe('How often expired items are removed. They are never returned, removed or not.'),
 });
 
+const Index = group({
+  dims: whole(1, 16_000).describe('How many numbers a vector has.'),
+  embed: text()
+    .regex(/^.+:.+$/, 'must be provider:model, or path:export such as ./embed.ts:embed')
+    .describe(
+      'What makes vectors: `provider:model` of a `@langchain` package that you install, or a function of your own as `path:export`.',
+    ),
+  fields: list()
+    .refine((fields) => fields.length > 0, 'must name at least one path')
+    .default(['$'])
+    .describe('Paths of a value that are searched, such as `text` or `chapters[*].title`; `$` is all of it.'),
+});
+
 export const Store = group({
   ttl: Expiry.prefault({}),
-  index: block().describe('Vector index of the long-term store.').meta(PENDING),
+  index: Index.optional().describe('Search by meaning. Unset: search by words.'),
   path: text().optional().describe('Your own backend, as `path:export`.').meta(PENDING),
 });

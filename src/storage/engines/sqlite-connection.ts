@@ -7,6 +7,7 @@ import { render, type Sql, type SqlValue } from '../sql.ts';
 import { jsonContains } from './json-contains.ts';
 import { jsonMerge } from './json-merge.ts';
 import { isBusy } from './sqlite-errors.ts';
+import { addVectors } from './sqlite-vectors.ts';
 
 export type Connection = Database.Database;
 
@@ -26,6 +27,7 @@ export function connect(path: string, options: { readonly: boolean }): Connectio
     // Else one long read leaves a log of its size on the disk for good.
     connection.pragma('journal_size_limit = 67108864');
   }
+  addVectors(connection);
   connection.function('json_contains', { deterministic: true }, jsonContains());
   connection.function('metadata_terms', { deterministic: true }, metadataTerms);
   connection.function('json_merge', { deterministic: true }, jsonMerge);

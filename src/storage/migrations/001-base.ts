@@ -187,16 +187,21 @@ create table checkpoint_writes (
   primary key (thread_id, ns, checkpoint_id, task_id, idx, superseded_by)
 ){strict};
 
+-- prefix: each label with a dot behind it. index_rule: which paths a search sees, where the item says so itself.
+-- indexed_by: the index that its vectors belong to. The value comes last, for it may be long.
 create table store_items (
+  item_id {identity},
   namespace {json} not null,
   prefix {bytewise} not null,
   key {bytewise} not null,
-  value {jsonb} not null,
   created_at {timestamp} not null,
   updated_at {timestamp} not null,
   expires_at {timestamp},
   ttl_minutes {double},
-  primary key (prefix, key)
+  index_rule {json},
+  indexed_by text,
+  value {jsonb} not null,
+  unique (prefix, key)
 ){strict};
 create index store_items_expires on store_items (expires_at) where expires_at is not null;
 `;

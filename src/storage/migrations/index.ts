@@ -1,6 +1,7 @@
 import type { DialectName } from '../sql.ts';
 import { base } from './001-base.ts';
 import { runCheckpoints } from './002-run-checkpoints.ts';
+import { storeSearch } from './003-store-search.ts';
 import { search } from './004-search.ts';
 import { webhooks } from './006-webhooks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
@@ -19,6 +20,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'base', text: base },
   { version: 2, name: 'run checkpoints', text: runCheckpoints },
+  { version: 3, name: 'store search', text: storeSearch },
   { version: 4, name: 'search', text: search },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },

@@ -1,0 +1,97 @@
+import { resolve } from 'node:path';
+import { within } from './deadline.ts';
+import { PROVIDERS } from './embedding-providers.ts';
+import { loadValue } from './load.ts';
+import { publicText } from './load-error.ts';
+import { resolveModule, userModule } from './user-module.ts';
+
+/** Makes a vector of each text. */
+export interface Embedder {
+  /** Of what is kept. */
+  documents(texts: string[]): Promise<number[][]>;
+  /** Of what is looked for: some models tell them apart. */
+  query(text: string): Promise<number[]>;
+}
+
+export interface EmbedderSpec {
+  /** `provider:model`, or `./file.ts:fn` of the project. */
+  readonly embed: string;
+  readonly dims: number;
+  /** The folder of the configuration. */
+  readonly root: string;
+}
+
+/** How long a file may take to load; one that hangs must not hold up the server. */
+const LIMIT_MS = 60_000;
+
+/** Throws an `Error` that says in one line what to change. */
+export async function loadEmbedder({ embed, dims, root }: EmbedderSpec): Promise<Embedder> {
+  const { path, name } = parts(embed);
+  try {
+    if (!isPath(path)) return await providerEmbedder(path, name, dims, root);
+    return embedderOf(await within(LIMIT_MS, loadValue(resolve(root, path), name)), embed);
+  } catch (cause) {
+    throw new Error(publicText(cause, root), { cause });
+  }
+}
+
+/** At the last colon for a file, for Windows has one in paths; at the first for a provider, for models may have one. */
+function parts(embed: string): { path: string; name: string } {
+  const first = embed.indexOf(':');
+  const at = isPath(embed.slice(0, embed.lastIndexOf(':'))) ? embed.lastIndexOf(':') : first;
+  return { path: embed.slice(0, at), name: embed.slice(at + 1) };
+}
+
+function isPath(text: string): boolean {
+  return /[\\/]/.test(text) || /\.[cm]?[jt]sx?$/.test(text);
+}
+
+async function providerEmbedder(
+  provider: string,
+  model: string,
+  dims: number,
+  root: string,
+): Promise<Embedder> {
+  const known = PROVIDERS[provider.replaceAll('-', '_')];
+  if (!known) {
+    const names = Object.keys(PROVIDERS).join(', ');
+    throw new Error(
+      `there is no provider '${provider}', only ${names}; for any other give a function: ./file.ts:fn`,
+    );
+  }
+  if (resolveModule(root, known.package) === undefined) {
+    throw new Error(`the package ${known.package} is not installed: npm install ${known.package}`);
+  }
+  const library = await userModule<Record<string, new (options: object) => unknown>>(root, known.package);
+  const Embeddings = library[known.name];
+  if (!Embeddings) throw new Error(`the package ${known.package} has no ${known.name}`);
+  return embedderOf(new Embeddings(known.options(model, dims)), known.name);
+}
+
+/** A function of texts, or LangChain's `Embeddings` by their shape: the project has its own copy of the library. */
+function embedderOf(given: unknown, name: string): Embedder {
+  if (typeof given === 'function') {
+    const embed = given as (texts: string[]) => Promise<number[][]> | number[][];
+    return {
+      documents: async (texts) => embed(texts),
+      query: async (text) => (await embed([text]))[0] as number[],
+    };
+  }
+  if (isEmbeddings(given)) {
+    return {
+      documents: (texts) => given.embedDocuments(texts),
+      query: (text) => given.embedQuery(text),
+    };
+  }
+  throw new Error(`${name} is neither a function nor LangChain embeddings`);
+}
+
+interface Embeddings {
+  embedDocuments(texts: string[]): Promise<number[][]>;
+  embedQuery(text: string): Promise<number[]>;
+}
+
+function isEmbeddings(given: unknown): given is Embeddings {
+  const { embedDocuments, embedQuery } = (given ?? {}) as Record<string, unknown>;
+  return typeof embedDocuments === 'function' && typeof embedQuery === 'function';
+}

@@ -1,0 +1,62 @@
+import { isObject } from '../core/json.ts';
+
+/** The whole value. */
+export const WHOLE = '$';
+
+/**
+ * The texts at some paths that are not empty, each of which has a vector of its own. Paths as LangGraph documents them
+ * (its own reader finds nothing behind `[*]`): `$`, `title`, `author.name`, `chapters[*].text`, `tags[0]`, `tags[-1]`,
+ * `*.text`, `{title,author.name}`. One that leads nowhere has no text.
+ */
+export function textsAt(value: Record<string, unknown>, paths: readonly string[]): string[] {
+  const texts = paths.flatMap((path) => (isWhole(path) ? [JSON.stringify(value)] : textsOfPath(value, path)));
+  return [...new Set(texts.filter((text) => text.trim() !== ''))];
+}
+
+/** What a search by words sees there. Of the whole value only what it says, not the names of its fields. */
+export function searchText(value: Record<string, unknown>, paths: readonly string[]): string {
+  return paths.flatMap((path) => (isWhole(path) ? leavesOf(value) : textsOfPath(value, path))).join('\n');
+}
+
+function isWhole(path: string): boolean {
+  return path === WHOLE || path === '';
+}
+
+function leavesOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(leavesOf);
+  if (isObject(value)) return Object.values(value).flatMap(leavesOf);
+  return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
+}
+
+function textsOfPath(value: unknown, path: string): string[] {
+  return valuesAt(value, stepsOf(path)).flatMap((found) => {
+    if (found === null || found === undefined) return [];
+    return [typeof found === 'object' ? JSON.stringify(found) : String(found)];
+  });
+}
+
+/** `[…]`, `{…}`, or a name up to the next of them or a dot. */
+const STEP = /\[[^\]]*\]|\{[^}]*\}|[^.][^.[{]*/g;
+
+function stepsOf(path: string): string[] {
+  const steps = path.trim().match(STEP) ?? [];
+  return steps[0] === WHOLE ? steps.slice(1) : steps;
+}
+
+function valuesAt(value: unknown, [step, ...rest]: readonly string[]): unknown[] {
+  return step === undefined ? [value] : stepInto(value, step).flatMap((inner) => valuesAt(inner, rest));
+}
+
+function stepInto(value: unknown, step: string): unknown[] {
+  if (step === '*') return typeof value === 'object' && value !== null ? Object.values(value) : [];
+  if (step.startsWith('{')) {
+    const paths = step.slice(1, -1).split(',').map(stepsOf);
+    return paths.flatMap((steps) => (steps.length > 0 ? valuesAt(value, steps) : []));
+  }
+  if (step.startsWith('[')) {
+    if (!Array.isArray(value)) return [];
+    const index = step.slice(1, -1);
+    return index === '*' ? value : /^-?\d+$/.test(index) ? [value.at(Number(index))] : [];
+  }
+  return isObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
+}

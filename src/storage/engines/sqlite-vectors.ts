@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import type Database from 'better-sqlite3';
+
+/**
+ * Gives a connection `vec_distance_cosine(blob, blob)`: that of sqlite-vec where it is installed and can be loaded, else
+ * one of our own, which takes two to three times as long (bench/store).
+ */
+export function addVectors(connection: Database.Database): void {
+  if (loadSqliteVec(connection)) return;
+  connection.function('vec_distance_cosine', { deterministic: true }, cosineDistance);
+}
+
+function loadSqliteVec(connection: Database.Database): boolean {
+  try {
+    const { getLoadablePath } = createRequire(import.meta.url)('sqlite-vec') as typeof import('sqlite-vec');
+    connection.loadExtension(getLoadablePath());
+    return true;
+  } catch {
+    // An optional dependency: there is none for every platform.
+    return false;
+  }
+}
+
+/** Of unit vectors, as 32-bit floats. Null where there is no angle, as sqlite-vec has it. */
+export function cosineDistance(one: unknown, other: unknown): number | null {
+  const [a, b] = [floatsOf(one as Buffer), floatsOf(other as Buffer)];
+  if (a.length !== b.length) throw new Error('Vectors of different lengths cannot be compared.');
+  let [product, lengthA, lengthB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index++) {
+    const [x, y] = [a[index] as number, b[index] as number];
+    product += x * y;
+    lengthA += x * x;
+    lengthB += y * y;
+  }
+  return lengthA === 0 || lengthB === 0 ? null : 1 - product / Math.sqrt(lengthA * lengthB);
+}
+
+function floatsOf(bytes: Buffer): Float32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Float32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4);
+}

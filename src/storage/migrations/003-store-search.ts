@@ -1,0 +1,28 @@
+/**
+ * What a search of the long-term store goes by. A word index (FTS5, tsvector) holds the words of each item and the
+ * namespaces that it is below, so that a search in a small namespace looks only there. `store_vectors` holds unit vectors
+ * as little-endian 32-bit floats; it has a row id of its own on SQLite, for only then a vector lies in its row and not on
+ * pages of its own: 12 ms instead of 105 for the nearest of 10,000 × 384.
+ */
+const VECTORS = `
+create index store_items_recent on store_items (updated_at desc, prefix, key, expires_at);
+create index store_items_indexed on store_items (indexed_by, item_id);
+
+create table store_vectors (
+  item_id bigint not null references store_items (item_id) on delete cascade,
+  vector {bytes}
+){strict};
+create index store_vectors_item on store_vectors (item_id);
+`;
+
+export const storeSearch = {
+  sqlite: `${VECTORS.replace('bigint', 'integer')}
+create virtual table store_words using fts5(scope, words, content='', contentless_delete=1, tokenize='ascii');
+create trigger store_items_gone after delete on store_items begin
+  delete from store_words where rowid = old.item_id; end;
+`,
+  postgres: `${VECTORS}
+alter table store_items add column words tsvector;
+create index store_items_words on store_items using gin (words);
+`,
+};

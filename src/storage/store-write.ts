@@ -1,0 +1,55 @@
+import { toJson } from '../core/json.ts';
+import type { StoreItem } from '../schemas/store.ts';
+import type { Transaction } from './db.ts';
+import { canonicalJson } from './json.ts';
+import { sql } from './sql.ts';
+import { prefixOf } from './store-rows.ts';
+import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './store-text.ts';
+import { putVectors, type VectorForm } from './store-vectors.ts';
+import { NOW, nowPlus } from './time.ts';
+
+export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
+  /** Null deletes. */
+  readonly value: Record<string, unknown> | null;
+  /** How long from now the item is there; null for good. */
+  readonly ttl_minutes: number | null;
+  /** What a search sees, where the item says so itself: nothing, or these paths. */
+  readonly index_rule: false | readonly string[] | null;
+  /** What a search by words sees; null: nothing. */
+  readonly text: string | null;
+  /** What a search by meaning sees, and which index made it; undefined without an index. */
+  readonly embedded?: StoreVectors | undefined;
+}
+
+/** Unit vectors, and the name of the index that they belong to. */
+export interface StoreVectors {
+  readonly indexed_by: string;
+  readonly vectors: readonly Float32Array[];
+}
+
+/**
+ * Puts an item with everything that finds it. It keeps the time of its creation when it is put again, but for one that
+ * had expired: that is a new one.
+ */
+export function writeItem(write: StoreWrite, form: VectorForm): (tx: Transaction) => Promise<void> {
+  const { namespace, key, ttl_minutes, text, embedded } = write;
+  const value = canonicalJson(write.value);
+  const rule = write.index_rule === null ? null : toJson(write.index_rule);
+  const expiry = ttl_minutes === null ? sql`null` : nowPlus(ttl_minutes * 60_000);
+  const statement = sql`
+    insert into store_items (namespace, prefix, key, created_at, updated_at, expires_at, ttl_minutes, index_rule,
+      indexed_by, value ${WORDS_COLUMN})
+    values (${toJson(namespace)}, ${prefixOf(namespace)}, ${key}, ${NOW}, ${NOW}, ${expiry}, ${ttl_minutes}, ${rule},
+      ${embedded?.indexed_by ?? null}, ${value} ${wordsValue(namespace, text)})
+    on conflict (prefix, key) do update set value = excluded.value, updated_at = excluded.updated_at,
+      expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes, index_rule = excluded.index_rule,
+      indexed_by = excluded.indexed_by ${WORDS_UPDATE},
+      created_at = case when store_items.expires_at <= ${NOW} then excluded.created_at else store_items.created_at end
+    returning item_id`;
+  return async (tx) => {
+    const row = await tx.get<{ item_id: number }>(statement);
+    if (!row) return;
+    await indexWords(tx, row.item_id, { namespace, text });
+    if (embedded) await putVectors(tx, form, row.item_id, embedded.vectors);
+  };
+}

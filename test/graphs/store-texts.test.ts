@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { searchText, textsAt } from '../../src/graphs/store-texts.ts';
+
+const VALUE = {
+  title: 'Tea',
+  author: { name: 'Ada', born: 1815, tags: ['x', 'y'] },
+  chapters: [{ text: 'one' }, { text: '' }, { text: 'three', notes: null }],
+  draft: false,
+};
+
+test.each([
+  ['title', ['Tea']],
+  ['author.name', ['Ada']],
+  ['author.born', ['1815']],
+  ['draft', ['false']],
+  ['chapters[*].text', ['one', 'three']],
+  ['chapters[0].text', ['one']],
+  ['chapters[-1].text', ['three']],
+  ['chapters[9].text', []],
+  ['chapters[x].text', []],
+  ['chapters.text', []],
+  ['chapters[2].notes', []],
+  ['author.tags', ['["x","y"]']],
+  ['author.tags[*]', ['x', 'y']],
+  ['author.*', ['Ada', '1815', '["x","y"]']],
+  ['{title,author.name}', ['Tea', 'Ada']],
+  ['chapters[*].{text,notes}', ['one', 'three']],
+  ['$.title', ['Tea']],
+  ['nothing.here', []],
+  ['constructor.name', []],
+  ['__proto__', []],
+  ['[', []],
+  ['{', []],
+  ['..', [JSON.stringify(VALUE)]],
+  ['$', [JSON.stringify(VALUE)]],
+  ['', [JSON.stringify(VALUE)]],
+])('%s leads to %j', (path, texts) => {
+  expect(textsAt(VALUE, [path])).toEqual(texts);
+});
+
+test('the same text at two paths is one', () => {
+  expect(textsAt(VALUE, ['title', '{title}', 'author.name'])).toEqual(['Tea', 'Ada']);
+});
+
+test('a search by words sees what the whole value says, or what is at the paths', () => {
+  expect(searchText(VALUE, ['$'])).toBe('Tea\nAda\n1815\nx\ny\none\n\nthree');
+  expect(searchText(VALUE, ['chapters[*].text', 'title'])).toBe('one\n\nthree\nTea');
+});
