@@ -15,7 +15,11 @@ export function userModule<T>(folder: string, specifier: string): Promise<T> {
   return module as Promise<T>;
 }
 
-/** The URL that a file in `folder` would import, by the rules of `import` rather than `require`: they can differ. */
-export function resolveModule(folder: string, specifier: string): string | undefined {
-  return createJiti(pathToFileURL(`${folder}/`).href).esmResolve(specifier, { try: true });
+/**
+ * The URL that a file in `folder` would import, by the rules of `import` rather than `require`: they can differ.
+ * `as` is what a package may export under the name beside code.
+ */
+export function resolveModule(folder: string, specifier: string, as?: 'style'): string | undefined {
+  const options = { try: true, ...(as && { conditions: [as] }) } as const;
+  return createJiti(pathToFileURL(`${folder}/`).href).esmResolve(specifier, options);
 }

@@ -74,9 +74,38 @@ test.each([
   ['there is no file ./ui.tsx', { 'other.tsx': CARD }],
   ['ui.tsx:1:28: Expected ">" but found end of file', { 'ui.tsx': 'export default { a: () => <p' }],
   ['No matching export in "ui.tsx" for import "default"', { 'ui.tsx': 'export const card = 1;' }],
+  [
+    'ui.css:1:0: Could not resolve "./gone.css"',
+    { 'ui.tsx': `import './ui.css';\n${CARD}`, 'ui.css': '@import "tailwindcss";\n@import "./gone.css";' },
+  ],
   ['ui.tsx:1:7: Could not resolve "not-installed"', { 'ui.tsx': `import 'not-installed';\n${CARD}` }],
 ])('what does not build says why: %s', async (reason, files) => {
   await expect(programOf(files)).rejects.toThrow(`UI 'my agent' does not build: ${reason}`);
+});
+
+test('style sheets for Tailwind CSS hold what the program uses, by the copy of the project', async () => {
+  await using folder = await project({
+    'ui.tsx':
+      "import './ui.css';\nexport default { card: () => <p className='p-[17px] hover:text-brand card' /> };",
+    'ui.css':
+      '@import "tailwindcss";\n@import "./more.css";\n@theme { --color-brand: #123456 }\n.card { @apply rounded-lg }',
+    'more.css': '.more { color: red }',
+  });
+  const { assets, inputs } = await bundleUi({ name: 'a', path: './ui.tsx', root: folder.root, shared: [] });
+
+  const css = Buffer.from(assets.find(({ file }) => file.endsWith('.css'))?.content ?? []).toString();
+  for (const rule of [
+    'padding:17px',
+    'hover\\:text-brand:hover{',
+    '.card{border-radius:',
+    '.more{color:red}',
+  ]) {
+    expect(css).toContain(rule);
+  }
+  expect(css).not.toContain('margin:17px');
+  expect(inputs.map(({ file }) => file).sort()).toEqual(
+    ['more.css', 'ui.css', 'ui.tsx'].map((name) => folder.path(name)),
+  );
 });
 
 test('those who ask at the same time share one build, and a failed one is tried again', async () => {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { basename, extname, resolve } from 'node:path';
-import type { BuildFailure, BuildOptions, OutputFile } from 'esbuild';
+import { basename, extname, resolve, sep } from 'node:path';
+import type { BuildFailure, BuildOptions, Metafile, OutputFile } from 'esbuild';
 import { ServerError } from '../../core/errors.ts';
 import { entryProgram, globalName } from './entry.ts';
-import { sharedModules } from './shared-modules.ts';
+import { SHARED, sharedModules } from './shared-modules.ts';
+import { tailwind } from './tailwind.ts';
 
 /** Components that do not build. 422 as for a graph that does not load: nothing but a change to them helps. */
 export class UiBuildError extends ServerError {
@@ -29,14 +30,20 @@ export interface UiAsset {
   readonly etag: string;
 }
 
+/** A file that a bundle was made of. */
+export interface UiInput {
+  readonly file: string;
+  readonly bytes: number;
+}
+
 export interface UiBundle {
   readonly name: string;
   /** The variable in which a page finds the program. */
   readonly global: string;
   /** A program, and a style sheet when there is one. */
   readonly assets: readonly UiAsset[];
-  /** Files of the project that it was made of, with their sizes. */
-  readonly inputs: readonly { readonly file: string; readonly bytes: number }[];
+  /** Of the project. */
+  readonly inputs: readonly UiInput[];
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -53,15 +60,31 @@ export async function bundleUi(source: UiSource): Promise<UiBundle> {
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
     throw new UiBuildError(`UI '${source.name}' does not build: there is no file ${source.path}`);
   }
-  const { outputFiles, metafile } = await withCompiler(({ build }) =>
-    build(buildOptions(source, file)),
-  ).catch((cause: BuildFailure) => {
+  // A style sheet is known to the bundler by what Tailwind made of it, which has another size.
+  const styles: UiInput[] = [];
+  const { outputFiles, metafile } = await withCompiler(({ build }) => {
+    const options = buildOptions(source, file);
+    const plugins = [
+      ...options.plugins,
+      tailwind({ program: () => programOf(build, options), onInput: (input) => styles.push(input) }),
+    ];
+    return build({ ...options, plugins, metafile: true });
+  }).catch((cause: BuildFailure) => {
     throw new UiBuildError(`UI '${source.name}' does not build: ${readable(cause)}`, { cause });
   });
-  const inputs = Object.entries(metafile.inputs)
-    .filter(([path]) => isOfProject(path))
-    .map(([path, { bytes }]) => ({ file: resolve(source.root, path), bytes }));
-  return { name: source.name, global: globalName(source.name), assets: outputFiles.map(asset), inputs };
+  return {
+    name: source.name,
+    global: globalName(source.name),
+    assets: outputFiles.map(asset),
+    inputs: projectFiles([...inputsOf(metafile, source.root), ...styles]),
+  };
+}
+
+/** The program without its style sheets. Empty when it does not build, which the build of both then tells. */
+async function programOf(build: Build, options: BuildOptions): Promise<string> {
+  const plain = { ...options, loader: { ...options.loader, '.css': 'empty' } } as const;
+  const built = await build({ ...plain, write: false }).catch(() => undefined);
+  return built?.outputFiles[0]?.text ?? '';
 }
 
 let users = 0;
@@ -78,6 +101,8 @@ async function withCompiler<T>(use: (esbuild: typeof import('esbuild')) => Promi
   }
 }
 
+type Build = typeof import('esbuild')['build'];
+
 const ENTRY = 'entrypoint';
 
 function buildOptions({ name, root, shared }: UiSource, file: string) {
@@ -87,7 +112,6 @@ function buildOptions({ name, root, shared }: UiSource, file: string) {
     outdir: root,
     entryNames: ENTRY,
     write: false,
-    metafile: true,
     bundle: true,
     platform: 'browser',
     format: 'iife',
@@ -109,9 +133,17 @@ function asset({ path, contents }: OutputFile): UiAsset {
   return { file, type: TYPES[extname(file)] as string, content: contents, etag: `"${digest}"` };
 }
 
-/** Not what is made up while it builds, and not a package: one that changes under a running server is asking for more. */
-function isOfProject(path: string): boolean {
-  return path !== ENTRY && !/^[\w-]+:/.test(path) && !path.split('/').includes('node_modules');
+/** Not what is made up while it builds. */
+function inputsOf({ inputs }: Metafile, root: string): UiInput[] {
+  return Object.entries(inputs)
+    .filter(([path]) => path !== ENTRY && !path.startsWith(`${SHARED}:`))
+    .map(([path, { bytes }]) => ({ file: resolve(root, path), bytes }));
+}
+
+/** Each once, as it was told last. A package that changes under a running server asks for more than a new bundle. */
+function projectFiles(inputs: readonly UiInput[]): UiInput[] {
+  const byFile = new Map(inputs.map((input) => [input.file, input]));
+  return [...byFile.values()].filter(({ file }) => !file.split(sep).includes('node_modules'));
 }
 
 /** More would not help who reads it. */
