@@ -9,6 +9,7 @@ import { overlayFlags, overlayVariables } from './overlay.ts';
 import { ConfigError, Problems } from './problems.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
+import { unknownGraphs } from './sections/graphs.ts';
 import { httpsRule, Webhooks } from './sections/webhooks.ts';
 import { substitute } from './substitute.ts';
 
@@ -47,6 +48,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   }
   const parsed = ConfigFile.safeParse(document);
   if (!parsed.success) problems.addIssues(parsed.error.issues);
+  const { assistants = {}, graphs = {} } = parsed.data ?? {};
+  for (const { key, what } of unknownGraphs(assistants, graphs)) problems.add(key, what);
   if (!parsed.success || problems.lines.length > 0) throw new ConfigError(problems.lines);
   return {
     config: deepFreeze(complete(parsed.data, { env: variables, root, file })),

@@ -19,6 +19,16 @@ test.each([
     'http: { cors: { origins: "*" } }',
     'http.cors.origins: unknown key; did you mean http.cors.allow_origins?',
   ],
+  [
+    'defaults of a misspelt graph',
+    'assistants: { ehco: { tags: [a] } }',
+    'assistants.ehco: there is no graph of this name; did you mean echo?',
+  ],
+  [
+    'defaults of a graph that is not there',
+    'assistants: { weather: { tags: [a] } }',
+    'assistants.weather: there is no graph of this name; the graphs are echo',
+  ],
   ['text for a number', 'runs: { concurrency: many }', 'runs.concurrency: must be a whole number'],
   ['half a run', 'runs: { concurrency: 1.5 }', 'runs.concurrency: must be a whole number'],
   ['a number below its range', 'runs: { max_attempts: 0 }', 'runs.max_attempts: must be at least 1'],

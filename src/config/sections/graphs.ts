@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nearest } from '../../core/nearest.ts';
 import { group, list, must, text, whole } from '../values.ts';
 
 const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
@@ -25,3 +26,15 @@ export const Defaults = group({
   ({ configurable, context }) => !(configurable && context),
   'give configurable or context, not both',
 );
+
+/** The keys of `assistants` that are no graph, each with what is wrong. They would have no effect. */
+export function unknownGraphs(assistants: object, graphs: object): { key: string; what: string }[] {
+  const known = Object.keys(graphs);
+  return Object.keys(assistants)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const meant = nearest(name, known);
+      const hint = meant === undefined ? `the graphs are ${known.join(', ')}` : `did you mean ${meant}?`;
+      return { key: `assistants.${name}`, what: `there is no graph of this name; ${hint}` };
+    });
+}
