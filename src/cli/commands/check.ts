@@ -33,7 +33,8 @@ export const check: Command = {
 };
 
 async function checkUis({ ui, ui_config, root }: Config) {
-  const { bundleUi, UiBuildError } = await import('../../graphs/ui/bundle.ts');
+  const { UiBuildError } = await import('../../graphs/ui/build-error.ts');
+  const { bundleUi } = await import('../../graphs/ui/bundle.ts');
   const checks = Object.entries(ui).map(async ([name, path]) => {
     const error = await bundleUi({ name, path, root, shared: ui_config.shared }).then(
       () => undefined,

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { basename, extname, resolve, sep } from 'node:path';
-import type { BuildFailure, BuildOptions, Metafile, OutputFile } from 'esbuild';
-import { ServerError } from '../../core/errors.ts';
+import { basename, extname, resolve } from 'node:path';
+import type { BuildOptions, OutputFile } from 'esbuild';
+import { buildError } from './build-error.ts';
 import { entryProgram, globalName } from './entry.ts';
-import { SHARED, sharedModules } from './shared-modules.ts';
+import { inputsOf, type UiInput } from './inputs.ts';
+import { sharedModules } from './shared-modules.ts';
 import { tailwind } from './tailwind.ts';
-
-/** Components that do not build. 422 as for a graph that does not load: nothing but a change to them helps. */
-export class UiBuildError extends ServerError {
-  readonly status = 422;
-}
 
 /** The components of one file of the user's project. */
 export interface UiSource {
@@ -28,12 +24,6 @@ export interface UiAsset {
   readonly content: Uint8Array;
   /** Changes with the content. */
   readonly etag: string;
-}
-
-/** A file that a bundle was made of. */
-export interface UiInput {
-  readonly file: string;
-  readonly bytes: number;
 }
 
 export interface UiBundle {
@@ -58,25 +48,24 @@ const INLINED = ['.png', '.jpg', '.jpeg', '.gif', '.webp', '.avif', '.svg', '.wo
 export async function bundleUi(source: UiSource): Promise<UiBundle> {
   const file = resolve(source.root, source.path);
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw new UiBuildError(`UI '${source.name}' does not build: there is no file ${source.path}`);
+    throw buildError(source.name, new Error(`there is no file ${source.path}`));
   }
-  // A style sheet is known to the bundler by what Tailwind made of it, which has another size.
-  const styles: UiInput[] = [];
+  const sheets: UiInput[] = [];
   const { outputFiles, metafile } = await withCompiler(({ build }) => {
     const options = buildOptions(source, file);
     const plugins = [
       ...options.plugins,
-      tailwind({ program: () => programOf(build, options), onInput: (input) => styles.push(input) }),
+      tailwind({ program: () => programOf(build, options), onInput: (input) => sheets.push(input) }),
     ];
     return build({ ...options, plugins, metafile: true });
-  }).catch((cause: BuildFailure) => {
-    throw new UiBuildError(`UI '${source.name}' does not build: ${readable(cause)}`, { cause });
+  }).catch((cause: Error) => {
+    throw buildError(source.name, cause);
   });
   return {
     name: source.name,
     global: globalName(source.name),
     assets: outputFiles.map(asset),
-    inputs: projectFiles([...inputsOf(metafile, source.root), ...styles]),
+    inputs: inputsOf(metafile, source.root, sheets),
   };
 }
 
@@ -131,32 +120,4 @@ function asset({ path, contents }: OutputFile): UiAsset {
   const file = basename(path);
   const digest = createHash('sha256').update(contents).digest('base64url');
   return { file, type: TYPES[extname(file)] as string, content: contents, etag: `"${digest}"` };
-}
-
-/** Not what is made up while it builds. */
-function inputsOf({ inputs }: Metafile, root: string): UiInput[] {
-  return Object.entries(inputs)
-    .filter(([path]) => path !== ENTRY && !path.startsWith(`${SHARED}:`))
-    .map(([path, { bytes }]) => ({ file: resolve(root, path), bytes }));
-}
-
-/** Each once, as it was told last. A package that changes under a running server asks for more than a new bundle. */
-function projectFiles(inputs: readonly UiInput[]): UiInput[] {
-  const byFile = new Map(inputs.map((input) => [input.file, input]));
-  return [...byFile.values()].filter(({ file }) => !file.split(sep).includes('node_modules'));
-}
-
-/** More would not help who reads it. */
-const MAX_ERRORS = 5;
-
-function readable({ errors, message }: BuildFailure): string {
-  if (errors === undefined) return message;
-  return errors
-    .slice(0, MAX_ERRORS)
-    .map(({ location, text }) =>
-      location && location.file !== ENTRY
-        ? `${location.file}:${location.line}:${location.column}: ${text}`
-        : text,
-    )
-    .join('; ');
 }

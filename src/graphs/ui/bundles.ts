@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../core/logger.ts';
 import { bundleUi, type UiBundle, type UiSource } from './bundle.ts';
+import { areCurrent } from './inputs.ts';
 
 export interface UiBundles {
   readonly names: readonly string[];
@@ -44,16 +44,10 @@ export function uiBundles({ paths, root, shared, clock, logger }: UiOptions): Ui
       const source = sources.get(name);
       if (!source) return undefined;
       const kept = built.get(name);
-      if (kept && (await isCurrent(kept.bundle, kept.begun_at))) return kept.bundle;
+      if (kept && (await areCurrent(kept.bundle.inputs, kept.begun_at))) return kept.bundle;
       const making = building.get(name) ?? make(source);
       building.set(name, making);
       return making;
     },
   };
-}
-
-/** A file that is younger than the build may have been read before it was saved. */
-async function isCurrent({ inputs }: UiBundle, begun_at: number): Promise<boolean> {
-  const found = await Promise.all(inputs.map(({ file }) => stat(file).catch(() => undefined)));
-  return found.every((now, i) => now && now.mtimeMs < begun_at && now.size === inputs[i]?.bytes);
 }

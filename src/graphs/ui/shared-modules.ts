@@ -4,7 +4,7 @@ import type { Plugin } from 'esbuild';
 const ALWAYS = ['react', 'react-dom', '@langchain/langgraph-sdk'];
 
 /** The namespace of their stand-ins. */
-export const SHARED = 'shared';
+const SHARED = 'shared';
 
 /** Leaves these packages, and what lies below them, to the page: it hands them over when the program runs. */
 export function sharedModules(more: readonly string[]): Plugin {

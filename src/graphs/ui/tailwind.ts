@@ -3,7 +3,7 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import { resolveModule } from '../user-module.ts';
-import type { UiInput } from './bundle.ts';
+import type { UiInput } from './inputs.ts';
 
 /** The part of version 4 that is used. */
 interface Tailwind {
