@@ -74,8 +74,8 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     webhooks: wirePolicy(config),
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
-  const services = wireServices(ground);
-  const workers = wireWorkers(ground);
+  const { cronTicks, ...services } = wireServices(ground);
+  const workers = wireWorkers(ground, cronTicks);
   await services.assistants.syncSystem();
   if (isAlone(config)) await storage.idempotency.releaseAll();
   const server = await createServer({
@@ -92,6 +92,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       version: VERSION,
       langgraph_version: await langgraphVersion(config.root),
       graph_ids: graphs.ids,
+      crons: config.crons.enabled && !config.http.disable_runs,
     },
     logger,
     ids,

@@ -1,3 +1,4 @@
+import { type Actor, systemActor, type User } from '../auth/actor.ts';
 import type { Config } from '../config/schema.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
@@ -5,6 +6,8 @@ import type { Services } from '../http/server.ts';
 import { assistantRuns } from '../services/assistant-runs.ts';
 import { assistantService } from '../services/assistants.ts';
 import { chatCompletionService } from '../services/chat-completions.ts';
+import { type CronTicks, cronTicks } from '../services/cron-ticks.ts';
+import { cronService } from '../services/crons.ts';
 import { eventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import { idempotencyService } from '../services/idempotency.ts';
 import { mcpService } from '../services/mcp/mcp.ts';
@@ -20,7 +23,14 @@ import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Ground } from './ground.ts';
 
 /** What the server answers with. */
-export function wireServices({ config, storage, bus, live, store, ...ground }: Ground): Services {
+export function wireServices({
+  config,
+  storage,
+  bus,
+  live,
+  store,
+  ...ground
+}: Ground): Services & { readonly cronTicks: CronTicks } {
   const { queue, events: log, threadLog, checkpoints, runs: runRows, threads: threadRows } = storage;
   const shared = {
     ...ground,
@@ -52,6 +62,8 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
   const runs = runService(runDeps);
   const statelessRuns = statelessRunService(runDeps);
   const threads = threadService({ ...shared, replay, control: (run_ids) => run_ids.forEach(stopRun) });
+  const { crons, cronFires } = storage;
+  const cronDeps = { ...runDeps, crons, cronFires, missed: config.crons.missed, actFor };
   return {
     assistants,
     threads,
@@ -59,6 +71,8 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     threadStream: threadStreamService({ threads: threadRows, sources }),
     runs,
     statelessRuns,
+    crons: cronService(cronDeps),
+    cronTicks: cronTicks(cronDeps),
     store: storeService({ store: ground.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
@@ -72,6 +86,11 @@ export function wireServices({ config, storage, bus, live, store, ...ground }: G
     bus.control(run_id);
     bus.hint(run_id);
   }
+}
+
+/** Who acts for a user when there is no request. */
+function actFor(user: User | null, request_id: string): Actor {
+  return { ...systemActor(request_id), user };
 }
 
 function uiFiles({ ui, ui_config, root }: Config) {

@@ -1,24 +1,29 @@
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
+import { timestamp } from '../core/clock.ts';
 import { runCheckpointer } from '../graphs/checkpointer.ts';
+import type { CronTicks } from '../services/cron-ticks.ts';
 import { type Engine, type EngineOptions, engine } from '../workers/engine.ts';
+import type { Sweep } from '../workers/retention.ts';
 import type { AttemptRules } from '../workers/run-attempt.ts';
 import type { Ground } from './ground.ts';
 import { wireDispatcher } from './webhooks.ts';
 
+const DAY_MS = 86_400_000;
+
 /** What works without being asked. */
-export function wireWorkers({ config, storage, store, ...ground }: Ground): Engine {
-  const { queue, events: log, threads, checkpoints, idempotency: keys, attemptWrites: writes } = storage;
+export function wireWorkers({ config, storage, store, ...ground }: Ground, cronTicks: CronTicks): Engine {
+  const { queue, threads, checkpoints, attemptWrites: writes } = storage;
   return engine(
     {
       ...ground,
       queue,
-      log,
       threads,
-      keys,
       outbox: storage.outbox,
       dispatcher: wireDispatcher({ config, storage, store, ...ground }),
       storeItems: storage.storeItems,
+      sweeps: sweepsOf({ ...ground, config, storage }),
+      cronTicks: config.crons.enabled ? cronTicks : undefined,
       writes,
       memory: (attempt, lease, durability) => ({
         checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, durability }),
@@ -30,6 +35,19 @@ export function wireWorkers({ config, storage, store, ...ground }: Ground): Engi
   );
 }
 
+/** What is not kept for ever. */
+function sweepsOf({ config, storage, clock }: Pick<Ground, 'config' | 'storage' | 'clock'>): Sweep[] {
+  const { events, idempotency, outbox, cronFires } = storage;
+  const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
+  const history_ms = config.crons.history_days * DAY_MS;
+  return [
+    (limit) => events.dropExpired(limit),
+    (limit) => idempotency.dropExpired(limit),
+    (limit) => outbox.dropEnded(keep_deliveries_ms, limit),
+    (limit) => cronFires.dropBefore(timestamp(clock.now() - history_ms), limit),
+  ];
+}
+
 function attemptRules({ timeout_seconds }: Config['runs'], keep_log_ms: number): AttemptRules {
   return { timeout_ms: timeout_seconds * 1000, keep_log_ms, retry_ms: 1000, version: VERSION };
 }
@@ -39,14 +57,13 @@ export function isAlone({ storage }: Pick<Config, 'storage'>): boolean {
   return storage.url.startsWith('sqlite:');
 }
 
-function engineOptions({ runs, storage, store, webhooks, checkpointer: { ttl } }: Config): EngineOptions {
+function engineOptions({ runs, storage, store, checkpointer: { ttl } }: Config): EngineOptions {
   return {
     concurrency: runs.concurrency,
     max_attempts: runs.max_attempts,
     alone: isAlone({ storage }),
     version: VERSION,
     pid: process.pid,
-    keep_deliveries_ms: webhooks.delivery.keep_days * 86_400_000,
     expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
     store_expiry_ms: store.ttl.sweep_interval_minutes * 60_000,
   };

@@ -49,6 +49,7 @@ export const VARIABLES: readonly Variable[] = [
     key: 'runs.stream_ttl_seconds',
     text: 'How long the events of a finished run can be read again.',
   },
+  { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this server makes the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path that every route moves under.' },
   { name: 'CORS_CONFIG', key: 'http.cors', json: true, text: 'The whole `http.cors` block.' },
   { name: 'CORS_ALLOW_ORIGINS', key: 'http.cors.allow_origins', text: 'Origins, separated by commas.' },

@@ -91,6 +91,7 @@ function complete(
     server: values.server,
     storage: { ...storage, url: absoluteUrl(storage, place.root) },
     runs: values.runs,
+    crons: values.crons,
     http: values.http,
     log: values.log,
     checkpointer: values.checkpointer,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Checkpointer } from './sections/checkpointer.ts';
+import { Crons } from './sections/crons.ts';
 import { Defaults, Graph } from './sections/graphs.ts';
 import { Http } from './sections/http.ts';
 import { Log } from './sections/log.ts';
@@ -36,6 +37,7 @@ export const ConfigFile = group({
   server: Server.prefault({}),
   storage: Storage.prefault({}),
   runs: Runs.prefault({}),
+  crons: Crons.prefault({}),
   http: Http.prefault({}),
   log: Log.prefault({}),
   store: Store.prefault({}),
@@ -62,7 +64,7 @@ export interface Config
   extends Readonly<
     Pick<
       ConfigValues,
-      'server' | 'storage' | 'runs' | 'http' | 'log' | 'checkpointer' | 'store' | 'ui_config'
+      'server' | 'storage' | 'runs' | 'crons' | 'http' | 'log' | 'checkpointer' | 'store' | 'ui_config'
     >
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };

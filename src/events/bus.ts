@@ -5,7 +5,7 @@
 export interface EventBus {
   /** A run became ready. */
   wake(): void;
-  /** A run waits for a time to come. */
+  /** Something waits for a time to come: a run, or a cron. */
   scheduled(): void;
   /** Something waits to be sent to others. */
   outbox(): void;

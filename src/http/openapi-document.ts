@@ -29,7 +29,7 @@ export async function openApiDocument(version: string): Promise<object> {
       mcp: { cancel_on_disconnect: false },
       openai: { enabled: false },
     },
-    info: { version, langgraph_version: null, graph_ids: [] },
+    info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,
     ids: systemIds(systemClock),
   });

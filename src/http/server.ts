@@ -3,6 +3,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { AssistantService } from '../services/assistants.ts';
 import type { ChatCompletionService } from '../services/chat-completions.ts';
+import type { CronService } from '../services/crons.ts';
 import type { EventStreamingService } from '../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../services/idempotency.ts';
 import type { McpService } from '../services/mcp/mcp.ts';
@@ -32,6 +33,8 @@ import { useTextJson } from './plugins/text-json.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
+import { cronRunRoutes } from './routes/cron-runs.ts';
+import { cronRoutes } from './routes/crons.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { type EngineHealth, healthRoutes } from './routes/health.ts';
 import { runExplainRoutes } from './routes/run-explain.ts';
@@ -60,6 +63,7 @@ export interface Services {
   readonly explain: RunExplainService;
   readonly idempotency: IdempotencyService;
   readonly statelessRuns: StatelessRunService;
+  readonly crons: CronService;
   readonly store: StoreService;
   readonly ui: UiService;
 }
@@ -165,6 +169,8 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     runWaitRoutes(server, withReplies);
     runStreamRoutes(server, withReplies);
     statelessRunRoutes(server, withReplies);
+    cronRoutes(server, services);
+    cronRunRoutes(server, services);
   }
   if (!options.disable_mcp)
     mcpRoutes(server, { ...routed, ...options, ...options.mcp, ...info, mcp: services.mcp });

@@ -43,5 +43,9 @@ const run_id = id('run').meta({ description: 'The id of the run.' });
 
 export const RunPath = ThreadPath.extend({ run_id });
 
+export const CronPath = z.object({
+  cron_id: id('cron').meta({ description: 'The id of the cron.' }),
+});
+
 /** A run whose thread the client does not know. */
 export const StatelessRunPath = z.object({ run_id });

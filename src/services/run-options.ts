@@ -30,6 +30,8 @@ export interface RunContext {
   /** Epoch ms of the request. */
   readonly now_ms: number;
   readonly thread_metadata: JsonObject;
+  /** The cron that makes the run; its graph sees it in `configurable` and `context` (CONTRACT §11). */
+  readonly cron_id?: string | undefined;
 }
 
 /**
@@ -56,7 +58,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
       },
       metadata: runMetadata(input, run),
     },
-    context: { ...assistant.context, ...context },
+    context: { ...assistant.context, ...context, ...cronOf(run) },
     stream_mode: streamModes(input.stream_mode, run.kind),
     interrupt_before: input.interrupt_before ?? null,
     interrupt_after: input.interrupt_after ?? null,
@@ -74,7 +76,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
 /** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, and which graph and assistant it is (CONTRACT §2.3). */
 export function runMetadata(
   input: RunCreate,
-  { assistant, thread_metadata, temporary }: RunContext,
+  { assistant, thread_metadata, temporary, cron_id }: RunContext,
 ): JsonObject {
   const configMetadata = input.config?.['metadata'];
   const {
@@ -88,11 +90,16 @@ export function runMetadata(
     ...(temporary ? {} : { graph_id: assistant.graph_id }),
     ...asked,
     assistant_id: assistant.assistant_id,
+    ...cronOf({ cron_id }),
   };
 }
 
 function completion({ on_completion }: RunCreate, { answerable }: RunContext) {
   return answerable ? KEEP_INTERRUPTED : (on_completion ?? 'delete');
+}
+
+function cronOf({ cron_id }: Pick<RunContext, 'cron_id'>): JsonObject {
+  return cron_id === undefined ? {} : { cron_id };
 }
 
 function durabilityOf(input: RunCreate): RunKwargs['durability'] {
@@ -132,6 +139,7 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     ...(protocol ? { protocol } : {}),
     __request_start_time_ms__: run.now_ms,
     __after_seconds__: after_seconds,
+    ...cronOf(run),
     ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),
   };
 }

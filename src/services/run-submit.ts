@@ -41,7 +41,12 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Allow
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   await checkWebhook(deps, submission.input);
   const request = newRun(deps, submission);
-  announce(deps, request, accepted(await deps.queue.enqueue(request), request));
+  return submitted(deps, request, await deps.queue.enqueue(request));
+}
+
+/** Tells the others of the thread and the workers of a run that is in the queue now; throws when it is not. */
+export function submitted(deps: SubmitDeps, request: NewRun, outcome: Enqueued): Run {
+  announce(deps, request, accepted(outcome, request));
   return request.run;
 }
 
@@ -50,14 +55,14 @@ export async function submitAll(deps: SubmitDeps, submissions: readonly Submissi
   for (const { input } of submissions) await checkWebhook(deps, input);
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
-  requests.forEach((request, i) => {
-    announce(deps, request, accepted(outcomes[i] as Enqueued, request));
-  });
-  return requests.map(({ run }) => run);
+  return requests.map((request, i) => submitted(deps, request, outcomes[i] as Enqueued));
 }
 
 /** Throws `InvalidInput` for an address that must not be called, also while nothing is sent (CONTRACT §6). */
-async function checkWebhook({ webhooks }: SubmitDeps, { webhook }: RunCreate): Promise<void> {
+export async function checkWebhook(
+  { webhooks }: Pick<SubmitDeps, 'webhooks'>,
+  { webhook }: Pick<RunCreate, 'webhook'>,
+): Promise<void> {
   if (typeof webhook === 'string') await webhooks.check(webhook);
 }
 
@@ -75,7 +80,8 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
   if (delay_ms > 0) bus.scheduled();
 }
 
-function newRun(
+/** The run as it is stored, and what the queue must know to add it. */
+export function newRun(
   { clock, keep_log_ms, default_ttl }: SubmitDeps,
   { input, once, visibility, ...made }: Submission,
 ): NewRun {

@@ -65,9 +65,12 @@ export function assistantRepository(db: Db) {
       return setLatestVersion(db, assistant_id, version, at);
     },
 
-    /** Its versions go too; its runs stay. */
-    async delete(assistant_id: string): Promise<boolean> {
-      return (await db.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
+    /** Its versions and crons go too; its runs stay. */
+    delete(assistant_id: string): Promise<boolean> {
+      return db.transaction('promised', async (tx) => {
+        await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
+        return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
+      });
     },
 
     /** Inserts the assistants of the configured graphs; those that exist take name and description. */

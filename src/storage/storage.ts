@@ -1,6 +1,8 @@
 import { assistantRepository } from './assistants.ts';
 import { AttemptWrites, type AttemptWritesOptions } from './attempt-writes.ts';
 import { checkpointRepository } from './checkpoints.ts';
+import { cronFireRepository } from './cron-fires.ts';
+import { cronRepository } from './crons.ts';
 import type { Db } from './db.ts';
 import { openPostgres } from './engines/postgres.ts';
 import { openSqlite } from './engines/sqlite.ts';
@@ -55,6 +57,8 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
       await db.get(sql`select 1`);
     },
     assistants: assistantRepository(db),
+    crons: cronRepository(db),
+    cronFires: cronFireRepository(db),
     threads: threadRepository(db),
     runs: runRepository(db),
     queue: runQueue(db, webhooks),

@@ -4,16 +4,16 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
-import type { IdempotencyRepository } from '../storage/idempotency.ts';
+import type { CronTicks } from '../services/cron-ticks.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { RunEventRepository } from '../storage/run-events.ts';
 import type { StoreItemRepository } from '../storage/store-items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
+import { cronLoop } from './crons.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
-import { retentionLoop } from './retention.ts';
+import { retentionLoop, type Sweep } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
 import { storeExpiryLoop } from './store-expiry.ts';
@@ -34,22 +34,22 @@ export interface EngineOptions {
   readonly pid: number;
   /** When threads are looked at whose time may be over. */
   readonly expiry: ExpiryRules;
-  /** How long a delivery is kept after it ended, ms. */
-  readonly keep_deliveries_ms: number;
   /** Between two looks at items of the long-term store whose time may be over, ms. */
   readonly store_expiry_ms: number;
 }
 
 export interface EngineDeps extends AttemptDeps {
   readonly queue: RunQueue;
-  readonly log: RunEventRepository;
   readonly threads: ThreadRepository;
-  readonly keys: IdempotencyRepository;
   readonly outbox: WebhookOutbox;
   /** Undefined: nothing is sent. */
   readonly dispatcher: WebhookDispatcher | undefined;
   readonly storeItems: StoreItemRepository;
   readonly longTermStore: LongTermStore;
+  /** What drops old rows. */
+  readonly sweeps: readonly Sweep[];
+  /** Undefined when other servers look after crons. */
+  readonly cronTicks: CronTicks | undefined;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -75,18 +75,23 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     concurrency: options.concurrency,
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
-  const dropDeliveries = (limit: number) => outbox.dropEnded(options.keep_deliveries_ms, limit);
+  const dueRuns = dueRunsLoop(deps);
+  const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
-    dueRunsLoop(deps),
-    retentionLoop({ sweeps: [deps.log.dropExpired, deps.keys.dropExpired, dropDeliveries], logger }),
+    dueRuns,
+    ...(crons ? [crons] : []),
+    retentionLoop({ sweeps: deps.sweeps, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
     storeIndexLoop({ store: deps.longTermStore, logger }),
-  ] as const;
+  ];
   let draining = false;
-  const subscription = deps.bus.onScheduled(() => loops[2].poke());
+  const subscription = deps.bus.onScheduled(() => {
+    dueRuns.poke();
+    crons?.poke();
+  });
 
   return {
     /** Runs that execute here now, and how many could. */

@@ -140,6 +140,7 @@ function runEnd(
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
     has_webhook: kwargs.webhook !== null,
+    of_cron: kwargs.config.configurable['cron_id'] !== undefined,
     leaves_thread: failure instanceof UnknownInterruptError,
     batch,
     at: timestamp(clock.now()),

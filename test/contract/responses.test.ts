@@ -101,6 +101,13 @@ test('every answer is what the document says, and the examples work in its order
     await call(stateless, {}, { assistant_id: 'echo', input: { x: 1 } });
   }
   await call('create_stateless_runs');
+
+  await call('create_thread_cron', thread);
+  const { body: cron } = await call('create_cron');
+  for (const find of ['search_crons', 'count_crons']) await call(find);
+  for (const change of ['get_cron', 'patch_cron', 'trigger_cron', 'list_cron_runs', 'delete_cron'])
+    await call(change, cron);
+
   await http.post('/runs', { ...SLEEP, after_seconds: 600 });
   await call('cancel_runs');
   await call('copy_thread', thread);

@@ -30,7 +30,7 @@ test('what clients look at before they offer a feature', async () => {
     version: '0.16.7',
     langgraph_js_version: '1.4.18',
     context: 'js',
-    flags: { assistants: true, crons: false, langsmith: false },
+    flags: { assistants: true, crons: true, langsmith: false },
     host: { kind: 'self-hosted' },
     server: { name: 'agent-server', version: '1.2.3' },
   });

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
@@ -16,13 +17,17 @@ interface AppParts {
   readonly environment?: Readonly<Record<string, string>>;
   /** Over the configuration's. */
   readonly http?: Partial<Config['http']>;
+  readonly crons?: Partial<Config['crons']>;
+  /** Instead of the machine's. */
+  readonly clock?: Clock;
 }
 
 /**
  * The whole server in the test's own process, on an empty SQLite file, with some graphs of the fixtures. It executes
  * runs; requests go in without a socket.
  */
-export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {}, http = {} }: AppParts) {
+export async function openApp(parts: AppParts) {
+  const { graphs, folder: cwd = FIXTURES, environment = {}, http, crons, clock = systemClock } = parts;
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
   const { config } = await loadConfig({
     cwd,
@@ -33,9 +38,10 @@ export async function openApp({ graphs, folder: cwd = FIXTURES, environment = {}
     {
       ...config,
       http: { ...config.http, ...http },
+      crons: { ...config.crons, ...crons },
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
-    { logger: logger('info', (line) => log.push(line)) },
+    { logger: logger('info', (line) => log.push(line)), clock },
   );
   await app.ready();
 

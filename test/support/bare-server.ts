@@ -61,7 +61,7 @@ export async function bareServer({ services = {}, engine, options }: BareParts =
     services: services as ServerParts['services'],
     engine: { ...ENGINE, ...engine },
     options: { ...OPTIONS, ...options },
-    info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'] },
+    info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
     logger: logger('debug', (line) => log.push(line)),
     ids: systemIds(systemClock),
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
+import * as crons from '../../schemas/crons.ts';
 import { ErrorResponse } from '../../schemas/errors.ts';
 import * as streaming from '../../schemas/event-streaming.ts';
 import * as mcp from '../../schemas/mcp.ts';
@@ -36,6 +37,11 @@ export const REQUESTS: Record<string, z.ZodType> = {
   RunCreate: runs.RunCreate,
   RunBatchCreate: runs.RunBatchCreate,
   RunsCancel: runs.RunsCancel,
+  CronCreate: crons.CronCreate,
+  ThreadCronCreate: crons.ThreadCronCreate,
+  CronPatch: crons.CronPatch,
+  CronSearch: crons.CronSearch,
+  CronCountRequest: crons.CronCount,
   Command,
   Send,
   StreamMode,
@@ -68,6 +74,8 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ThreadStateUpdateResponse: state.ThreadStateUpdated,
   Run: runs.Run,
   RunExplanation,
+  Cron: crons.Cron,
+  CronRun: crons.CronRun,
   Item: store.StoreItem,
   SearchItem: store.StoreMatch,
   SearchItemsResponse: store.StoreMatches,

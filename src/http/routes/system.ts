@@ -14,6 +14,8 @@ export interface ServerFacts {
   /** Of the copy of LangGraph.js that the graphs use; null when there is none. */
   readonly langgraph_version: string | null;
   readonly graph_ids: readonly string[];
+  /** Runs are made by the clock here. */
+  readonly crons: boolean;
 }
 
 interface SystemDeps {
@@ -66,14 +68,14 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
   );
 }
 
-function serverInfo({ version, langgraph_version }: ServerFacts): ServerInfo {
+function serverInfo({ version, langgraph_version, crons }: ServerFacts): ServerInfo {
   return {
     version: API_VERSION,
     langgraph_js_version: langgraph_version,
     context: 'js',
     flags: {
       assistants: true,
-      crons: false,
+      crons,
       langsmith: false,
       langsmith_tracing_replicas: false,
       langsmith_tracing_session_on_runs: false,

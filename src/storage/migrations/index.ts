@@ -3,6 +3,7 @@ import { base } from './001-base.ts';
 import { runCheckpoints } from './002-run-checkpoints.ts';
 import { storeSearch } from './003-store-search.ts';
 import { search } from './004-search.ts';
+import { crons } from './005-crons.ts';
 import { webhooks } from './006-webhooks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
 
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, name: 'run checkpoints', text: runCheckpoints },
   { version: 3, name: 'store search', text: storeSearch },
   { version: 4, name: 'search', text: search },
+  { version: 5, name: 'crons', text: crons },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 10, name: 'server secrets', text: serverSecrets },
 ];

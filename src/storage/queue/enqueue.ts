@@ -80,7 +80,12 @@ export async function enqueueAll(
   }
 }
 
-async function enqueueIn(tx: Transaction, request: NewRun, webhooks: RunWebhookRules): Promise<Enqueued> {
+/** The same as part of a transaction. */
+export async function enqueueIn(
+  tx: Transaction,
+  request: NewRun,
+  webhooks: RunWebhookRules,
+): Promise<Enqueued> {
   const { run, others } = request;
   if (!(await touchThread(tx, request))) return { outcome: 'missing thread' };
   if (request.once && !(await isOpen(tx, request.once))) return { outcome: 'run exists' };

@@ -3,6 +3,7 @@ import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { type Batch, writeBatch } from '../attempt-writes.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
+import { noteCronRunEnd } from '../cron-fires.ts';
 import type { Db, Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
@@ -32,6 +33,8 @@ export interface RunEnd {
   readonly leaves_thread?: boolean;
   /** Somebody wants to be told. */
   readonly has_webhook?: boolean;
+  /** A cron made the run. */
+  readonly of_cron?: boolean;
   /** What the attempt produced and storage does not hold yet. */
   readonly batch: Batch;
   /** ISO-8601. */
@@ -59,6 +62,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd, webhooks: RunWebhookRu
     if (!left) return { outcome: 'lease lost' };
     const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
+    if (end.of_cron && status !== 'rollback') await noteCronRunEnd(tx, lease.run_id, status);
     // A client may have put a run of its own on the thread: then it stays.
     const removed = end.remove_thread && !(await isInUse(tx, lease.thread_id));
     if (removed) await removeTemporaryThread(tx, lease.thread_id);

@@ -8,6 +8,7 @@ import { nextDue, promoteDue } from './due.ts';
 import { enqueue, enqueueAll, type NewRun } from './enqueue.ts';
 import { queueFigures } from './figures.ts';
 import { finish, type RunEnd } from './finish.ts';
+import { type Firing, fireCron, triggerCron } from './fire.ts';
 import type { Lease } from './lease.ts';
 import { type ReapRules, reap } from './reap.ts';
 import { type Release, release } from './release.ts';
@@ -21,6 +22,8 @@ export function runQueue(db: Db, webhooks: RunWebhookRules = RUN_WEBHOOKS) {
   return {
     enqueue: (request: NewRun) => enqueue(db, request, webhooks),
     enqueueAll: (requests: readonly NewRun[]) => enqueueAll(db, requests, webhooks),
+    fireCron: (firing: Firing) => fireCron(db, firing, webhooks),
+    triggerCron: (cron_id: string, run: NewRun, at: string) => triggerCron(db, cron_id, run, at, webhooks),
     claim: (request: Claim) => claim(db, request),
     finish: (lease: Lease, end: RunEnd) => finish(db, lease, end, webhooks),
     release: (lease: Lease, how: Release) => release(db, lease, how),

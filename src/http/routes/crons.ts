@@ -1,0 +1,157 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { Cron, CronCount, CronCreate, CronPatch, CronSearch, ThreadCronCreate } from '../../schemas/crons.ts';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
+import { CronPath, EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
+import type { CronService } from '../../services/crons.ts';
+import { RUN_EXAMPLE } from '../openapi/run-examples.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { PAGE_HEADERS, paged } from '../reply.ts';
+
+const tags = [TAGS.crons];
+const CREATE_FAILURES = {
+  400: 'Cannot specify both configurable and context. Prefer setting context alone.',
+  422: "Invalid cron schedule: 'bad'. Reason: it needs five fields: …",
+};
+const EXAMPLE = {
+  ...RUN_EXAMPLE,
+  schedule: '0 8 * * MON-FRI',
+  timezone: 'Europe/Berlin',
+  metadata: { report: 'morning' },
+};
+
+export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronService }) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.post(
+    '/threads/:thread_id/runs/crons',
+    {
+      schema: {
+        operationId: 'create_thread_cron',
+        summary: 'Create thread cron',
+        description: 'Makes runs on a thread by a schedule.',
+        tags,
+        headers: CreateHeaders,
+        params: ThreadPath,
+        body: ThreadCronCreate,
+        example: EXAMPLE,
+        response: { 200: Cron },
+        failures: {
+          ...CREATE_FAILURES,
+          404: `Thread with ID '${EXAMPLES.thread_id}' not found. Please verify that the thread exists.`,
+        },
+      },
+    },
+    ({ actor, params, body }) => crons.create(actor, params.thread_id, body),
+  );
+
+  app.post(
+    '/runs/crons',
+    {
+      schema: {
+        operationId: 'create_cron',
+        summary: 'Create cron',
+        description: 'Makes runs by a schedule, each on a thread of its own.',
+        tags,
+        headers: CreateHeaders,
+        body: CronCreate,
+        example: { ...EXAMPLE, on_run_completed: 'keep' },
+        response: { 200: Cron },
+        failures: { ...CREATE_FAILURES, 404: "Assistant 'x' not found" },
+      },
+    },
+    ({ actor, body }) => crons.create(actor, null, body),
+  );
+
+  app.post(
+    '/runs/crons/search',
+    {
+      schema: {
+        operationId: 'search_crons',
+        summary: 'Search crons',
+        description: 'Lists crons by assistant, thread, metadata, or whether they make runs.',
+        tags,
+        body: CronSearch,
+        example: { metadata: { report: 'morning' }, limit: 10, offset: 0 },
+        response: { 200: z.array(Cron) },
+        response_headers: PAGE_HEADERS,
+      },
+    },
+    async ({ actor, body }, reply) => paged(reply, await crons.search(actor, body)),
+  );
+
+  app.post(
+    '/runs/crons/count',
+    {
+      schema: {
+        operationId: 'count_crons',
+        summary: 'Count crons',
+        description: 'Counts crons by assistant, thread or metadata.',
+        tags,
+        body: CronCount,
+        example: { metadata: { report: 'morning' } },
+        response: { 200: z.int() },
+      },
+    },
+    ({ actor, body }) => crons.count(actor, body),
+  );
+
+  app.get(
+    '/runs/crons/:cron_id',
+    {
+      schema: {
+        operationId: 'get_cron',
+        summary: 'Get cron',
+        description: 'The cron, when it comes next, and why the server paused it if it did.',
+        tags,
+        params: CronPath,
+        response: { 200: Cron },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    ({ actor, params }) => crons.get(actor, params.cron_id),
+  );
+
+  app.patch(
+    '/runs/crons/:cron_id',
+    {
+      schema: {
+        operationId: 'patch_cron',
+        summary: 'Update cron',
+        description:
+          'Changes what is given; `metadata` is merged, `enabled` pauses the cron or lets it go on.',
+        tags,
+        params: CronPath,
+        body: CronPatch,
+        example: { schedule: '0 9 * * MON-FRI', enabled: true },
+        response: { 200: Cron },
+        failures: {
+          ...CREATE_FAILURES,
+          400: 'Request body cannot be empty',
+          404: "Cron '…' not found",
+        },
+      },
+    },
+    ({ actor, params, body }) => crons.update(actor, params.cron_id, body),
+  );
+
+  app.delete(
+    '/runs/crons/:cron_id',
+    {
+      schema: {
+        operationId: 'delete_cron',
+        summary: 'Delete cron',
+        description: 'Makes no more runs. Those that were made stay.',
+        tags,
+        params: CronPath,
+        response: { 204: z.undefined() },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await crons.delete(actor, params.cron_id);
+      reply.code(204);
+    },
+  );
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { Config } from './assistants.ts';
+import { JsonObject, Limit, Offset, QueryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { RunCreate, RunStatus } from './runs.ts';
+
+/** When a schedule ends: with an offset, or without one in UTC, as Python writes a time that knows no zone. */
+const EndTime = z.iso
+  .datetime({ offset: true, local: true, error: 'must be a date and time (ISO 8601)' })
+  .meta({ format: 'date-time' });
+
+/** Runs that are made by the clock (CONTRACT §11). */
+export const Cron = z.object({
+  cron_id: Uuid,
+  assistant_id: Uuid,
+  /** Null: each run makes a thread for itself. */
+  thread_id: Uuid.nullable(),
+  user_id: z.string(),
+  end_time: z.string().nullable(),
+  schedule: z.string(),
+  timezone: z.string().nullable(),
+  payload: JsonObject,
+  /** Null when there will be no run: paused, or over. */
+  next_run_date: Timestamp.nullable(),
+  metadata: JsonObject,
+  on_run_completed: z.enum(['delete', 'keep']).nullable(),
+  enabled: z.boolean(),
+  /** Why the server paused it. */
+  disabled_reason: z.string().nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type Cron = z.infer<typeof Cron>;
+
+const { shape: run } = RunCreate;
+
+/** What every run of the cron is made with. */
+const RUN_FIELDS = {
+  input: run.input,
+  metadata: run.metadata.describe('Anything to find the cron by; kept with its runs and their threads too.'),
+  config: Config.nullish().describe("Merged over the assistant's configuration."),
+  context: run.context,
+  webhook: run.webhook,
+  interrupt_before: run.interrupt_before,
+  interrupt_after: run.interrupt_after,
+  multitask_strategy: run.multitask_strategy,
+  stream_mode: run.stream_mode,
+  stream_subgraphs: run.stream_subgraphs,
+  stream_resumable: run.stream_resumable,
+  feedback_keys: run.feedback_keys,
+  checkpoint_during: run.checkpoint_during,
+  durability: run.durability,
+};
+
+/** The fields of a payload that its runs take; what else a client sends is only handed back. */
+export const CRON_RUN_FIELDS: readonly string[] = [...Object.keys(RUN_FIELDS), 'if_not_exists'];
+
+const SCHEDULE = {
+  schedule: z.string().describe('Five fields: minute, hour, day of month, month, day of week; or `@daily`.'),
+  timezone: z
+    .string()
+    .nullish()
+    .describe('The time zone of the schedule, such as `Europe/Berlin`; UTC without it.'),
+  end_time: EndTime.nullish().describe('The last time a run may be made.'),
+  enabled: z.boolean().optional().describe('Whether it makes runs; true without it.'),
+};
+
+const on_run_completed = z
+  .enum(['delete', 'keep'])
+  .nullish()
+  .describe('What becomes of the thread of each run when it has ended; `delete` without it.');
+
+/** Runs on one thread. */
+export const ThreadCronCreate = z.looseObject({
+  ...SCHEDULE,
+  assistant_id: run.assistant_id,
+  ...RUN_FIELDS,
+  if_not_exists: run.if_not_exists,
+});
+export type ThreadCronCreate = z.infer<typeof ThreadCronCreate>;
+
+/** Runs on threads of their own. */
+export const CronCreate = z.looseObject({
+  ...SCHEDULE,
+  assistant_id: run.assistant_id,
+  ...RUN_FIELDS,
+  on_run_completed,
+});
+export type CronCreate = z.infer<typeof CronCreate>;
+
+/** `metadata` is merged in the cron, and replaced in what its runs are made with (CONTRACT §2.5). */
+export const CronPatch = z.looseObject({
+  schedule: SCHEDULE.schedule.optional(),
+  timezone: SCHEDULE.timezone,
+  end_time: SCHEDULE.end_time.describe('The last time a run may be made; null: for ever.'),
+  enabled: z
+    .boolean()
+    .optional()
+    .describe('Whether it makes runs. What was missed meanwhile is not made up for.'),
+  ...RUN_FIELDS,
+  on_run_completed: on_run_completed.describe('What becomes of the thread of each run when it has ended.'),
+});
+export type CronPatch = z.infer<typeof CronPatch>;
+
+export const CronCount = z.looseObject({
+  assistant_id: Uuid.optional().describe('Only crons of this assistant.'),
+  thread_id: Uuid.optional().describe('Only crons of this thread.'),
+  metadata: JsonObject.optional().describe('Only crons whose metadata contains this.'),
+});
+export type CronCount = z.infer<typeof CronCount>;
+
+export const CronFilter = CronCount.extend({
+  enabled: z.boolean().optional().describe('Only crons that make runs, or only those that are paused.'),
+});
+export type CronFilter = z.infer<typeof CronFilter>;
+
+export const CronSearch = CronFilter.extend({
+  limit: Limit.default(10).describe('How many crons to return.'),
+  offset: Offset.default(0).describe('How many crons to skip.'),
+  sort_by: z
+    .enum(['cron_id', 'assistant_id', 'thread_id', 'next_run_date', 'end_time', 'created_at', 'updated_at'])
+    .default('created_at')
+    .describe('The field that orders the crons; those without it come last.'),
+  sort_order: SortOrder.default('desc').describe('Up or down.'),
+  select: z.array(z.enum(Cron.keyof().options)).optional().describe('The fields to return; all without it.'),
+});
+export type CronSearch = z.infer<typeof CronSearch>;
+
+/** What a time of the schedule came to. */
+export const CronRun = z.object({
+  cron_id: Uuid,
+  /** The time the schedule says; null when somebody triggered the run. */
+  tick: Timestamp.nullable(),
+  fired_at: Timestamp,
+  /** A run; none, for another was in its way; none, for its time was over; none, for what `detail` says. */
+  outcome: z.enum(['started', 'rejected', 'skipped', 'failed']),
+  detail: z.string().nullable(),
+  run_id: Uuid.nullable(),
+  thread_id: Uuid.nullable(),
+  /** Of the run; it stays when the run is deleted after its end. */
+  status: RunStatus.nullable(),
+});
+export type CronRun = z.infer<typeof CronRun>;
+
+export const CronRunsQuery = z.looseObject({
+  limit: QueryInt.pipe(Limit).default(10).meta({ description: 'How many runs to return.' }),
+  offset: QueryInt.pipe(Offset).default(0).meta({ description: 'How many runs to skip.' }),
+});
+export type CronRunsQuery = z.infer<typeof CronRunsQuery>;

@@ -1,0 +1,93 @@
+import type { Actor } from '../auth/actor.ts';
+import { timestamp } from '../core/clock.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import type { CronCreate, CronPatch, ThreadCronCreate } from '../schemas/crons.ts';
+import type { StoredCron } from '../storage/cron-row.ts';
+import { ownConfig } from './cron-runs.ts';
+import { momentOf, nextDate, unlessOver } from './cron-schedule.ts';
+import { mirrorContext } from './mirror-context.ts';
+
+interface CronContext {
+  readonly actor: Actor;
+  readonly cron_id: string;
+  readonly assistant_id: string;
+  readonly thread_id: string | null;
+  readonly now_ms: number;
+}
+
+/** A cron as a client asks for it. Throws `BadRequest` when it gives both `configurable` and `context`. */
+export function newCron(input: CronCreate | ThreadCronCreate, context: CronContext): StoredCron {
+  const { actor, cron_id, assistant_id, thread_id, now_ms } = context;
+  const { schedule, timezone = null, end_time = null, enabled = true } = input;
+  const ends_at = momentOf(end_time);
+  const now = timestamp(now_ms);
+  return {
+    cron_id,
+    assistant_id,
+    thread_id,
+    user_id: actor.user?.identity ?? '',
+    end_time,
+    schedule,
+    timezone,
+    payload: payloadOf({ ...input, assistant_id }, cron_id),
+    next_run_date: nextDate({ schedule, timezone, ends_at, enabled }, now_ms),
+    metadata: input.metadata ?? {},
+    on_run_completed: thread_id === null ? ((input as CronCreate).on_run_completed ?? 'delete') : null,
+    enabled,
+    disabled_reason: null,
+    created_at: now,
+    updated_at: now,
+    ends_at,
+    run_as: actor.user,
+  };
+}
+
+/** The cron after a patch (CONTRACT §2.5). Throws `BadRequest` as `newCron` does. */
+export function revisedCron(stored: StoredCron, patch: CronPatch, now_ms: number): StoredCron {
+  const { schedule = stored.schedule, timezone = stored.timezone, end_time = stored.end_time } = patch;
+  const { enabled = stored.enabled } = patch;
+  const cron: StoredCron = {
+    ...stored,
+    schedule,
+    timezone,
+    end_time,
+    enabled,
+    ends_at: momentOf(end_time),
+    payload: payloadOf(merged(stored.payload, patch), stored.cron_id),
+    metadata: { ...stored.metadata, ...patch.metadata },
+    on_run_completed: stored.thread_id === null ? (patch.on_run_completed ?? stored.on_run_completed) : null,
+    disabled_reason: patch.enabled === undefined ? stored.disabled_reason : null,
+    updated_at: timestamp(now_ms),
+  };
+  return { ...cron, next_run_date: nextAfter(stored, cron, now_ms) };
+}
+
+/** What has come and is not served yet must not be lost to a change of something else. */
+function nextAfter(stored: StoredCron, cron: StoredCron, now_ms: number): string | null {
+  const same = stored.schedule === cron.schedule && stored.timezone === cron.timezone;
+  if (cron.enabled && same && stored.next_run_date !== null) {
+    return unlessOver(stored.next_run_date, cron.ends_at);
+  }
+  return nextDate(cron, now_ms);
+}
+
+/** A new `context` alone takes the place of `configurable`, its older name, and the other way round. */
+function merged(payload: JsonObject, patch: CronPatch): JsonObject {
+  const both = { ...payload, ...patch };
+  if (patch.context && !patch.config && isObject(both['config'])) {
+    const { configurable: _replaced, ...config } = both['config'];
+    return { ...both, config };
+  }
+  if (patch.config?.configurable && !patch.context) {
+    const { context: _replaced, ...rest } = both;
+    return rest;
+  }
+  return both;
+}
+
+/** What came, and the cron's own id where its runs have it (CONTRACT §11). */
+function payloadOf(input: JsonObject, cron_id: string): JsonObject {
+  const config = ownConfig(input['config']) ?? {};
+  mirrorContext(config, (input['context'] as JsonObject | null | undefined) ?? {});
+  return { ...input, config: { ...config, configurable: { ...config.configurable, cron_id } } };
+}

@@ -1,0 +1,27 @@
+import { timestamp } from '../core/clock.ts';
+import { nextRun } from '../core/cron-times.ts';
+import type { StoredCron } from '../storage/cron-row.ts';
+
+type Scheduled = Pick<StoredCron, 'schedule' | 'timezone' | 'ends_at' | 'enabled'>;
+
+/** The first time after `from_ms` that the cron makes a run; null when it is paused or will be over. */
+export function nextDate(
+  { enabled, schedule, timezone, ends_at }: Scheduled,
+  from_ms: number,
+): string | null {
+  if (!enabled) return null;
+  const next = nextRun(schedule, timezone, from_ms);
+  return next === undefined ? null : unlessOver(timestamp(next), ends_at);
+}
+
+/** Null when the date is after the end; the last run may be at the end itself. */
+export function unlessOver(date: string, ends_at: string | null): string | null {
+  return ends_at !== null && date > ends_at ? null : date;
+}
+
+/** The moment that a checked `end_time` means: UTC unless it has an offset. */
+export function momentOf(end_time: string | null): string | null {
+  if (end_time === null) return null;
+  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(end_time);
+  return timestamp(Date.parse(hasOffset ? end_time : `${end_time}Z`));
+}

@@ -1,0 +1,129 @@
+import { type Clock, timestamp } from '../core/clock.ts';
+import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { StoredCron } from '../storage/cron-row.ts';
+import type { CronRepository } from '../storage/crons.ts';
+import type { Firing } from '../storage/queue/fire.ts';
+import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
+import { nextDate } from './cron-schedule.ts';
+import { newRun, type SubmitDeps, submitted } from './run-submit.ts';
+
+/** What becomes of times that came while no server was there: one run for all of them, or none. */
+export type Missed = 'fire_once' | 'skip';
+
+export interface CronTickDeps extends CronRunDeps, SubmitDeps {
+  readonly crons: CronRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly missed: Missed;
+}
+
+/** A time that is later than this was missed, ms: schedules tell minutes apart. */
+const MISSED_AFTER_MS = 60_000;
+/** Crons served at once, so that they share commits and no others wait for them. */
+const BATCH = 20;
+const PAGE = 100;
+
+export type CronTicks = ReturnType<typeof cronTicks>;
+
+/** Serves crons whose time has come; several servers on one database may do it at once (invariant 6). */
+export function cronTicks(deps: CronTickDeps) {
+  const { crons, clock } = deps;
+
+  return {
+    /** When the next one comes; undefined when none does. */
+    nextDue: () => crons.nextDue(),
+
+    /** Makes the runs of all crons whose time has come. Rejects when the database is away; then nothing is lost. */
+    async fireDue(): Promise<void> {
+      for (;;) {
+        const due = await crons.due(timestamp(clock.now()), BATCH);
+        const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
+        for (const each of served) if (each.status === 'rejected') throw each.reason;
+        if (due.length < BATCH) return;
+      }
+    },
+
+    /**
+     * Puts dates right that were calculated under another clock or other rules of a time zone: the clock was set back,
+     * or the program was updated. Times that were served before are not served again.
+     */
+    async realign(): Promise<void> {
+      const now_ms = clock.now();
+      let page: StoredCron[] = [];
+      do {
+        page = await crons.coming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
+        for (const cron of page) {
+          const next = nextDate(cron, now_ms);
+          if (next !== cron.next_run_date) await crons.move(cron, next);
+        }
+      } while (page.length === PAGE);
+    },
+  };
+}
+
+async function serve(deps: CronTickDeps, cron: StoredCron): Promise<void> {
+  const { cron_id } = cron;
+  try {
+    await fire(deps, cron);
+  } catch (error) {
+    if (isAway(error)) throw error;
+    // What is wrong with the cron itself will be wrong the next time too.
+    if (error instanceof ServerError && error.status < 500) return disable(deps, cron, error.message);
+    deps.logger.error('a run of a cron cannot be made', { cron_id, tick: cron.next_run_date, error });
+    const detail = 'The run could not be made; the log of the server says why.';
+    await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
+  }
+}
+
+async function fire(deps: CronTickDeps, cron: StoredCron): Promise<void> {
+  const due = firing(deps, cron);
+  const log = deps.logger.with({ cron_id: cron.cron_id, tick: due.tick });
+  const detail = whyNot(deps, cron, due);
+  if (detail) {
+    await deps.queue.fireCron({ ...due, run: { outcome: 'skipped', detail } });
+    log.info('cron skipped', { detail });
+    return;
+  }
+  const request = newRun(deps, await cronSubmission(deps, cron));
+  const fired = await deps.queue.fireCron({ ...due, run: request });
+  if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
+  if (fired.outcome === 'rejected') {
+    log.info('cron rejected: another run of its thread is in flight', { blocking: fired.blocking });
+    return;
+  }
+  if (fired.outcome === 'missing thread') throw new NotFound(`Thread with ID '${cron.thread_id}' not found`);
+  const { run_id, thread_id } = submitted(deps, request, fired);
+  log.info('cron fired', { run_id, thread_id });
+}
+
+function firing({ clock }: CronTickDeps, cron: StoredCron): Omit<Firing, 'run'> {
+  const tick = cron.next_run_date as string;
+  const now_ms = Math.max(clock.now(), Date.parse(tick));
+  return { cron_id: cron.cron_id, tick, next: nextDate(cron, now_ms), at: timestamp(now_ms) };
+}
+
+/** Why a time that has come makes no run. */
+function whyNot(
+  { missed }: CronTickDeps,
+  { ends_at }: StoredCron,
+  { tick, at }: Omit<Firing, 'run'>,
+): string | undefined {
+  if (Date.parse(at) - Date.parse(tick) <= MISSED_AFTER_MS) return undefined;
+  if (ends_at !== null && at > ends_at)
+    return 'No server was running at this time, and now the cron is over.';
+  return missed === 'skip' ? 'No server was running at this time.' : undefined;
+}
+
+async function disable(
+  { crons, clock, logger }: CronTickDeps,
+  cron: StoredCron,
+  reason: string,
+): Promise<void> {
+  if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;
+  logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof Unavailable || error instanceof InsufficientStorage;
+}

@@ -1,0 +1,43 @@
+import { toJson } from '../core/json.ts';
+import type { Cron } from '../schemas/crons.ts';
+import type { Reader } from './db.ts';
+import { decode } from './json.ts';
+import { raw, type Sql, sql } from './sql.ts';
+
+/** A cron with what only the server needs to know. */
+export interface StoredCron extends Cron {
+  /** What `end_time` means, as a timestamp. */
+  readonly ends_at: string | null;
+  /** The user who made it: its runs are theirs. Null where nobody was told apart. */
+  readonly run_as: object | null;
+}
+
+export const COLUMNS = raw(`cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload,
+  next_run_date, metadata, on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`);
+
+export type CronRow = Omit<StoredCron, 'enabled'> & { readonly enabled: 0 | 1 };
+
+export function cronOf(row: CronRow): StoredCron {
+  return { ...decode(row, ['payload', 'metadata', 'run_as']), enabled: row.enabled === 1 };
+}
+
+export async function findCron(reader: Reader, wanted: Sql): Promise<StoredCron | undefined> {
+  const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted}`);
+  return row && cronOf(row);
+}
+
+/** What may change, for an `update crons set`. */
+export function assignments(cron: StoredCron): Sql {
+  return sql`end_time = ${cron.end_time}, ends_at = ${cron.ends_at}, schedule = ${cron.schedule},
+    timezone = ${cron.timezone}, payload = ${toJson(cron.payload)}, next_run_date = ${cron.next_run_date},
+    metadata = ${toJson(cron.metadata)}, on_run_completed = ${cron.on_run_completed},
+    enabled = ${Number(cron.enabled)}, disabled_reason = ${cron.disabled_reason}, updated_at = ${cron.updated_at}`;
+}
+
+/** In the order of `COLUMNS`. */
+export function values(cron: StoredCron): Sql {
+  return sql`${cron.cron_id}, ${cron.assistant_id}, ${cron.thread_id}, ${cron.user_id}, ${cron.end_time},
+    ${cron.schedule}, ${cron.timezone}, ${toJson(cron.payload)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
+    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${cron.disabled_reason}, ${cron.created_at},
+    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && toJson(cron.run_as)}`;
+}

@@ -1,0 +1,118 @@
+import type { CronCount, CronFilter, CronSearch } from '../schemas/crons.ts';
+import { assignments, COLUMNS, type CronRow, cronOf, findCron, type StoredCron, values } from './cron-row.ts';
+import type { Db, Transaction } from './db.ts';
+import { metadataMatches } from './metadata-filter.ts';
+import { all, raw, type Sql, sql } from './sql.ts';
+
+export type CronRepository = ReturnType<typeof cronRepository>;
+
+const SORT: Record<CronSearch['sort_by'], Sql> = {
+  cron_id: sql`cron_id`,
+  assistant_id: sql`assistant_id`,
+  thread_id: sql`thread_id`,
+  next_run_date: sql`next_run_date`,
+  end_time: sql`ends_at`,
+  created_at: sql`created_at`,
+  updated_at: sql`updated_at`,
+};
+
+/** Crons and when they come next (CONTRACT §11). Their runs are made by `queue/fire.ts`. */
+export function cronRepository(db: Db) {
+  return {
+    async insert(cron: StoredCron): Promise<void> {
+      await db.run(sql`insert into crons (${COLUMNS}) values (${values(cron)})`);
+    },
+
+    get(cron_id: string): Promise<StoredCron | undefined> {
+      return findCron(db, sql`cron_id = ${cron_id}`);
+    },
+
+    /** Whole rows: `select` is the caller's. */
+    async search(query: CronSearch): Promise<StoredCron[]> {
+      const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
+      const rows = await db.all<CronRow>(sql`
+        select ${COLUMNS} from crons where ${matches(query)}
+        order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
+        limit ${query.limit} offset ${query.offset}`);
+      return rows.map(cronOf);
+    },
+
+    async count(filter: CronCount): Promise<number> {
+      const row = await db.get<{ count: number }>(
+        sql`select count(*) as count from crons where ${matches(filter)}`,
+      );
+      return row?.count ?? 0;
+    },
+
+    /** `revise` sees the cron as it is, and nobody changes it meanwhile. Undefined when there is none. */
+    update(cron_id: string, revise: (cron: StoredCron) => StoredCron): Promise<StoredCron | undefined> {
+      return db.transaction('promised', (tx) => updateCron(tx, cron_id, revise));
+    },
+
+    /** Its history goes too, its runs stay. */
+    async delete(cron_id: string): Promise<boolean> {
+      return (await db.run(sql`delete from crons where cron_id = ${cron_id}`)) > 0;
+    },
+
+    /** Some of those whose time has come by `at`; the longest overdue first. */
+    async due(at: string, limit: number): Promise<StoredCron[]> {
+      const rows = await db.all<CronRow>(sql`
+        select ${COLUMNS} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
+      return rows.map(cronOf);
+    },
+
+    /** When the next one comes, past or future; undefined when none does. */
+    async nextDue(): Promise<string | undefined> {
+      const row = await db.get<{ next: string | null }>(
+        sql`select min(next_run_date) as next from crons where next_run_date is not null`,
+      );
+      return row?.next ?? undefined;
+    },
+
+    /** Those that come after `at`, by their ids, after one of them. */
+    async coming(at: string, after: string | undefined, limit: number): Promise<StoredCron[]> {
+      const rest = after === undefined ? undefined : sql`cron_id > ${after}`;
+      const rows = await db.all<CronRow>(sql`
+        select ${COLUMNS} from crons where ${all([sql`next_run_date > ${at}`, rest])}
+        order by cron_id limit ${limit}`);
+      return rows.map(cronOf);
+    },
+
+    /** Puts the next run to another time, unless somebody was faster. */
+    async move({ cron_id, next_run_date }: StoredCron, next: string | null): Promise<void> {
+      await db.run(sql`update crons set next_run_date = ${next}
+        where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
+    },
+
+    /** Pauses a cron that cannot make this run nor any other, unless somebody has changed it meanwhile. */
+    async disable({ cron_id, next_run_date }: StoredCron, reason: string, at: string): Promise<boolean> {
+      const changed = await db.run(sql`
+        update crons set enabled = 0, next_run_date = null, disabled_reason = ${reason}, updated_at = ${at}
+        where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
+      return changed > 0;
+    },
+  };
+}
+
+function matches({ assistant_id, thread_id, enabled, metadata }: CronFilter): Sql {
+  return all([
+    assistant_id === undefined ? undefined : sql`assistant_id = ${assistant_id}`,
+    thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
+    enabled === undefined ? undefined : sql`enabled = ${Number(enabled)}`,
+    metadata && metadataMatches('crons.metadata', { contains: metadata }),
+  ]);
+}
+
+async function updateCron(
+  tx: Transaction,
+  cron_id: string,
+  revise: (cron: StoredCron) => StoredCron,
+): Promise<StoredCron | undefined> {
+  // SQLite has one writer at a time anyway.
+  const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
+  const stored = await findCron(tx, sql`cron_id = ${cron_id} ${lock}`);
+  if (!stored) return undefined;
+  const revised = revise(stored);
+  await tx.run(sql`update crons set ${assignments(revised)} where cron_id = ${cron_id}`);
+  return revised;
+}

@@ -1,0 +1,248 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { systemAssistantId } from '../../src/core/ids.ts';
+import { openApp } from '../support/app.ts';
+
+/** Time stands still. */
+const clock = { now: () => Date.parse('2026-06-01T12:00:00.000Z'), monotonic: () => 0 };
+const http = await openApp({ graphs: ['echo'], clock });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const ECHO = systemAssistantId('echo');
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const YEARLY = { assistant_id: 'echo', schedule: '0 0 1 1 *' };
+
+async function create(fields: object = {}) {
+  const { status, body } = await http.post('/runs/crons', { ...YEARLY, ...fields });
+  expect([status, body]).toEqual([200, expect.anything()]);
+  return body;
+}
+
+test('a cron comes back with what it is made of, and when it comes next', async () => {
+  const sent = {
+    ...YEARLY,
+    timezone: 'Europe/Berlin',
+    end_time: '2099-12-31T23:59:59+01:00',
+    input: { x: 1 },
+    metadata: { m: 1 },
+    config: { tags: ['t'], configurable: { k: 'v' } },
+    webhook: 'https://93.184.215.14/hook',
+    something: 'else',
+  };
+  const cron = await create(sent);
+  expect(cron).toEqual({
+    cron_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    assistant_id: ECHO,
+    thread_id: null,
+    user_id: '',
+    end_time: sent.end_time,
+    schedule: '0 0 1 1 *',
+    timezone: 'Europe/Berlin',
+    payload: {
+      ...sent,
+      assistant_id: ECHO,
+      config: { tags: ['t'], configurable: { k: 'v', cron_id: cron.cron_id } },
+    },
+    next_run_date: '2026-12-31T23:00:00.000Z',
+    metadata: { m: 1 },
+    on_run_completed: 'delete',
+    enabled: true,
+    disabled_reason: null,
+    created_at: '2026-06-01T12:00:00.000Z',
+    updated_at: '2026-06-01T12:00:00.000Z',
+  });
+  expect((await http.get(`/runs/crons/${cron.cron_id}`)).body).toEqual(cron);
+});
+
+test('a cron on a thread says nothing of what becomes of the thread', async () => {
+  const thread_id = await http.thread();
+  const { body } = await http.post(`/threads/${thread_id}/runs/crons`, YEARLY);
+  expect(body).toMatchObject({ thread_id, on_run_completed: null });
+});
+
+describe('what cannot be is refused when it is made', () => {
+  test.each([
+    [{ schedule: 'bad' }, 422, "Invalid cron schedule: 'bad'. Reason: it needs five fields"],
+    [{ schedule: '0 0 30 2 *' }, 422, "Invalid cron schedule: '0 0 30 2 *'. Reason: it never comes"],
+    [{ schedule: undefined }, 422, 'schedule'],
+    [{ assistant_id: undefined }, 422, 'assistant_id'],
+    [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'. Use IANA timezone format"],
+    [{ end_time: 'x' }, 422, 'end_time: must be a date and time'],
+    [{ enabled: 'yes' }, 422, 'enabled'],
+    [{ stream_mode: 'sideways' }, 422, 'stream_mode'],
+    [{ assistant_id: 'x' }, 404, "Assistant 'x' not found"],
+    [{ assistant_id: NOBODY }, 404, `Assistant '${NOBODY}' not found`],
+    [{ config: { configurable: { a: 1 } }, context: { b: 2 } }, 400, 'Cannot specify both'],
+    [{ webhook: 'ftp://example.com' }, 422, 'ftp'],
+  ])('%j', async (fields, status, detail) => {
+    const answer = await http.post('/runs/crons', { ...YEARLY, ...fields });
+    expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
+  });
+
+  test('on a thread that is not there', async () => {
+    const { status, body } = await http.post(`/threads/${NOBODY}/runs/crons`, YEARLY);
+    expect([status, body.detail]).toEqual([
+      404,
+      expect.stringContaining(`Thread with ID '${NOBODY}' not found`),
+    ]);
+    const path = '/threads/x/runs/crons';
+    expect((await http.post(path, YEARLY)).body.detail).toBe('Invalid thread ID: must be a UUID');
+  });
+});
+
+test.each([
+  ['GET', '', 'Not Found'],
+  ['DELETE', '', 'Not Found'],
+  ['PATCH', '', `Cron '${NOBODY}' not found`],
+  ['POST', '/trigger', 'Not Found'],
+  ['GET', '/runs', 'Not Found'],
+] as const)('a cron that is not there: %s %s', async (method, path, detail) => {
+  const payload = method === 'PATCH' ? { enabled: false } : undefined;
+  const answer = await http.send(method, `/runs/crons/${NOBODY}${path}`, payload);
+  expect([answer.status, answer.body]).toEqual([404, { detail }]);
+  const noId = await http.send(method, `/runs/crons/x${path}`, payload);
+  expect([noId.status, noId.body.detail]).toEqual([422, 'Invalid cron ID: must be a UUID']);
+});
+
+describe('a patch', () => {
+  test('changes what it names: metadata is merged in the cron and replaced in the payload', async () => {
+    const { cron_id, created_at } = await create({
+      metadata: { a: 1, b: 1 },
+      end_time: '2099-01-01T00:00:00Z',
+    });
+    const patch = {
+      schedule: '0 0 2 1 *',
+      timezone: 'Asia/Tokyo',
+      metadata: { b: 2 },
+      input: { y: 1 },
+      on_run_completed: 'keep',
+    };
+    const { status, body } = await http.patch(`/runs/crons/${cron_id}`, patch);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      schedule: '0 0 2 1 *',
+      timezone: 'Asia/Tokyo',
+      metadata: { a: 1, b: 2 },
+      on_run_completed: 'keep',
+      end_time: '2099-01-01T00:00:00Z',
+      next_run_date: '2027-01-01T15:00:00.000Z',
+      created_at,
+    });
+    expect(body.payload).toMatchObject({ metadata: { b: 2 }, input: { y: 1 } });
+    expect((await http.get(`/runs/crons/${cron_id}`)).body).toEqual(body);
+  });
+
+  test('pauses and lets go on; a cron that is paused or over does not come', async () => {
+    const { cron_id, next_run_date } = await create();
+    const patched = async (patch: object) => (await http.patch(`/runs/crons/${cron_id}`, patch)).body;
+    expect(await patched({ enabled: false })).toMatchObject({ enabled: false, next_run_date: null });
+    expect(await patched({ enabled: true })).toMatchObject({ enabled: true, next_run_date });
+    expect(await patched({ end_time: '2020-01-01T00:00:00Z' })).toMatchObject({ next_run_date: null });
+    expect(await patched({ metadata: {} })).toMatchObject({
+      end_time: '2020-01-01T00:00:00Z',
+      next_run_date: null,
+    });
+    expect(await patched({ end_time: null })).toMatchObject({ end_time: null, next_run_date });
+  });
+
+  test('with a context takes the place of the configurable, and the other way round', async () => {
+    const { cron_id } = await create({ config: { tags: ['t'], configurable: { a: 1 } } });
+    const { body } = await http.patch(`/runs/crons/${cron_id}`, { context: { b: 2 } });
+    expect(body.payload).toMatchObject({
+      context: { b: 2 },
+      config: { tags: ['t'], configurable: { cron_id } },
+    });
+    expect(body.payload.config.configurable).toEqual({ cron_id });
+    const again = await http.patch(`/runs/crons/${cron_id}`, { config: { configurable: { c: 3 } } });
+    expect(again.body.payload.config).toEqual({ configurable: { c: 3, cron_id } });
+    expect(again.body.payload).not.toHaveProperty('context');
+  });
+
+  test.each([
+    [{}, 400, 'Request body cannot be empty'],
+    [{ schedule: 'bad' }, 422, "Invalid cron schedule: 'bad'"],
+    [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'"],
+    [{ config: { configurable: { a: 1 } }, context: { b: 2 } }, 400, 'Cannot specify both'],
+    [{ webhook: 'ftp://example.com' }, 422, 'ftp'],
+  ])('that cannot be is refused: %j', async (patch, status, detail) => {
+    const cron = await create();
+    const answer = await http.patch(`/runs/crons/${cron.cron_id}`, patch);
+    expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
+    expect((await http.get(`/runs/crons/${cron.cron_id}`)).body).toEqual(cron);
+  });
+});
+
+test('a cron that is deleted is gone, and one whose assistant is deleted goes with it', async () => {
+  const { cron_id } = await create();
+  expect((await http.delete(`/runs/crons/${cron_id}`)).status).toBe(204);
+  expect((await http.get(`/runs/crons/${cron_id}`)).status).toBe(404);
+
+  const { body: own } = await http.post('/assistants', { graph_id: 'echo' });
+  const ofAssistant = await create({ assistant_id: own.assistant_id });
+  await http.delete(`/assistants/${own.assistant_id}`);
+  expect((await http.get(`/runs/crons/${ofAssistant.cron_id}`)).status).toBe(404);
+});
+
+describe('a search', () => {
+  const mark = { search: 'these' };
+  const found = async (query: object = {}) =>
+    (
+      await http.post('/runs/crons/search', {
+        metadata: mark,
+        sort_by: 'next_run_date',
+        sort_order: 'asc',
+        ...query,
+      })
+    ).body.map(({ metadata }: { metadata: { n: number } }) => metadata.n);
+
+  test('finds by thread, assistant, metadata and state, sorted, and those without the field last', async () => {
+    const thread_id = await http.thread();
+    const { body: own } = await http.post('/assistants', { graph_id: 'echo' });
+    await create({ metadata: { ...mark, n: 1 }, schedule: '0 0 2 1 *', assistant_id: own.assistant_id });
+    await create({ metadata: { ...mark, n: 2, deep: { in: ['a', 'b'] } }, enabled: false });
+    await http.post(`/threads/${thread_id}/runs/crons`, { ...YEARLY, metadata: { ...mark, n: 3 } });
+
+    expect(await found()).toEqual([3, 1, 2]);
+    expect(await found({ sort_order: 'desc' })).toEqual([1, 3, 2]);
+    expect(await found({ thread_id })).toEqual([3]);
+    expect(await found({ assistant_id: own.assistant_id })).toEqual([1]);
+    expect(await found({ enabled: false })).toEqual([2]);
+    expect(await found({ metadata: { ...mark, deep: { in: ['b'] } } })).toEqual([2]);
+    expect(await found({ limit: 1, offset: 1 })).toEqual([1]);
+    expect((await http.post('/runs/crons/count', { metadata: mark })).body).toBe(3);
+    expect((await http.post('/runs/crons/count', { thread_id })).body).toBe(1);
+  });
+
+  test('says whether more follow, and returns what is selected', async () => {
+    const first = await http.post('/runs/crons/search', {
+      metadata: mark,
+      limit: 2,
+      select: ['cron_id', 'schedule'],
+    });
+    expect(first.headers).toMatchObject({ 'x-pagination-next': '2', 'x-pagination-total': '3' });
+    expect(first.body.map((cron: object) => Object.keys(cron))).toEqual(
+      Array(2).fill(['cron_id', 'schedule']),
+    );
+    const last = await http.post('/runs/crons/search', { metadata: mark, limit: 2, offset: 2 });
+    expect(last.headers).not.toHaveProperty('x-pagination-next');
+    expect(last.headers).toHaveProperty('x-pagination-total', '3');
+  });
+
+  test.each([
+    { limit: 0 },
+    { limit: 1001 },
+    { sort_by: 'schedule' },
+    { assistant_id: 'echo' },
+    { select: ['x'] },
+  ])('for what cannot be is refused: %j', async (query) => {
+    expect((await http.post('/runs/crons/search', query)).status).toBe(422);
+  });
+});
+
+test('the same request with an Idempotency-Key makes one cron', async () => {
+  const headers = { 'idempotency-key': 'once' };
+  const body = { ...YEARLY, metadata: { once: true } };
+  const first = await http.post('/runs/crons', body, headers);
+  const again = await http.post('/runs/crons', body, headers);
+  expect([again.body, again.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+  expect((await http.post('/runs/crons/count', { metadata: { once: true } })).body).toBe(1);
+});
