@@ -92,12 +92,14 @@ test.each(['check', 'start', 'dev'])(
 
 test('what has no effect yet is said once', async () => {
   await using folder = await project({
-    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nwebhooks: {}',
+    'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\ncheckpointer: { backend: mine }',
     'one.mjs': GRAPH,
   });
 
   const { code, stderr } = await agentServer(['check'], { cwd: folder.root });
 
   expect(code).toBe(0);
-  expect(stderr).toBe('agent-server: webhooks: this server does not have this yet; the key has no effect\n');
+  expect(stderr).toBe(
+    'agent-server: checkpointer.backend: this server does not have this yet; the key has no effect\n',
+  );
 });
