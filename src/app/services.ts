@@ -19,6 +19,7 @@ import { threadStateService } from '../services/thread-state.ts';
 import { threadStreamService } from '../services/thread-stream.ts';
 import { threadService } from '../services/threads.ts';
 import { uiService } from '../services/ui.ts';
+import { webhookService } from '../services/webhooks.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Ground } from './ground.ts';
 
@@ -77,6 +78,11 @@ export function wireServices({
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
+    webhooks: webhookService({
+      ...shared,
+      outbox: storage.outbox,
+      sends_webhooks: !config.http.disable_webhooks,
+    }),
     ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),

@@ -15,6 +15,7 @@ import type { ThreadStateService } from '../services/thread-state.ts';
 import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
 import type { UiService } from '../services/ui.ts';
+import type { WebhookService } from '../services/webhooks.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
@@ -49,6 +50,7 @@ import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { uiRoutes } from './routes/ui.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
 
 export interface Services {
@@ -66,6 +68,7 @@ export interface Services {
   readonly crons: CronService;
   readonly store: StoreService;
   readonly ui: UiService;
+  readonly webhooks: WebhookService;
 }
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
@@ -171,6 +174,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     statelessRunRoutes(server, withReplies);
     cronRoutes(server, services);
     cronRunRoutes(server, services);
+    webhookRoutes(server, withReplies);
   }
   if (!options.disable_mcp)
     mcpRoutes(server, { ...routed, ...options, ...options.mcp, ...info, mcp: services.mcp });

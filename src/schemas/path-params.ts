@@ -47,5 +47,9 @@ export const CronPath = z.object({
   cron_id: id('cron').meta({ description: 'The id of the cron.' }),
 });
 
+export const DeliveryPath = z.object({
+  delivery_id: id('delivery').meta({ description: 'The id of the delivery.' }),
+});
+
 /** A run whose thread the client does not know. */
 export const StatelessRunPath = z.object({ run_id });

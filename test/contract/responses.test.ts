@@ -2,10 +2,18 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { EXAMPLES } from '../../src/schemas/path-params.ts';
 import { openApp } from '../support/app.ts';
+import { receiver } from '../support/receiver.ts';
 import type { OpenApiDocument, Operation } from './openapi-differences.ts';
 
-const http = await openApp({ graphs: ['echo', 'nested', 'interrupting', 'sleeper'] });
-afterAll(() => http[Symbol.asyncDispose]());
+const http = await openApp({
+  graphs: ['echo', 'nested', 'interrupting', 'sleeper'],
+  environment: { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' },
+});
+const hook = await receiver();
+afterAll(async () => {
+  await http[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
 
 const { paths, components } = (await http.get('/openapi.json')).body as OpenApiDocument;
 
@@ -110,6 +118,8 @@ test('every answer is what the document says, and the examples work in its order
 
   await http.post('/runs', { ...SLEEP, after_seconds: 600 });
   await call('cancel_runs');
+  const { body: delivery } = await call('test_webhook', {}, { url: hook.url });
+  for (const look of ['search_deliveries', 'get_delivery', 'redeliver']) await call(look, delivery);
   await call('copy_thread', thread);
   await call('delete_thread', thread);
   await call('mcp');

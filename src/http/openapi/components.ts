@@ -13,6 +13,7 @@ import * as system from '../../schemas/system.ts';
 import * as state from '../../schemas/thread-state.ts';
 import * as threads from '../../schemas/threads.ts';
 import { UiComponent } from '../../schemas/ui.ts';
+import * as webhooks from '../../schemas/webhooks.ts';
 
 /** What clients send, under the names of the official document. Fields with a default may be left out. */
 export const REQUESTS: Record<string, z.ZodType> = {
@@ -42,6 +43,7 @@ export const REQUESTS: Record<string, z.ZodType> = {
   CronPatch: crons.CronPatch,
   CronSearch: crons.CronSearch,
   CronCountRequest: crons.CronCount,
+  WebhookTest: webhooks.WebhookTest,
   Command,
   Send,
   StreamMode,
@@ -80,6 +82,9 @@ export const RESPONSES: Record<string, z.ZodType> = {
   SearchItem: store.StoreMatch,
   SearchItemsResponse: store.StoreMatches,
   ListNamespaceResponse: store.StoreNamespaces,
+  Delivery: webhooks.Delivery,
+  DeliveryAttempt: webhooks.DeliveryAttempt,
+  DeliveryDetail: webhooks.DeliveryDetail,
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,

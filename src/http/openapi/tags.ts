@@ -9,6 +9,7 @@ export const TAGS = {
   mcp: 'MCP',
   openai: 'OpenAI API',
   store: 'Store',
+  webhooks: 'Webhooks',
   system: 'System',
 } as const;
 
@@ -22,5 +23,6 @@ export const GROUPS = [
   { name: TAGS.mcp, description: 'Assistants as tools of the Model Context Protocol.' },
   { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
   { name: TAGS.store, description: 'What is kept for longer than a thread lives, shared with the graphs.' },
+  { name: TAGS.webhooks, description: 'What was sent to those who want to know how runs ended.' },
   { name: TAGS.system, description: 'Health, version and figures of the server.' },
 ];

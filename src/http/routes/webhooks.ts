@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { toJson } from '../../core/json.ts';
+import { DeliveryPath } from '../../schemas/path-params.ts';
+import { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../../schemas/webhooks.ts';
+import type { WebhookService } from '../../services/webhooks.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypes } from '../plugins/contract.ts';
+import { PAGE_HEADERS, paged } from '../reply.ts';
+import type { RunReplies } from '../run-replies.ts';
+
+const tags = [TAGS.webhooks];
+const missing = { 404: 'Delivery … not found' };
+const off = { 409: 'This server sends no webhooks: http.disable_webhooks is set' };
+
+export function webhookRoutes(
+  server: FastifyInstance,
+  { webhooks, replies }: { webhooks: WebhookService; replies: RunReplies },
+) {
+  const app = server.withTypeProvider<ZodTypes>();
+
+  app.get(
+    '/webhooks/deliveries',
+    {
+      schema: {
+        operationId: 'search_deliveries',
+        summary: 'List deliveries',
+        description: 'What was sent to webhooks, waits to be sent, or was given up; the newest first.',
+        tags,
+        querystring: DeliverySearch,
+        response: { 200: z.array(Delivery) },
+        response_headers: PAGE_HEADERS,
+      },
+    },
+    async ({ actor, query }, reply) => paged(reply, await webhooks.search(actor, query)),
+  );
+
+  app.get(
+    '/webhooks/deliveries/:delivery_id',
+    {
+      schema: {
+        operationId: 'get_delivery',
+        summary: 'Get delivery',
+        description: 'One delivery with all its attempts.',
+        tags,
+        params: DeliveryPath,
+        response: { 200: DeliveryDetail },
+        failures: missing,
+      },
+    },
+    ({ actor, params }) => webhooks.get(actor, params.delivery_id),
+  );
+
+  app.post(
+    '/webhooks/deliveries/:delivery_id/redeliver',
+    {
+      schema: {
+        operationId: 'redeliver',
+        summary: 'Send again',
+        description: 'Sends the delivery again under its id, as often as a new one if need be.',
+        tags,
+        params: DeliveryPath,
+        response: { 200: Delivery },
+        failures: { ...missing, ...off },
+      },
+    },
+    ({ actor, params }) => webhooks.redeliver(actor, params.delivery_id),
+  );
+
+  app.post(
+    '/webhooks/test',
+    {
+      schema: {
+        operationId: 'test_webhook',
+        summary: 'Test webhook',
+        description:
+          'Sends a sample to the address, once and signed as a real one, and answers with what came of it.',
+        tags,
+        body: WebhookTest,
+        example: { url: 'https://example.com/hook' },
+        response: { 200: { content: { 'application/json': { schema: DeliveryDetail as z.ZodType } } } },
+        failures: off,
+      },
+    },
+    ({ actor, body }, reply) =>
+      replies.sendLate(reply, {}, async (signal) => toJson(await webhooks.test(actor, body, signal))),
+  );
+}
