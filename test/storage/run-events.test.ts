@@ -19,7 +19,7 @@ describeEachDatabase('the event log', (open) => {
     await using db = await open();
     const log = await logOf(
       db,
-      [200, 200, 200, 900, 1].map((size) => size * KILOBYTE),
+      [50, 50, 50, 900, 1].map((size) => size * KILOBYTE),
     );
 
     expect(await log.seqsAfter(0, 500)).toEqual([1, 2, 3]);
