@@ -89,8 +89,21 @@ async function streamProtocol(
   if (!graph.streamEvents)
     throw new TypeError('This graph has no streamEvents, which event streaming needs.');
   const events = await graph.streamEvents(input, { ...callOptions(call, [], signal), version: 'v3' });
-  for await (const event of events) stream.event(event as LibraryEvent);
+  for await (const event of events as AsyncIterable<LibraryEvent>) {
+    stream.event(event);
+    letGo(event);
+  }
   stream.end();
+}
+
+/**
+ * LangGraph keeps a list of all events of a run until its end, for readers who come later; here is only one. The event
+ * is a copy of LangGraph's own making, so that nobody else misses what was in it. Its messages and root states are in
+ * further lists, which cannot be reached.
+ */
+function letGo(event: { params: LibraryEvent['params'] }): void {
+  const { namespace, timestamp } = event.params;
+  event.params = { namespace, timestamp, data: undefined };
 }
 
 async function inputOf(

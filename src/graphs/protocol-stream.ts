@@ -7,7 +7,7 @@ import { isMessage, toWire } from './wire.ts';
 /** One event of LangGraph's `streamEvents` version v3. */
 export interface LibraryEvent {
   readonly method: string;
-  readonly params: {
+  params: {
     readonly namespace: readonly string[];
     readonly timestamp: number;
     readonly node?: string;
