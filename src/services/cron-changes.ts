@@ -12,12 +12,14 @@ interface CronContext {
   readonly cron_id: string;
   readonly assistant_id: string;
   readonly thread_id: string | null;
+  /** As the rules left it. */
+  readonly metadata: JsonObject;
   readonly now_ms: number;
 }
 
 /** A cron as a client asks for it. Throws `BadRequest` when it gives both `configurable` and `context`. */
 export function newCron(input: CronCreate | ThreadCronCreate, context: CronContext): StoredCron {
-  const { actor, cron_id, assistant_id, thread_id, now_ms } = context;
+  const { actor, cron_id, assistant_id, thread_id, metadata, now_ms } = context;
   const { schedule, timezone = null, end_time = null, enabled = true } = input;
   const ends_at = momentOf(end_time);
   const now = timestamp(now_ms);
@@ -31,7 +33,7 @@ export function newCron(input: CronCreate | ThreadCronCreate, context: CronConte
     timezone,
     payload: payloadOf({ ...input, assistant_id }, cron_id),
     next_run_date: nextDate({ schedule, timezone, ends_at, enabled }, now_ms),
-    metadata: input.metadata ?? {},
+    metadata,
     on_run_completed: thread_id === null ? ((input as CronCreate).on_run_completed ?? 'delete') : null,
     enabled,
     disabled_reason: null,
@@ -43,7 +45,11 @@ export function newCron(input: CronCreate | ThreadCronCreate, context: CronConte
 }
 
 /** The cron after a patch (CONTRACT §2.5). Throws `BadRequest` as `newCron` does. */
-export function revisedCron(stored: StoredCron, patch: CronPatch, now_ms: number): StoredCron {
+export function revisedCron(
+  stored: StoredCron,
+  patch: CronPatch,
+  { metadata, now_ms }: { metadata: JsonObject | null | undefined; now_ms: number },
+): StoredCron {
   const { schedule = stored.schedule, timezone = stored.timezone, end_time = stored.end_time } = patch;
   const { enabled = stored.enabled } = patch;
   const cron: StoredCron = {
@@ -54,7 +60,7 @@ export function revisedCron(stored: StoredCron, patch: CronPatch, now_ms: number
     enabled,
     ends_at: momentOf(end_time),
     payload: payloadOf(merged(stored.payload, patch), stored.cron_id),
-    metadata: { ...stored.metadata, ...patch.metadata },
+    metadata: { ...stored.metadata, ...metadata },
     on_run_completed: stored.thread_id === null ? (patch.on_run_completed ?? stored.on_run_completed) : null,
     disabled_reason: patch.enabled === undefined ? stored.disabled_reason : null,
     updated_at: timestamp(now_ms),

@@ -1,5 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
-import { timestamp } from '../core/clock.ts';
+import { authorize } from '../auth/authorize.ts';
 import { checkSchedule } from '../core/cron-times.ts';
 import { BadRequest, InvalidInput, NotFound } from '../core/errors.ts';
 import type {
@@ -7,24 +7,18 @@ import type {
   CronCount,
   CronCreate,
   CronPatch,
-  CronRun,
-  CronRunsQuery,
   CronSearch,
   ThreadCronCreate,
 } from '../schemas/crons.ts';
-import type { Run } from '../schemas/runs.ts';
-import type { CronFireRepository } from '../storage/cron-fires.ts';
 import type { StoredCron } from '../storage/cron-row.ts';
 import type { CronRepository } from '../storage/crons.ts';
 import { newCron, revisedCron } from './cron-changes.ts';
-import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
-import type { Once } from './idempotency.ts';
+import { type CronTriggerDeps, cronTrigger, type FindCron } from './cron-trigger.ts';
 import { type Page, pageOf, pick } from './page.ts';
-import { checkWebhook, newRun, type SubmitDeps, submitted } from './run-submit.ts';
+import { checkWebhook } from './run-submit.ts';
 
-export interface CronDeps extends CronRunDeps, SubmitDeps {
+export interface CronDeps extends CronTriggerDeps {
   readonly crons: CronRepository;
-  readonly cronFires: Pick<CronFireRepository, 'list'>;
 }
 
 export type CronService = ReturnType<typeof cronService>;
@@ -33,13 +27,15 @@ export type CronService = ReturnType<typeof cronService>;
 export function cronService(deps: CronDeps) {
   const { crons, clock, ids, bus } = deps;
 
-  async function find(cron_id: string): Promise<StoredCron> {
-    const cron = await crons.get(cron_id);
+  const find: FindCron = async (actor, event, cron_id) => {
+    const cron = await crons.get(cron_id, await authorize(actor, event, { cron_id }));
     if (!cron) throw new NotFound('Not Found');
     return cron;
-  }
+  };
 
   return {
+    ...cronTrigger(deps, find),
+
     /** Without a thread, each run makes one for itself. */
     async create(
       actor: Actor,
@@ -49,63 +45,53 @@ export function cronService(deps: CronDeps) {
       checkSchedule(input.schedule, input.timezone ?? null);
       await checkWebhook(deps, input);
       const assistant_id = await assistantId(deps, actor, input.assistant_id);
-      if (thread_id !== null && input['if_not_exists'] !== 'create') await requireThread(deps, thread_id);
-      const cron = newCron(input, {
-        actor,
-        cron_id: ids.uuid7(),
-        assistant_id,
-        thread_id,
-        now_ms: clock.now(),
-      });
+      if (thread_id !== null && input['if_not_exists'] !== 'create') {
+        await requireThread(deps, actor, thread_id);
+      }
+      const cron_id = ids.uuid7();
+      const value = { ...input, cron_id, assistant_id, thread_id, metadata: input.metadata ?? {} };
+      await authorize(actor, 'crons:create', value);
+      const { metadata } = value;
+      const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
       await crons.insert(cron);
       bus.scheduled();
       return shown(cron);
     },
 
-    async get(_actor: Actor, cron_id: string): Promise<Cron> {
-      return shown(await find(cron_id));
+    async get(actor: Actor, cron_id: string): Promise<Cron> {
+      return shown(await find(actor, 'crons:read', cron_id));
     },
 
-    async search(_actor: Actor, query: CronSearch): Promise<Page<Partial<Cron>>> {
-      const rows = await crons.search({ ...query, limit: query.limit + 1 });
+    async search(actor: Actor, query: CronSearch): Promise<Page<Partial<Cron>>> {
+      const visibility = await authorize(actor, 'crons:search', { ...query });
+      const rows = await crons.search({ ...query, limit: query.limit + 1 }, visibility);
       const selected = rows.map((row) => pick(shown(row), query.select));
       return pageOf(selected, query.limit, query.offset);
     },
 
-    count(_actor: Actor, filter: CronCount): Promise<number> {
-      return crons.count(filter);
+    async count(actor: Actor, filter: CronCount): Promise<number> {
+      return crons.count(filter, await authorize(actor, 'crons:search', { ...filter }));
     },
 
     /** A time that has come but is not served yet is kept, unless the schedule itself changes. */
-    async update(_actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
+    async update(actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
       if (Object.keys(patch).length === 0) throw new BadRequest('Request body cannot be empty');
       checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
       await checkWebhook(deps, patch);
-      const cron = await crons.update(cron_id, (stored) => revisedCron(stored, patch, clock.now()));
+      const value = { ...patch, cron_id };
+      const visibility = await authorize(actor, 'crons:update', value);
+      const { metadata } = value;
+      const revise = (stored: StoredCron) => revisedCron(stored, patch, { metadata, now_ms: clock.now() });
+      const cron = await crons.update(cron_id, revise, visibility);
       if (!cron) throw new NotFound(`Cron '${cron_id}' not found`);
       bus.scheduled();
       return shown(cron);
     },
 
     /** Its runs stay. */
-    async delete(_actor: Actor, cron_id: string): Promise<void> {
-      if (!(await crons.delete(cron_id))) throw new NotFound('Not Found');
-    },
-
-    /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
-    async trigger(_actor: Actor, cron_id: string, once?: Once): Promise<Run> {
-      if (once?.run) return once.run;
-      const submission = await cronSubmission(deps, await find(cron_id));
-      const request = newRun(deps, { ...submission, once });
-      const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(clock.now()));
-      if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
-      return submitted(deps, request, triggered);
-    },
-
-    /** What its times came to, the newest first. */
-    async runs(_actor: Actor, cron_id: string, query: CronRunsQuery): Promise<CronRun[]> {
-      await find(cron_id);
-      return deps.cronFires.list(cron_id, query);
+    async delete(actor: Actor, cron_id: string): Promise<void> {
+      const visibility = await authorize(actor, 'crons:delete', { cron_id });
+      if (!(await crons.delete(cron_id, visibility))) throw new NotFound('Not Found');
     },
   };
 }
@@ -124,7 +110,8 @@ async function assistantId({ assistants }: CronDeps, actor: Actor, id: string): 
   }
 }
 
-async function requireThread({ threads }: CronDeps, thread_id: string): Promise<void> {
-  if (await threads.get(thread_id, ['thread_id'])) return;
+async function requireThread({ threads }: CronDeps, actor: Actor, thread_id: string): Promise<void> {
+  const visibility = await authorize(actor, 'threads:read', { thread_id });
+  if (await threads.get(thread_id, ['thread_id'], visibility)) return;
   throw new NotFound(`Thread with ID '${thread_id}' not found. Please verify that the thread exists.`);
 }

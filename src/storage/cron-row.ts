@@ -2,7 +2,8 @@ import { toJson } from '../core/json.ts';
 import type { Cron } from '../schemas/crons.ts';
 import type { Reader } from './db.ts';
 import { decode } from './json.ts';
-import { raw, type Sql, sql } from './sql.ts';
+import { all, raw, type Sql, sql } from './sql.ts';
+import { VISIBLE_CRONS, type Visibility, visible } from './visibility.ts';
 
 /** A cron with what only the server needs to know. */
 export interface StoredCron extends Cron {
@@ -21,8 +22,16 @@ export function cronOf(row: CronRow): StoredCron {
   return { ...decode(row, ['payload', 'metadata', 'run_as']), enabled: row.enabled === 1 };
 }
 
-export async function findCron(reader: Reader, wanted: Sql): Promise<StoredCron | undefined> {
-  const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted}`);
+/** `lock`: nobody else changes it until the transaction ends. */
+export async function findCron(
+  reader: Reader,
+  cron_id: string,
+  { visibility, lock = false }: { visibility?: Visibility | undefined; lock?: boolean },
+): Promise<StoredCron | undefined> {
+  const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
+  // SQLite has one writer at a time anyway.
+  const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
+  const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
   return row && cronOf(row);
 }
 

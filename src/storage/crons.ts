@@ -1,8 +1,9 @@
 import type { CronCount, CronFilter, CronSearch } from '../schemas/crons.ts';
 import { assignments, COLUMNS, type CronRow, cronOf, findCron, type StoredCron, values } from './cron-row.ts';
-import type { Db, Transaction } from './db.ts';
+import type { Db } from './db.ts';
 import { metadataMatches } from './metadata-filter.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
+import { VISIBLE_CRONS, type Visibility, visible } from './visibility.ts';
 
 export type CronRepository = ReturnType<typeof cronRepository>;
 
@@ -23,35 +24,45 @@ export function cronRepository(db: Db) {
       await db.run(sql`insert into crons (${COLUMNS}) values (${values(cron)})`);
     },
 
-    get(cron_id: string): Promise<StoredCron | undefined> {
-      return findCron(db, sql`cron_id = ${cron_id}`);
+    get(cron_id: string, visibility?: Visibility): Promise<StoredCron | undefined> {
+      return findCron(db, cron_id, { visibility });
     },
 
     /** Whole rows: `select` is the caller's. */
-    async search(query: CronSearch): Promise<StoredCron[]> {
+    async search(query: CronSearch, visibility?: Visibility): Promise<StoredCron[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
       const rows = await db.all<CronRow>(sql`
-        select ${COLUMNS} from crons where ${matches(query)}
+        select ${COLUMNS} from crons where ${matches(query, visibility)}
         order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
         limit ${query.limit} offset ${query.offset}`);
       return rows.map(cronOf);
     },
 
-    async count(filter: CronCount): Promise<number> {
+    async count(filter: CronCount, visibility?: Visibility): Promise<number> {
       const row = await db.get<{ count: number }>(
-        sql`select count(*) as count from crons where ${matches(filter)}`,
+        sql`select count(*) as count from crons where ${matches(filter, visibility)}`,
       );
       return row?.count ?? 0;
     },
 
     /** `revise` sees the cron as it is, and nobody changes it meanwhile. Undefined when there is none. */
-    update(cron_id: string, revise: (cron: StoredCron) => StoredCron): Promise<StoredCron | undefined> {
-      return db.transaction('promised', (tx) => updateCron(tx, cron_id, revise));
+    update(
+      cron_id: string,
+      revise: (cron: StoredCron) => StoredCron,
+      visibility?: Visibility,
+    ): Promise<StoredCron | undefined> {
+      return db.transaction('promised', async (tx) => {
+        const stored = await findCron(tx, cron_id, { visibility, lock: true });
+        const revised = stored && revise(stored);
+        if (revised) await tx.run(sql`update crons set ${assignments(revised)} where cron_id = ${cron_id}`);
+        return revised;
+      });
     },
 
     /** Its history goes too, its runs stay. */
-    async delete(cron_id: string): Promise<boolean> {
-      return (await db.run(sql`delete from crons where cron_id = ${cron_id}`)) > 0;
+    async delete(cron_id: string, visibility?: Visibility): Promise<boolean> {
+      const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
+      return (await db.run(sql`delete from crons where ${wanted}`)) > 0;
     },
 
     /** Some of those whose time has come by `at`; the longest overdue first. */
@@ -94,25 +105,15 @@ export function cronRepository(db: Db) {
   };
 }
 
-function matches({ assistant_id, thread_id, enabled, metadata }: CronFilter): Sql {
+function matches(
+  { assistant_id, thread_id, enabled, metadata }: CronFilter,
+  visibility: Visibility | undefined,
+): Sql {
   return all([
     assistant_id === undefined ? undefined : sql`assistant_id = ${assistant_id}`,
     thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
     enabled === undefined ? undefined : sql`enabled = ${Number(enabled)}`,
     metadata && metadataMatches('crons.metadata', { contains: metadata }),
+    visible(VISIBLE_CRONS, visibility),
   ]);
-}
-
-async function updateCron(
-  tx: Transaction,
-  cron_id: string,
-  revise: (cron: StoredCron) => StoredCron,
-): Promise<StoredCron | undefined> {
-  // SQLite has one writer at a time anyway.
-  const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
-  const stored = await findCron(tx, sql`cron_id = ${cron_id} ${lock}`);
-  if (!stored) return undefined;
-  const revised = revise(stored);
-  await tx.run(sql`update crons set ${assignments(revised)} where cron_id = ${cron_id}`);
-  return revised;
 }

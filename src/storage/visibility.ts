@@ -20,6 +20,8 @@ export const VISIBLE_ASSISTANTS: VisibleRows = {
   id: 'assistants.assistant_id',
 };
 
+export const VISIBLE_CRONS: VisibleRows = { metadata: 'crons.metadata', id: 'crons.cron_id' };
+
 /** What both let through. */
 export function both(one: Visibility | undefined, other: Visibility | undefined): Visibility | undefined {
   if (!one || !other) return one ?? other;
