@@ -25,8 +25,8 @@ async function openIndex(
   const embedder = await configuredEmbedder(config);
   if (!rules || !embedder) return undefined;
   const form = await items.prepareVectors();
-  logger.info('the store is searched by meaning', { ...rules, vectors: form });
-  return storeIndex({ embedder, rules, form, logger });
+  logger.info('the store is searched by meaning', { ...rules, vectors: form.kind });
+  return storeIndex({ embedder, rules, form: form.kind, logger });
 }
 
 async function configuredEmbedder({ store, root, file }: Config): Promise<Embedder | undefined> {

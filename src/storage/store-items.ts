@@ -7,6 +7,7 @@ import { isItem, LIVE, prefixOf } from './store-rows.ts';
 import type { Found, StoreScope } from './store-scope.ts';
 import { findByWords } from './store-text.ts';
 import {
+  BYTES,
   findNearest,
   prepareVectors,
   putVectors,
@@ -24,7 +25,7 @@ export type StoreItemRepository = ReturnType<typeof storeItemRepository>;
 
 /** The long-term store. What has expired is not found, whether it is swept already or not. */
 export function storeItemRepository(db: Db) {
-  let form: VectorForm = 'bytes';
+  let form = BYTES;
   return {
     /** With `refresh` the time of an item that goes starts again. */
     async get(namespace: readonly string[], key: string, refresh: boolean): Promise<StoreItem | undefined> {

@@ -4,7 +4,7 @@ import { isUnder } from './store-rows.ts';
 import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './store-scope.ts';
 
 /** Items that are read and sorted rather than walked through in the order of their change. */
-const FEW = 20_000;
+const FEW = 5000;
 
 /**
  * Items of the scope, the last changed first. A small namespace is read whole; in a large one the newest items of all

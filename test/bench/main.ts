@@ -7,6 +7,7 @@ import { longThread } from './scenarios/long-thread.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
 import { startUp } from './scenarios/start-up.ts';
+import { store } from './scenarios/store.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
 
@@ -18,6 +19,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'token-stream': tokenStream,
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
+  store,
   'start-up': startUp,
 };
 

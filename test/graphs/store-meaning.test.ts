@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import type { LongTermStore } from '../../src/graphs/long-term-store.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
 import { bagOfWords } from '../support/bag-of-words.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachDatabase, describePgvector, type OpenDatabase } from '../support/databases.ts';
 import { indexedStoreOver, storeOver } from '../support/store.ts';
 
 const namespace = ['m'];
@@ -15,7 +16,10 @@ async function keys(store: LongTermStore, query: string, options: object = {}): 
   return (await found(store, query, options)).map(({ key }) => key);
 }
 
-describeEachDatabase('a search by meaning', (open) => {
+describeEachDatabase('a search by meaning', searchesByMeaning);
+describePgvector('a search by meaning', searchesByMeaning);
+
+function searchesByMeaning(open: OpenDatabase): void {
   test('orders items by the cosine of their best vector', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db, { rules: { fields: ['text'] } });
@@ -52,6 +56,18 @@ describeEachDatabase('a search by meaning', (open) => {
     expect(await keys(store, 'fig')).toEqual(['all']);
     await store.apply([{ namespace, key: 'all', value: null }]);
     expect(await keys(store, 'fig')).toEqual([]);
+  });
+
+  test('keeps vectors as the database can compare them', async () => {
+    await using db = await open();
+    await (await indexedStoreOver(db)).apply([{ namespace, key: 'k', value: { text: 'x' } }]);
+    // Several servers may start at once.
+    await Promise.all([indexedStoreOver(db), indexedStoreOver(db)]);
+    const pgvector = await db
+      .get(sql`select 1 from pg_available_extensions where name = 'vector'`)
+      .catch(() => undefined);
+    const column = raw(pgvector ? 'embedding' : 'vector');
+    expect(await db.all(sql`select 1 as one from store_vectors where ${column} is not null`)).toHaveLength(1);
   });
 
   test('cuts to the page only what namespace, filter and time leave', async () => {
@@ -151,4 +167,4 @@ describeEachDatabase('a search by meaning', (open) => {
     expect(await store.indexSome(10)).toBe(0);
     expect((await keys(store, 'good')).sort()).toEqual(['0', '2']);
   });
-});
+}

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
+import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
 import type { Db } from '../../src/storage/db.ts';
 import { openPostgres } from '../../src/storage/engines/postgres.ts';
@@ -27,6 +28,11 @@ export function describeEachDatabase(name: string, tests: (open: OpenDatabase) =
   describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
   describe(`${name} on PostgreSQL`, () =>
     tests(migratedFirst(TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess)));
+}
+
+/** The same tests on a PostgreSQL that has pgvector, which the server of the tests may lack. */
+export function describePgvector(name: string, tests: (open: OpenDatabase) => void): void {
+  describe(`${name} on PostgreSQL with pgvector`, () => tests(migratedFirst(pgvectorInProcess)));
 }
 
 function migratedFirst(open: () => Promise<Db>): OpenDatabase {
@@ -60,13 +66,28 @@ function postgresSchemas(uri: string): () => Promise<Db> {
   };
 }
 
-/** One for the test file: it takes seconds to start, emptying it does not. */
-let pglite: Promise<PGlite> | undefined;
-afterAll(async () => (await pglite)?.close());
+const PARSERS = { parsers: { ...POSTGRES_PARSERS } };
 
-async function postgresInProcess(): Promise<Db> {
-  pglite ??= PGlite.create({ parsers: { ...POSTGRES_PARSERS } });
-  const server = await pglite;
+/** One of each kind for the test file: it takes seconds to start, emptying it does not. */
+let pglite: Promise<PGlite> | undefined;
+let withPgvector: Promise<PGlite> | undefined;
+afterAll(async () => {
+  await (await pglite)?.close();
+  await (await withPgvector)?.close();
+});
+
+function postgresInProcess(): Promise<Db> {
+  pglite ??= PGlite.create(PARSERS);
+  return emptied(pglite);
+}
+
+function pgvectorInProcess(): Promise<Db> {
+  withPgvector ??= PGlite.create({ ...PARSERS, extensions: { vector } });
+  return emptied(withPgvector);
+}
+
+async function emptied(started: Promise<PGlite>): Promise<Db> {
+  const server = await started;
   await server.exec('drop schema public cascade; create schema public');
   return postgresDb(pgliteDriver(server));
 }

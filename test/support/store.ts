@@ -29,7 +29,7 @@ export async function indexedStoreOver(
   const index = storeIndex({
     embedder,
     rules: { dims, embed: 'bag-of-words', ...rules },
-    form,
+    form: form.kind,
     logger: silentLogger,
   });
   return longTermStore({ items, ttl: TTL, index });
