@@ -1,5 +1,6 @@
 import { isObject } from '../core/json.ts';
 import type { Thread } from '../schemas/threads.ts';
+import type { ValuePath } from '../storage/thread-parts.ts';
 
 /** A name, or an index in square brackets. */
 const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;
@@ -12,9 +13,24 @@ export function extract(thread: Thread, paths: Record<string, string>): Record<s
   return Object.fromEntries(Object.entries(paths).map(([alias, path]) => [alias, at(thread, path)]));
 }
 
-/** True when one of the paths starts in the thread's values, which are read only on request. */
-export function extractsValues(paths: Record<string, string> | undefined): boolean {
-  return Object.values(paths ?? {}).some((path) => path.startsWith('values'));
+/**
+ * The ways into the values that storage can go, by alias, so that a state need not be read whole. Undefined when one of
+ * the paths asks for the whole of it.
+ */
+export function valuePaths(paths: Record<string, string>): Record<string, ValuePath> | undefined {
+  const ways: Record<string, ValuePath> = {};
+  for (const [alias, path] of Object.entries(paths)) {
+    const [field, ...way] = stepsOf(path) ?? [];
+    if (field !== 'values') continue;
+    if (way.length === 0) return undefined;
+    if (way.every(isReachable)) ways[alias] = way;
+  }
+  return ways;
+}
+
+/** No list is longer, and PostgreSQL does not count further. */
+function isReachable(step: string | number): boolean {
+  return typeof step === 'string' || Math.abs(step) < 2 ** 31;
 }
 
 function at(thread: Thread, path: string): unknown {

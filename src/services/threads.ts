@@ -4,8 +4,9 @@ import { timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
+import type { ThreadQuery } from '../storage/thread-search.ts';
 import { type Page, pageOf, pick } from './page.ts';
-import { extract, extractsValues } from './thread-extract.ts';
+import { extract, valuePaths } from './thread-extract.ts';
 import { withoutReserved } from './thread-metadata.ts';
 import type { ThreadStateService } from './thread-state.ts';
 import { ttlOf } from './thread-ttl.ts';
@@ -48,11 +49,11 @@ export function threadService(deps: ThreadDeps) {
     async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>>> {
       const visibility = await authorize(actor, 'threads:search', { ...query });
       const { select, extract: paths, limit, offset } = query;
-      const page = { ...query, limit: limit + 1, select: columns(query) };
+      const page = { ...query, limit: limit + 1, ...whatToRead(query) };
       const rows = await threads.search(page, visibility);
       const found = rows.map((row) => {
         const thread: Partial<Thread> = pick(row, select);
-        return paths ? { ...thread, extracted: extract(row, paths) } : thread;
+        return paths ? { ...thread, extracted: { ...extract(row, paths), ...row.parts } } : thread;
       });
       return pageOf(found, limit, offset);
     },
@@ -87,7 +88,9 @@ function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, no
   };
 }
 
-/** What must be read to answer: values are large and come only when somebody looks at them. */
-function columns({ select, extract: paths }: ThreadSearch): ThreadSearch['select'] {
-  return select && extractsValues(paths) ? [...select, 'values'] : select;
+/** States are large: whole ones come only when they are returned, or when somebody extracts the whole of one. */
+function whatToRead({ select, extract: paths = {} }: ThreadSearch): Pick<ThreadQuery, 'select' | 'parts'> {
+  if (!select || select.includes('values')) return { select };
+  const parts = valuePaths(paths);
+  return parts ? { select, parts } : { select: [...select, 'values'] };
 }

@@ -6,8 +6,8 @@ import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
 import type { TableFilter } from './search/table-search.ts';
-import { type DialectSql, raw, sql } from './sql.ts';
-import type { Visibility } from './visibility.ts';
+import { all, type DialectSql, raw, sql } from './sql.ts';
+import { VISIBLE_ASSISTANTS, type Visibility, visible } from './visibility.ts';
 
 const SORT: Record<AssistantSearch['sort_by'], string> = {
   assistant_id: 'assistants.assistant_id',
@@ -17,14 +17,13 @@ const SORT: Record<AssistantSearch['sort_by'], string> = {
   graph_id: 'assistants.graph_id',
 };
 
-/** Of what is `visible` to the caller; undefined: all. */
 export async function searchAssistants(
   reader: Reader,
   query: AssistantSearch,
-  visible?: Visibility,
+  visibility?: Visibility,
 ): Promise<Assistant[]> {
   const ids = await findIds(reader, {
-    ...filterOf(query, visible),
+    ...filterOf(query, visibility),
     id: 'assistants.assistant_id',
     sort: raw(SORT[query.sort_by]),
     order: query.sort_order,
@@ -32,9 +31,8 @@ export async function searchAssistants(
     offset: query.offset,
   });
   if (ids.length === 0) return [];
-  const rows = await reader.all<Assistant>(
-    sql`select ${COLUMNS} from assistants where ${isOneOf('assistant_id', ids)}`,
-  );
+  const wanted = all([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
+  const rows = await reader.all<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []).map((row) => decode(row, JSON_COLUMNS));
 }
@@ -42,22 +40,22 @@ export async function searchAssistants(
 export function countAssistants(
   reader: Reader,
   filter: AssistantFilter,
-  visible?: Visibility,
+  visibility?: Visibility,
 ): Promise<number> {
-  return countRows(reader, filterOf(filter, visible));
+  return countRows(reader, filterOf(filter, visibility));
 }
 
 function filterOf(
   { metadata, graph_id, name }: AssistantFilter,
-  visible: Visibility | undefined,
+  visibility: Visibility | undefined,
 ): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visible?.metadata);
+  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
   return {
     table: 'assistants',
-    metadata: wanted,
+    contained: [{ column: 'metadata', filter: wanted }],
     where: [
       graph_id === undefined ? undefined : isOfGraph(graph_id),
-      visible?.ids && isOneOf('assistants.assistant_id', visible.ids),
+      visibility?.ids && isOneOf('assistants.assistant_id', visibility.ids),
       name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
       asksForNothing(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
     ].filter((condition) => condition !== undefined),

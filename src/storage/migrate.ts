@@ -10,7 +10,7 @@ const NEW_UUID = `(lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4'
 
 /**
  * The engine's own words for the `{…}` names in a migration. `{row_id}` and `{key}` make a table whose rows our own
- * index on SQLite points to (`metadata-index.ts`): by a short number that a `vacuum` keeps. A reference to such a table
+ * index on SQLite points to (`containment-index.ts`): by a short number that a `vacuum` keeps. A reference to such a table
  * must name the column: `references threads (thread_id)`.
  */
 export const TYPES: Record<DialectName, Record<string, string>> = {

@@ -34,23 +34,24 @@ export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined
   });
 }
 
-type StoredThread = Record<'status' | 'metadata' | 'error' | 'interrupts', string>;
+type StoredThread = Record<'status' | 'metadata' | 'outline' | 'error' | 'interrupts', string>;
 
 /** The row goes through the program, for its values are of every type and need no casts so. */
 async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
   const wanted = all([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get<StoredThread>(
-    sql`select status, metadata, error, interrupts from threads where ${wanted}`,
+    sql`select status, metadata, outline, error, interrupts from threads where ${wanted}`,
   );
   if (!source) return false;
   const metadata = copy.metadata
     ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
     : source.metadata;
   const inserted = await tx.run(sql`
-    insert into threads (thread_id, status, metadata, config, error, interrupts, created_at, updated_at,
+    insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
       state_updated_at, ttl_strategy, ttl_minutes, expires_at)
-    values (${target_id}, ${source.status}, ${metadata}, '{}', ${source.error}, ${source.interrupts}, ${at},
+    values (${target_id}, ${source.status}, ${metadata}, ${source.outline}, '{}', ${source.error},
+      ${source.interrupts}, ${at},
       ${at}, ${at}, ${ttlValues(ttl)})`);
   return inserted > 0;
 }

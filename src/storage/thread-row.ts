@@ -18,10 +18,13 @@ export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status
 const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at,
   threads.metadata, threads.config, threads.error, threads.interrupts, ${STATUS} as status`;
 
-/** A whole thread, except that `values` are read only when they are selected: they are by far the largest part. */
-export function selectThreads(selection: ThreadSelection): Sql {
-  if (selection && !selection.includes('values')) return sql`select ${COLUMNS} from threads`;
-  return sql`select ${COLUMNS}, thread_values.value as ${raw('"values"')}
+/**
+ * A whole thread, except that `values` are read only when they are selected: they are by far the largest part. `more`
+ * begins with a comma.
+ */
+export function selectThreads(selection: ThreadSelection, more = raw('')): Sql {
+  if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${more} from threads`;
+  return sql`select ${COLUMNS}${more}, thread_values.value as ${raw('"values"')}
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
 }
 

@@ -1,66 +1,80 @@
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../schemas/threads.ts';
 import type { Reader } from './db.ts';
-import { contains, isOneOf } from './json.ts';
+import { isOneOf } from './json.ts';
 import { lookUp } from './look-up.ts';
 import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.ts';
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
 import type { TableFilter, TablePage } from './search/table-search.ts';
-import { type DialectSql, raw, type Sql, sql } from './sql.ts';
+import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
+import { hasValues, outlineFilter } from './thread-outline.ts';
+import { partColumns, takeParts, type ValuePath } from './thread-parts.ts';
 import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './thread-row.ts';
-import type { Visibility } from './visibility.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from './visibility.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 
-/** Of what is `visible` to the caller; undefined: all. */
-export async function searchThreads(
-  reader: Reader,
-  query: ThreadSearch,
-  visible?: Visibility,
-): Promise<Thread[]> {
-  const ids =
-    query.sort_by === 'status'
-      ? await idsByStatus(reader, query, visible)
-      : await findIds(reader, pageOf(query, visible, query.sort_by));
-  return load(reader, ids, query.select);
+export interface ThreadQuery extends ThreadSearch {
+  /** Parts of the values to read, by name. */
+  readonly parts?: Readonly<Record<string, ValuePath>> | undefined;
 }
 
-export function countThreads(reader: Reader, filter: ThreadFilter, visible?: Visibility): Promise<number> {
-  const wanted = filterOf(filter, visible);
+/** With the parts that were asked for; null where nothing is. */
+export type FoundThread = Thread & { readonly parts?: Record<string, unknown> };
+
+export async function searchThreads(
+  reader: Reader,
+  query: ThreadQuery,
+  visibility?: Visibility,
+): Promise<FoundThread[]> {
+  const ids =
+    query.sort_by === 'status'
+      ? await idsByStatus(reader, query, visibility)
+      : await findIds(reader, pageOf(query, visibility, query.sort_by));
+  return load(reader, ids, query, visibility);
+}
+
+export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: Visibility): Promise<number> {
+  const wanted = filterOf(filter, visibility);
   const { status } = filter;
   if (status && status !== 'busy' && wanted.where.length === 1) return countOfStatus(reader, status);
   return countRows(reader, wanted);
 }
 
-/** In the order of `ids`; without those that have gone in the meantime. */
+/** In the order of `ids`; without those that have gone, or out of sight, in the meantime. */
 async function load(
   reader: Reader,
   ids: readonly string[],
-  select: ThreadSearch['select'],
-): Promise<Thread[]> {
+  { select, parts = {} }: ThreadQuery,
+  visibility: Visibility | undefined,
+): Promise<FoundThread[]> {
   if (ids.length === 0) return [];
-  const rows = await reader.all<ThreadRow>(
-    sql`${selectThreads(select)} where ${isOneOf('threads.thread_id', ids)}`,
-  );
-  const byId = new Map(rows.map((row) => [row.thread_id, row]));
-  return ids.flatMap((id) => byId.get(id) ?? []).map(threadOf);
+  const wanted = all([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
+  const rows = await reader.all<ThreadRow>(sql`
+    ${selectThreads(select, partColumns(Object.values(parts)))} where ${wanted}`);
+  const names = Object.keys(parts);
+  const threads = rows.map((row) => ({ ...takeParts(row, names), ...threadOf(row) }));
+  const byId = new Map(threads.map((thread) => [thread.thread_id, thread]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
+
+const STATUSES: readonly ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
 
 /** A status is not in the order of any index, but there are only four: one after the other, by id. */
 async function idsByStatus(
   reader: Reader,
   query: ThreadSearch,
-  visible: Visibility | undefined,
+  visibility: Visibility | undefined,
 ): Promise<string[]> {
-  const all: ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
-  const statuses = query.status ? [query.status] : query.sort_order === 'asc' ? all : all.toReversed();
+  const inOrder = query.sort_order === 'asc' ? STATUSES : STATUSES.toReversed();
+  const statuses = inOrder.filter((status) => query.status === undefined || status === query.status);
   const found: string[] = [];
   let { offset } = query;
   for (const status of statuses) {
     const skipped =
-      offset === 0 ? 0 : Math.min(offset, await countThreads(reader, { ...query, status }, visible));
+      offset === 0 ? 0 : Math.min(offset, await countThreads(reader, { ...query, status }, visibility));
     const limit = query.limit - found.length;
-    const page = pageOf({ ...query, status, limit, offset }, visible, 'thread_id');
+    const page = pageOf({ ...query, status, limit, offset }, visibility, 'thread_id');
     offset -= skipped;
     if (offset === 0) found.push(...(await findIds(reader, page)));
     if (found.length === query.limit) break;
@@ -70,11 +84,11 @@ async function idsByStatus(
 
 function pageOf(
   query: ThreadSearch,
-  visible: Visibility | undefined,
+  visibility: Visibility | undefined,
   sort: Exclude<ThreadSearch['sort_by'], 'status'>,
 ): TablePage {
   return {
-    ...filterOf(query, visible),
+    ...filterOf(query, visibility),
     id: 'threads.thread_id',
     sort: raw(`threads.${sort}`),
     order: query.sort_order,
@@ -83,22 +97,28 @@ function pageOf(
   };
 }
 
-function filterOf({ ids, metadata, values, status }: Filter, visible: Visibility | undefined): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visible?.metadata);
+function filterOf(
+  { ids, metadata, values, status }: Filter,
+  visibility: Visibility | undefined,
+): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
   const some = ids && ids.length > 0 ? ids : undefined;
   return {
     table: 'threads',
-    metadata: wanted,
+    contained: [
+      { column: 'metadata', filter: wanted },
+      ...(values ? [{ column: 'outline', filter: outlineFilter(values) } as const] : []),
+    ],
     where: present([
       some && isOneOfThese(some),
-      visible?.ids && isOneOfThese(visible.ids),
+      visibility?.ids && isOneOfThese(visibility.ids),
       status && is(status),
       asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
-      values && hasValues(values),
+      values && Object.keys(values).length > 0 ? hasValues(values) : undefined,
     ]),
     narrowing: present([
       some && isOneOf('threads.thread_id', some),
-      visible?.ids && isOneOf('threads.thread_id', visible.ids),
+      visibility?.ids && isOneOf('threads.thread_id', visibility.ids),
       status && stored(status),
     ]).map((condition) => sql`select row_id from threads where ${condition}`),
   };
@@ -134,11 +154,4 @@ async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<numb
     (select count(*) from threads where ${stored(status)}) - (select count(*)
       from (select distinct thread_id from run_queue) queued ${lookUp('threads', 't', ofQueued)}) as count`);
   return row?.count ?? 0;
-}
-
-/** `{}` asks for nothing: a thread that never ran has it too. */
-function hasValues(wanted: Record<string, unknown>): Sql | undefined {
-  if (Object.keys(wanted).length === 0) return undefined;
-  return sql`exists (select 1 from thread_values
-    where thread_values.thread_id = threads.thread_id and ${contains('thread_values.value', wanted)})`;
 }

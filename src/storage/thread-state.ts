@@ -5,6 +5,7 @@ import { merged } from './json.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 import { addThreadEvent, type ThreadEvent } from './thread-log.ts';
+import { stateText } from './thread-outline.ts';
 import { findThread } from './thread-row.ts';
 import { EXPIRY_AFTER_STATE } from './thread-ttl.ts';
 
@@ -56,14 +57,15 @@ export async function settleThread(
 }
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
+  const { text, outline } = stateText(state.values);
   // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
   await tx.run(sql`
     update threads set status = ${state.status}, error = null, interrupts = ${toJson(state.interrupts)},
       config = case when interrupts is null then '{"configurable":{}}' else config end,
-      metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      outline = ${outline}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${toJson(state.values)})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${text})
     on conflict (thread_id) do update set value = excluded.value`);
 }

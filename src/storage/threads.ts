@@ -1,11 +1,4 @@
-import type {
-  Thread,
-  ThreadExpiry,
-  ThreadFilter,
-  ThreadPatch,
-  ThreadSearch,
-  ThreadStorage,
-} from '../schemas/threads.ts';
+import type { Thread, ThreadExpiry, ThreadFilter, ThreadPatch, ThreadStorage } from '../schemas/threads.ts';
 import type { Db } from './db.ts';
 import { isOneOf, merged } from './json.ts';
 import { all, join, type Sql, sql } from './sql.ts';
@@ -14,7 +7,7 @@ import { deleteThread } from './thread-delete.ts';
 import { expireThreads } from './thread-expiry.ts';
 import { pruneThread } from './thread-prune.ts';
 import { findThread, insertThread, type ThreadSelection } from './thread-row.ts';
-import { countThreads, searchThreads } from './thread-search.ts';
+import { countThreads, type FoundThread, searchThreads, type ThreadQuery } from './thread-search.ts';
 import { threadSize } from './thread-size.ts';
 import { type NewState, setThreadState, settleThread } from './thread-state.ts';
 import { type Ttl, threadExpiry, ttlValues } from './thread-ttl.ts';
@@ -56,7 +49,7 @@ export function threadRepository(db: Db) {
     },
 
     /** Whole rows, but for `values` that were not selected. */
-    search(query: ThreadSearch, visibility?: Visibility): Promise<Thread[]> {
+    search(query: ThreadQuery, visibility?: Visibility): Promise<FoundThread[]> {
       return searchThreads(db, query, visibility);
     },
 

@@ -1,6 +1,5 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
-import { toJson } from '../core/json.ts';
 import { UnknownInterruptError } from '../graphs/command.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
@@ -10,6 +9,7 @@ import { interruptsOf, threadStatusAfter } from '../services/transitions.ts';
 import type { Batch } from '../storage/attempt-writes.ts';
 import { END_EVENT } from '../storage/queue/end-log.ts';
 import type { Finished, RunEnd } from '../storage/queue/finish.ts';
+import { stateText } from '../storage/thread-outline.ts';
 import type { Attempt, AttemptDeps } from './run-attempt.ts';
 import { isInfrastructure, runErrorOf } from './run-error.ts';
 import { StopReason } from './stop-reason.ts';
@@ -135,7 +135,7 @@ function runEnd(
     error,
     thread: {
       status: threadStatusAfter(status, state),
-      values: state ? toJson(state.values) : null,
+      values: state ? stateText(state.values) : null,
       interrupts: interruptsOf(state),
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },

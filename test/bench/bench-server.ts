@@ -12,11 +12,21 @@ export interface BenchServer extends AsyncDisposable {
   residentMegabytes(): number;
 }
 
-/** `concurrency`: how many runs execute at the same time. Everything else is as by default. */
-export async function benchServer({ concurrency = 10 } = {}): Promise<BenchServer> {
+export interface BenchOptions {
+  /** How many runs execute at the same time. */
+  readonly concurrency?: number;
+  /** A database that is there; an empty SQLite file without one. */
+  readonly database?: string;
+}
+
+/** Everything that is not an option is as by default. */
+export async function benchServer({ concurrency = 10, database }: BenchOptions = {}): Promise<BenchServer> {
   const process = await startServer({
     config: resolve(import.meta.dirname, 'agent.config.yaml'),
-    env: { N_JOBS_PER_WORKER: String(concurrency) },
+    env: {
+      N_JOBS_PER_WORKER: String(concurrency),
+      ...(database === undefined ? {} : { DATABASE_URI: database }),
+    },
   });
   const http = httpClient(process.url);
   return {

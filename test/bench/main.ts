@@ -4,6 +4,7 @@ import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { longThread } from './scenarios/long-thread.ts';
+import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
 import { startUp } from './scenarios/start-up.ts';
@@ -21,6 +22,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'sleeping-runs': sleepingRuns,
   store,
   'start-up': startUp,
+  search,
 };
 
 /** `npm run bench [-- scenario …] [--json FILE]`: docs/performance.md says what the figures mean. */

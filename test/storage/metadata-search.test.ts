@@ -5,28 +5,12 @@ import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { assistantRepository } from '../../src/storage/assistants.ts';
 import type { MetadataFilter } from '../../src/storage/metadata-filter.ts';
 import { threadRepository } from '../../src/storage/threads.ts';
+import { contains } from '../support/contains.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { RandomJson } from '../support/random-json.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
 
 type Document = Record<string, unknown>;
-
-/** PostgreSQL's `@>`, in the plainest words. */
-function contains(document: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(document) && wanted.every((each) => document.some((element) => contains(element, each)))
-    );
-  }
-  if (typeof wanted === 'object' && wanted !== null) {
-    if (typeof document !== 'object' || document === null || Array.isArray(document)) return false;
-    const members = new Map(Object.entries(document));
-    return Object.entries(wanted).every(
-      ([key, each]) => members.has(key) && contains(members.get(key), each),
-    );
-  }
-  return document === wanted;
-}
 
 function satisfies(document: Document, filter: MetadataFilter): boolean {
   if ('all' in filter) return filter.all.every((each) => satisfies(document, each));

@@ -26,7 +26,8 @@ describeEachDatabase('the plan of a search', (open) => {
     const search = (query: object) =>
       plansOf(db, (reader) => searchThreads(reader, ThreadSearch.parse(query)));
 
-    const metadataIndex = /threads_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_metadata/;
+    const metadataIndex =
+      /threads_metadata_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_metadata/;
     for (const metadata of [{ user: 'user-3' }, { project: { id: 3 } }, { tags: ['tag-3'] }]) {
       const plan = await search({ metadata });
       expect(plan).toMatch(metadataIndex);
@@ -58,6 +59,17 @@ describeEachDatabase('the plan of a search', (open) => {
     expect(await search({ status: 'busy' })).toMatch('run_queue');
     expect(await search({ status: 'idle' })).not.toMatch(SORTED);
     expect(await search({ ids: [seededThreadId(3)], sort_by: 'created_at' })).not.toMatch(/threads_created/);
+  });
+
+  test('has an index for values, and reads a state only where its outline does not tell', async () => {
+    await using db = await open();
+    await seedThreads(db, 6000);
+    const plan = await plansOf(db, (reader) => countThreads(reader, { values: { topic: 'topic-3' } }));
+    expect(plan).toMatch(
+      /threads_outline_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_outline/,
+    );
+    expect(plan).not.toMatch(WHOLE_TABLE);
+    expect(plan).not.toMatch(/SCAN thread_values|Seq Scan on thread_values/);
   });
 
   test('counts a status in its index', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/storage/sql.ts';
+import { stateText } from '../../src/storage/thread-outline.ts';
 import { threadRepository } from '../../src/storage/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
@@ -57,7 +58,7 @@ describeEachDatabase('threads', (open) => {
     const interrupts = { task: [{ id: 'i', value: { question: '?' } }] };
     const thread = {
       status: 'interrupted',
-      values: '{"n":2}',
+      values: stateText({ n: 2 }),
       interrupts,
       config: { configurable: {} },
     } as const;

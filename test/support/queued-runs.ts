@@ -8,6 +8,7 @@ import type { RunEnd } from '../../src/storage/queue/finish.ts';
 import type { Lease } from '../../src/storage/queue/lease.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import { sql } from '../../src/storage/sql.ts';
+import { stateText } from '../../src/storage/thread-outline.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 
@@ -100,7 +101,7 @@ export function successful(end: Partial<RunEnd> = {}): RunEnd {
   return {
     status: 'success',
     error: null,
-    thread: { status: 'idle', values: '{"n":2}', interrupts: {}, config: {} },
+    thread: { status: 'idle', values: stateText({ n: 2 }), interrupts: {}, config: {} },
     batch: { frames: [], writes: [] },
     at: AT,
     keep_log_ms: 60_000,

@@ -2,6 +2,7 @@ import { toJson } from '../../src/core/json.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { eachElement } from '../../src/storage/json.ts';
 import { type DialectSql, raw, type Sql, sql } from '../../src/storage/sql.ts';
+import { stateText } from '../../src/storage/thread-outline.ts';
 
 const BATCH = 5000;
 const START = Date.UTC(2026, 0, 1);
@@ -41,6 +42,7 @@ export async function seedThreads(
   for (let from = 0; from < count; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => {
       const n = from + i;
+      const { text, outline } = stateText(state(n));
       const changed = (n * 7919) % 1_000_003;
       return {
         thread_id: seededThreadId(n),
@@ -48,7 +50,8 @@ export async function seedThreads(
         created_at: new Date(START + n * 1000).toISOString(),
         updated_at: new Date(START + changed * 1000).toISOString(),
         metadata: toJson(metadata(n)),
-        value: toJson(state(n)),
+        value: text,
+        outline,
       };
     });
     await insert(db, rows);
@@ -61,10 +64,10 @@ async function insert(db: Db, rows: readonly object[]): Promise<void> {
   const from = eachElement(rows, 'seeded');
   await db.transaction('relaxed', async (tx) => {
     await tx.run(sql`
-      insert into threads (thread_id, status, metadata, config, error, interrupts, created_at, updated_at,
+      insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
         state_updated_at)
-      select ${member('thread_id', 'uuid')}, ${member('status', 'text')}, ${member('metadata', 'jsonb')}, '{}', null,
-        '{}', ${member('created_at', 'timestamptz')}, ${member('updated_at', 'timestamptz')},
+      select ${member('thread_id', 'uuid')}, ${member('status', 'text')}, ${member('metadata', 'jsonb')},
+        ${member('outline', 'jsonb')}, '{}', null, '{}', ${member('created_at', 'timestamptz')}, ${member('updated_at', 'timestamptz')},
         ${member('updated_at', 'timestamptz')} from ${from}`);
     await tx.run(sql`insert into thread_values (thread_id, value)
       select ${member('thread_id', 'uuid')}, ${member('value', 'json')} from ${from}`);

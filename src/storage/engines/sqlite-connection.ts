@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { Unavailable } from '../../core/errors.ts';
-import { metadataTerms } from '../search/terms.ts';
+import { jsonTerms } from '../search/terms.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { jsonContains } from './json-contains.ts';
 import { jsonMerge } from './json-merge.ts';
@@ -29,7 +29,7 @@ export function connect(path: string, options: { readonly: boolean }): Connectio
   }
   addVectors(connection);
   connection.function('json_contains', { deterministic: true }, jsonContains());
-  connection.function('metadata_terms', { deterministic: true }, metadataTerms);
+  connection.function('json_terms', { deterministic: true }, jsonTerms);
   connection.function('json_merge', { deterministic: true }, jsonMerge);
   // SQLite's own `lower` knows ASCII only, and it lacks `strpos`.
   connection.function('lower', { deterministic: true }, lower);

@@ -39,6 +39,8 @@ create table threads (
   config {json} not null,
   error {json},
   interrupts {json},
+  -- What searches know of the state without reading it (\`thread-outline.ts\`).
+  outline {jsonb} not null default '{}',
   created_at {timestamp} not null,
   updated_at {timestamp} not null,
   state_updated_at {timestamp} not null,

@@ -1,5 +1,5 @@
 import type { DialectName } from '../sql.ts';
-import { metadataIndex } from './metadata-index.ts';
+import { containmentIndex } from './containment-index.ts';
 
 /** Each order of a search is the order of an index, with ids last so that no two rows are equal. */
 const ORDERS = `
@@ -14,8 +14,14 @@ create index assistants_name on assistants (lower(name), assistant_id);
 create index runs_ended_badly on runs (thread_id, created_at) where status in ('error', 'timeout', 'interrupted');
 `;
 
+const CONTAINMENT = [
+  containmentIndex('threads'),
+  containmentIndex('threads', 'outline'),
+  containmentIndex('assistants'),
+];
+
 /** Searches of threads and assistants without a look at every row. */
 export const search: Record<DialectName, string> = {
-  sqlite: ORDERS + metadataIndex('threads').sqlite + metadataIndex('assistants').sqlite,
-  postgres: ORDERS + metadataIndex('threads').postgres + metadataIndex('assistants').postgres,
+  sqlite: ORDERS + CONTAINMENT.map(({ sqlite }) => sqlite).join(''),
+  postgres: ORDERS + CONTAINMENT.map(({ postgres }) => postgres).join(''),
 };

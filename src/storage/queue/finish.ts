@@ -5,8 +5,9 @@ import { type Batch, writeBatch } from '../attempt-writes.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import { noteCronRunEnd } from '../cron-fires.ts';
 import type { Db, Transaction } from '../db.ts';
-import { sql } from '../sql.ts';
+import { raw, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
+import type { StateText } from '../thread-outline.ts';
 import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Ending, endLog } from './end-log.ts';
@@ -19,8 +20,8 @@ import { lockThread } from './thread-lock.ts';
 export interface ThreadAfterRun {
   /** When no other run is in flight. */
   readonly status: Exclude<ThreadStatus, 'busy'>;
-  /** JSON text; null leaves them as they were, for a run that came to no state. */
-  readonly values: string | null;
+  /** Null leaves them as they were, for a run that came to no state. */
+  readonly values: StateText | null;
   readonly interrupts: Record<string, unknown>;
   readonly config: Record<string, unknown>;
 }
@@ -79,7 +80,7 @@ export function finish(db: Db, lease: Lease, end: RunEnd, webhooks: RunWebhookRu
 }
 
 function endedRun({ run_id }: Lease, status: Ending['status'], { error, thread, at }: RunEnd): EndedRun {
-  return { run_id, status, error, values: thread.values, at };
+  return { run_id, status, error, values: thread.values?.text ?? null, at };
 }
 
 function endingOf(status: Ending['status'], { error, thread }: RunEnd): Ending {
@@ -110,12 +111,14 @@ async function updateThread(
   error: string | null,
   at: string,
 ): Promise<void> {
+  const outline = thread.values ? sql`${thread.values.outline}` : raw('outline');
   await tx.run(sql`
     update threads set status = ${thread.status}, error = ${error}, interrupts = ${toJson(thread.interrupts)},
-      config = ${toJson(thread.config)}, updated_at = ${at}, state_updated_at = ${at}, ${EXPIRY_AFTER_STATE}
+      config = ${toJson(thread.config)}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
+      ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values.text})
     on conflict (thread_id) do update set value = excluded.value`);
 }

@@ -21,19 +21,18 @@ export interface Source {
  */
 export async function smallestSource(
   reader: Reader,
-  { table, metadata, narrowing }: TableFilter,
+  { table, contained, narrowing }: TableFilter,
   bound: number,
 ): Promise<Source | undefined> {
   const sources: Source[] = await Promise.all(
     narrowing.map(async (rows) => ({ rows, has: undefined, size: await sizeOf(reader, rows, bound) })),
   );
-  const covering = await cover(reader, table, metadata, bound);
-  if (covering) {
-    sources.push({
-      rows: rowsOf(table, covering.terms),
-      has: hasTerms(table, metadata),
-      size: covering.size,
-    });
+  for (const { column, filter } of contained) {
+    const index = `${table}_${column}_terms`;
+    const covering = await cover(reader, index, filter, bound);
+    if (!covering) continue;
+    const has = hasTerms(index, raw(`${table}.row_id`), filter);
+    sources.push({ rows: rowsOf(index, covering.terms), has, size: covering.size });
   }
   return smallest(sources);
 }
@@ -46,30 +45,29 @@ interface Cover {
 
 async function cover(
   reader: Reader,
-  table: TableFilter['table'],
+  index: string,
   filter: MetadataFilter,
   bound: number,
 ): Promise<Cover | undefined> {
-  const of = (each: MetadataFilter) => cover(reader, table, each, bound);
+  const of = (each: MetadataFilter) => cover(reader, index, each, bound);
   if ('all' in filter) {
     return smallest((await Promise.all(filter.all.map(of))).filter((each) => each !== undefined));
   }
   if ('any' in filter) return together(await Promise.all(filter.any.map(of)), bound);
   const measured = searched(filter.contains).map(async (terms) => {
-    return { terms, size: await sizeOf(reader, rowsOf(table, terms), bound) };
+    return { terms, size: await sizeOf(reader, rowsOf(index, terms), bound) };
   });
   return smallest(await Promise.all(measured));
 }
 
 /** Whether the terms of a row allow that it matches: the filter, as far as the index knows. */
-function hasTerms(table: string, filter: MetadataFilter): Sql {
-  if ('all' in filter) return all(filter.all.map((each) => hasTerms(table, each)));
-  if ('any' in filter) return any(filter.any.map((each) => hasTerms(table, each)));
-  const index = raw(`${table}_terms`);
+function hasTerms(index: string, row_id: Sql, filter: MetadataFilter): Sql {
+  if ('all' in filter) return all(filter.all.map((each) => hasTerms(index, row_id, each)));
+  if ('any' in filter) return any(filter.any.map((each) => hasTerms(index, row_id, each)));
   return all(
     searched(filter.contains).map(
-      (terms) => sql`exists (select 1 from ${index}
-        where ${index}.term in ${list(terms)} and ${index}.row_id = ${raw(table)}.row_id)`,
+      (terms) => sql`exists (select 1 from ${raw(index)} has where has.term in ${list(terms)}
+        and has.row_id = ${row_id})`,
     ),
   );
 }
@@ -98,8 +96,8 @@ function smallest<T extends { readonly size: number }>(all: readonly T[]): T | u
   );
 }
 
-function rowsOf(table: string, terms: readonly number[]): Sql {
-  return sql`select distinct row_id from ${raw(`${table}_terms`)} where term in ${list(terms)}`;
+function rowsOf(index: string, terms: readonly number[]): Sql {
+  return sql`select distinct row_id from ${raw(index)} where term in ${list(terms)}`;
 }
 
 async function sizeOf(reader: Reader, rows: Sql, bound: number): Promise<number> {

@@ -1,15 +1,23 @@
 import type { MetadataFilter } from '../metadata-filter.ts';
 import type { DialectSql, Sql } from '../sql.ts';
 
-/** What of a table is looked for. The table has an index on its metadata (`migrations/metadata-index.ts`). */
+/** What of a table is looked for. */
 export interface TableFilter {
   readonly table: 'threads' | 'assistants' | 'crons';
-  /** All that a row must be, metadata too, in the words of one statement. */
+  /** All that a row must be, in the words of one statement. */
   readonly where: readonly (Sql | DialectSql)[];
-  /** What `where` says of the metadata. */
-  readonly metadata: MetadataFilter;
-  /** Indexes of the table that can answer other parts of `where`: selects of `row_id`. Only SQLite needs to be told. */
+  /**
+   * What `where` says of columns that have an index for containment (`migrations/containment-index.ts`). Only SQLite
+   * needs to be told, here and in the next.
+   */
+  readonly contained: readonly Contained[];
+  /** Other indexes of the table that can answer a part of `where`: selects of `row_id`. */
   readonly narrowing: readonly Sql[];
+}
+
+export interface Contained {
+  readonly column: 'metadata' | 'outline';
+  readonly filter: MetadataFilter;
 }
 
 /** A page of it. */

@@ -19,10 +19,10 @@ export function termsOf(document: unknown): Set<number> {
 }
 
 /**
- * SQLite's `metadata_terms(one, other)`: the terms that the first JSON text has and the second lacks, as a JSON list.
- * The triggers of `metadata-index.ts` call it.
+ * SQLite's `json_terms(one, other)`: the terms that the first JSON text has and the second lacks, as a JSON list.
+ * The triggers of `containment-index.ts` call it.
  */
-export function metadataTerms(one: unknown, other: unknown): string {
+export function jsonTerms(one: unknown, other: unknown): string {
   const terms = termsOf(JSON.parse(String(one)));
   if (other !== '{}') for (const term of termsOf(JSON.parse(String(other)))) terms.delete(term);
   return `[${[...terms].join(',')}]`;
