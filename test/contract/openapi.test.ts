@@ -29,6 +29,13 @@ test.runIf(existsSync(OFFICIAL))('every difference to the official document is l
   expect(listed.flatMap((group) => group.differences).sort()).toEqual(differences(official, document));
 });
 
+test.runIf(existsSync(OFFICIAL))('groups come in the order of the official document', () => {
+  const official = JSON.parse(readFileSync(OFFICIAL, 'utf8')) as typeof document;
+  const [theirs, ours] = [official, document].map(({ tags }) => tags.map(({ name }) => name));
+  const shared = (ours as string[]).filter((name) => theirs?.includes(name));
+  expect(shared).toEqual(theirs?.filter((name) => shared.includes(name)));
+});
+
 test('every operation says what it is for', () => {
   const tags = document.tags.map(({ name }) => name);
   for (const { operationId, summary, description, tags: group } of operations) {

@@ -7,6 +7,8 @@ import { openApp } from '../support/app.ts';
 const CHROMIUM = '/usr/bin/chromium';
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 
+const KEY = 'a-key-for-the-page';
+
 /** Opens an operation, executes its example as it stands, and resolves to the status and the text of the answer. */
 async function tryItOut(page: Page, operationId: string): Promise<[string, string]> {
   const operation = page.locator(`[id$="-${operationId}"]`);
@@ -21,6 +23,36 @@ async function tryItOut(page: Page, operationId: string): Promise<[string, strin
   ];
 }
 
+async function authorize(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Authorize' }).first().click();
+  await page.locator('.auth-container input').first().fill(KEY);
+  await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Apply credentials' }).first().click();
+  await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Close' }).first().click();
+}
+
+interface Document {
+  readonly tags: { name: string }[];
+  readonly paths: Record<string, Record<string, DocumentedOperation>>;
+}
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly tags: string[];
+  readonly parameters?: { required: boolean; example?: unknown }[];
+  readonly responses: Record<string, { content?: Record<string, unknown> }>;
+}
+
+/** The first operation of a group whose example is complete and whose answer has an end, which a page waits for. */
+function firstExample({ paths }: Document, group: string): string | undefined {
+  return Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ tags }) => tags.includes(group))
+    .filter(({ parameters = [] }) =>
+      parameters.every(({ required, example }) => !required || example !== undefined),
+    )
+    .find(({ responses }) => !responses['200']?.content?.['text/event-stream'])?.operationId;
+}
+
 describe.runIf(existsSync(CHROMIUM))(
   'the page of the documentation, in a browser (needs Debian package chromium)',
   () => {
@@ -29,8 +61,9 @@ describe.runIf(existsSync(CHROMIUM))(
     let origin: string;
 
     beforeAll(async () => {
-      const environment = { AGENT_SERVER_API_KEYS: 'a-key-for-the-page' };
-      http = await openApp({ graphs: ['echo'], folder: REPOSITORY, environment });
+      const environment = { AGENT_SERVER_API_KEYS: KEY };
+      const everyGroup = { openai: { enabled: true } };
+      http = await openApp({ graphs: ['echo'], folder: REPOSITORY, environment, http: everyGroup });
       origin = new URL((await http.app.listen()).url).origin;
       browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     });
@@ -59,10 +92,7 @@ describe.runIf(existsSync(CHROMIUM))(
       expect([elsewhere, problems]).toEqual([[], []]);
 
       expect((await tryItOut(page, 'get_info'))[0]).toBe('401');
-      await page.getByRole('button', { name: 'Authorize' }).first().click();
-      await page.locator('.auth-container input').fill('a-key-for-the-page');
-      await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Apply credentials' }).click();
-      await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Close' }).click();
+      await authorize(page);
 
       await page.reload();
       await page.locator('.opblock').first().waitFor();
@@ -73,5 +103,31 @@ describe.runIf(existsSync(CHROMIUM))(
       expect(await tryItOut(page, 'get_thread_state')).toEqual(['200', expect.stringContaining('Hello')]);
       expect(elsewhere).toEqual([]);
     });
+
+    test('shows every group of the document, and the first example of each works', async () => {
+      const document = (await http.get('/openapi.json')).body as Document;
+      const groups = document.tags.map(({ name }) => name);
+      const page = await browser.newPage();
+      await page.goto(`${origin}/docs`);
+      await page.locator('.opblock').first().waitFor();
+      await authorize(page);
+
+      const tags = await page.locator('.opblock-tag').all();
+      const shown = await Promise.all(tags.map((tag) => tag.getAttribute('data-tag')));
+      expect(shown).toEqual(groups);
+      const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+      expect(await page.locator('.opblock').count()).toBe(operations.length);
+
+      const broken: string[] = [];
+      for (const group of groups) {
+        const operationId = firstExample(document, group);
+        if (operationId === undefined) broken.push(`${group}: no operation has a complete example`);
+        else {
+          const [status, text] = await tryItOut(page, operationId);
+          if (!status.startsWith('2')) broken.push(`${group}: ${operationId} answers ${status}: ${text}`);
+        }
+      }
+      expect(broken).toEqual([]);
+    }, 120_000);
   },
 );

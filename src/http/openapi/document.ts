@@ -28,6 +28,7 @@ export interface DocumentOptions {
 export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
   const { version, graph_ids, mount_prefix } = options;
   const paths: Record<string, JsonObject> = {};
+  const groups = new Set<string>();
   await server.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Agent Server', version } },
     transform: ({ schema, url, route }) => {
@@ -40,6 +41,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
           graph_ids[0] ?? EXAMPLES.graph,
         );
         paths[path] = { ...paths[path], [method]: described };
+        for (const group of schema.tags ?? []) groups.add(group);
       }
       return { schema: { hide: true }, url };
     },
@@ -48,7 +50,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
       servers: [{ url: mount_prefix || '/' }],
       security: [{ ApiKeyAuth: [] }],
-      tags: GROUPS,
+      tags: GROUPS.filter(({ name }) => groups.has(name)),
       paths,
       components: {
         securitySchemes: { ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },

@@ -1,4 +1,4 @@
-/** The groups of the official document. */
+/** The groups of the official document in its order, and ours beside those that they are like. */
 export const TAGS = {
   assistants: 'Assistants',
   threads: 'Threads',
@@ -10,7 +10,11 @@ export const TAGS = {
   openai: 'OpenAI API',
   store: 'Store',
   webhooks: 'Webhooks',
+  store: 'Store',
+  mcp: 'MCP',
+  openai: 'OpenAI API',
   system: 'System',
+  streaming: 'Streaming',
 } as const;
 
 export const GROUPS = [
@@ -24,5 +28,9 @@ export const GROUPS = [
   { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
   { name: TAGS.store, description: 'What is kept for longer than a thread lives, shared with the graphs.' },
   { name: TAGS.webhooks, description: 'What was sent to those who want to know how runs ended.' },
+  { name: TAGS.store, description: 'What is kept for longer than a thread lives, shared with the graphs.' },
+  { name: TAGS.mcp, description: 'Assistants as tools of the Model Context Protocol.' },
+  { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
   { name: TAGS.system, description: 'Health, version and figures of the server.' },
+  { name: TAGS.streaming, description: 'Event streaming: commands, and what happens on a thread as events.' },
 ];
