@@ -16,6 +16,9 @@ export interface SchemaLibrary {
 
 type Schema = Record<string, unknown>;
 
+/** What LangGraph writes, and the official server. */
+const DRAFT = 'http://json-schema.org/draft-07/schema#';
+
 /**
  * The JSON Schemas of a graph: exact where its state is declared with zod, else what its TypeScript types say, else an
  * object with the names of its channels, which accepts any value. `config_schema` and `context_schema` are the same
@@ -59,22 +62,25 @@ function declaredSchemas(graph: RunnableGraph, library: SchemaLibrary) {
 function declared(derive: (graph: unknown) => unknown, graph: RunnableGraph): Schema | undefined {
   try {
     const schema = derive(graph);
-    return isObject(schema) ? withMessages(schema) : undefined;
+    return isObject(schema) ? tidy(schema) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** LangGraph marks a list of messages, but does not say what one looks like. */
-function withMessages(schema: Schema): Schema {
-  if (!isObject(schema.properties)) return schema;
-  const properties = Object.entries(schema.properties).map(([name, property]) => [
-    name,
-    isObject(property) && property.langgraph_type === MESSAGES_MARK.langgraph_type && !property.type
-      ? { ...MESSAGES_SCHEMA, ...property }
-      : property,
-  ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+/**
+ * LangGraph marks a list of messages, but does not say what one looks like; and a StateSchema has a `$schema` in each
+ * field instead of at the top.
+ */
+function tidy({ $schema = DRAFT, ...schema }: Schema): Schema {
+  if (!isObject(schema.properties)) return { $schema, ...schema };
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    if (!isObject(property)) return [name, property];
+    const { $schema: _, ...field } = property;
+    const isMessages = field.langgraph_type === MESSAGES_MARK.langgraph_type && !field.type;
+    return [name, isMessages ? { ...MESSAGES_SCHEMA, ...field } : field];
+  });
+  return { $schema, ...schema, properties: Object.fromEntries(properties) };
 }
 
 function permissive(names: unknown, channels: unknown): Schema {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import { MESSAGE_SCHEMA } from '../../src/graphs/message-schema.ts';
@@ -84,6 +85,21 @@ describe('the types of an Annotation', () => {
         Comment: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
       },
     });
+  });
+
+  test('make a schema that takes what is on the wire, and refuses what is not', async () => {
+    const { state_schema } = await (await open('annotation')).schemas();
+    const schema = z.fromJSONSchema(state_schema as never);
+    const part = { item: 'tea', paid: null, parts: [] };
+    const messages = [
+      { type: 'human', content: 'Hello', id: 'one' },
+      { role: 'assistant', content: [] },
+    ];
+    expect(
+      schema.safeParse({ messages, order: { ...part, parts: [part] }, status: 'open' }).error,
+    ).toBeUndefined();
+    expect(schema.safeParse({ messages: [{ type: 'human' }] }).success).toBe(false);
+    expect(schema.safeParse({ order: { ...part, parts: [{}] } }).success).toBe(false);
   });
 
   test('say what goes in, what comes out, and the context', async () => {
