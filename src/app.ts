@@ -16,7 +16,9 @@ import { memoryBus } from './events/memory-bus.ts';
 import type { GraphRegistry } from './graphs/graph.ts';
 import { graphStore } from './graphs/graph-store.ts';
 import { langgraphVersion } from './graphs/library-version.ts';
+import { loadFunction } from './graphs/project-function.ts';
 import { loadGraphs } from './graphs/registry.ts';
+import type { RegisterMcp } from './http/mcp/own-tools.ts';
 import { createServer } from './http/server.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Engine } from './workers/engine.ts';
@@ -87,7 +89,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       ping: storage.ping,
       isDraining: workers.isDraining,
     },
-    options: { ...config.http, ...config.server },
+    options: { ...config.http, ...config.server, served_hosts: servedHosts(config.server) },
     info: {
       version: VERSION,
       langgraph_version: await langgraphVersion(config.root),
@@ -96,8 +98,14 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     },
     logger,
     ids,
+    registerMcp: config.mcp.app ? await loadFunction<RegisterMcp>(config.mcp.app, config.root) : undefined,
   });
   return appOf({ config, server, graphs, workers, storage, end });
+}
+
+/** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
+function servedHosts({ api_keys, allowed_hosts }: Config['server']): readonly string[] | undefined {
+  return api_keys.length === 0 ? allowed_hosts : undefined;
 }
 
 function appOf({

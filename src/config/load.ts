@@ -100,6 +100,7 @@ function complete(
     assistants: values.assistants ?? {},
     ui: values.ui ?? {},
     ui_config: values.ui_config,
+    mcp: values.mcp,
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
     ...place,
   };

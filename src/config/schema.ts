@@ -4,6 +4,7 @@ import { Crons } from './sections/crons.ts';
 import { Defaults, Graph } from './sections/graphs.ts';
 import { Http } from './sections/http.ts';
 import { Log } from './sections/log.ts';
+import { Mcp } from './sections/mcp.ts';
 import { Runs } from './sections/runs.ts';
 import { Server } from './sections/server.ts';
 import { Storage } from './sections/storage.ts';
@@ -44,6 +45,7 @@ export const ConfigFile = group({
   checkpointer: Checkpointer.prefault({}),
   auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
+  mcp: Mcp.prefault({}),
   webhooks: Webhooks.optional(),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
@@ -64,7 +66,16 @@ export interface Config
   extends Readonly<
     Pick<
       ConfigValues,
-      'server' | 'storage' | 'runs' | 'crons' | 'http' | 'log' | 'checkpointer' | 'store' | 'ui_config'
+      | 'server'
+      | 'storage'
+      | 'runs'
+      | 'http'
+      | 'log'
+      | 'checkpointer'
+      | 'store'
+      | 'ui_config'
+      | 'crons'
+      | 'mcp'
     >
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /**
@@ -62,13 +61,6 @@ export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
 
 /** What the server does not use yet: any value, described by the documentation of langgraph.json. */
 export const block = () => z.unknown().optional().meta({ type: 'map' });
-
-/** Addresses that only this machine reaches. */
-export function isLoopback(host: string): boolean {
-  const address = host.replace(/^\[|\]$/g, '').toLowerCase();
-  if (address === 'localhost' || address === '::1') return true;
-  return isIP(address) === 4 && address.startsWith('127.');
-}
 
 function textToNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;

@@ -1,7 +1,15 @@
-/** The result of work that may hang, or an error when it takes longer than `limit_ms`. The work itself goes on. */
+/** Thrown by `within`; the work itself goes on. */
+export class TookTooLong extends Error {
+  constructor(limit_ms: number) {
+    super(`it took longer than ${limit_ms / 1000} s`);
+    this.name = 'TookTooLong';
+  }
+}
+
+/** The result of work that may hang, or `TookTooLong` when it takes longer than `limit_ms`. */
 export async function within<T>(limit_ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it took longer than ${limit_ms / 1000} s`)), limit_ms);
+  const timer = setTimeout(() => reject(new TookTooLong(limit_ms)), limit_ms);
   try {
     return await Promise.race([work, late]);
   } finally {

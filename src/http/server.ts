@@ -19,6 +19,7 @@ import type { WebhookService } from '../services/webhooks.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import type { RegisterMcp } from './mcp/own-tools.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
@@ -26,6 +27,7 @@ import { useAuth } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
+import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
@@ -75,6 +77,8 @@ export interface Services {
 export interface HttpOptions {
   /** Accepted as `X-Api-Key`; none lets everybody in. */
   readonly api_keys: readonly string[];
+  /** Names by which a server that nobody needs a key for may be called; undefined: any. */
+  readonly served_hosts?: readonly string[] | undefined;
   /** Bytes. */
   readonly body_limit: number;
   /** Such as `/agents`; every route but `/ok` moves under it. */
@@ -99,6 +103,8 @@ export interface ServerParts {
   readonly info: ServerFacts;
   readonly logger: Logger;
   readonly ids: Ids;
+  /** Adds the project's own to what MCP clients find. */
+  readonly registerMcp?: RegisterMcp | undefined;
 }
 
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
@@ -121,6 +127,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useTextJson(server);
   useErrors(server, { logger, body_limit, routes });
   useRequestLog(server, { logger, metrics });
+  if (options.served_hosts) useHostCheck(server, options.served_hosts);
   await useCors(server, options.cors);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
@@ -177,7 +184,14 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     webhookRoutes(server, withReplies);
   }
   if (!options.disable_mcp)
-    mcpRoutes(server, { ...routed, ...options, ...options.mcp, ...info, mcp: services.mcp });
+    mcpRoutes(server, {
+      ...routed,
+      ...options,
+      ...options.mcp,
+      ...info,
+      mcp: services.mcp,
+      register: routed.registerMcp,
+    });
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);
   if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });

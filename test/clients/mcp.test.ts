@@ -50,6 +50,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
         openWorldHint: true,
       },
       inputSchema: {
+        $schema: expect.any(String),
         type: 'object',
         properties: { messages: { type: 'string', description: expect.any(String) } },
         required: ['messages'],

@@ -12,7 +12,13 @@ test('a file with graphs only gets every default', async () => {
   expect(config.graphs).toEqual([
     { graph_id: 'echo', path: './echo.ts', export: 'graph', description: null },
   ]);
-  expect(config.server).toEqual({ host: '127.0.0.1', port: 8123, api_keys: [], body_limit: 16_777_216 });
+  expect(config.server).toEqual({
+    host: '127.0.0.1',
+    port: 8123,
+    api_keys: [],
+    allowed_hosts: [],
+    body_limit: 16_777_216,
+  });
   expect(config.storage).toEqual({
     url: `sqlite:${join(config.root, '.agent-server/server.db')}`,
     synchronous: 'full',

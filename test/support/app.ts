@@ -20,6 +20,7 @@ interface AppParts {
   readonly crons?: Partial<Config['crons']>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
+  readonly server?: Partial<Config['server']>;
 }
 
 /**
@@ -27,7 +28,15 @@ interface AppParts {
  * runs; requests go in without a socket.
  */
 export async function openApp(parts: AppParts) {
-  const { graphs, folder: cwd = FIXTURES, environment = {}, http, crons, clock = systemClock } = parts;
+  const {
+    graphs,
+    folder: cwd = FIXTURES,
+    environment = {},
+    http,
+    crons,
+    server,
+    clock = systemClock,
+  } = parts;
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
   const { config } = await loadConfig({
     cwd,
@@ -39,6 +48,7 @@ export async function openApp(parts: AppParts) {
       ...config,
       http: { ...config.http, ...http },
       crons: { ...config.crons, ...crons },
+      server: { ...config.server, ...server },
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
     { logger: logger('info', (line) => log.push(line)), clock },

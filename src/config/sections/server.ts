@@ -1,4 +1,5 @@
-import { bytes, group, isLoopback, list, text, whole } from '../values.ts';
+import { isLoopback } from '../../core/loopback.ts';
+import { bytes, group, list, text, whole } from '../values.ts';
 
 export const Server = group({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
@@ -6,6 +7,11 @@ export const Server = group({
   api_keys: list()
     .default([])
     .describe('Keys accepted in `X-Api-Key`. Without one, only this machine is served.'),
+  allowed_hosts: list()
+    .default([])
+    .describe(
+      'Names that a server without keys may be called by, such as that of a proxy before it. `localhost` and loopback addresses always.',
+    ),
   body_limit: bytes()
     .default(16 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),

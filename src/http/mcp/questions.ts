@@ -18,6 +18,8 @@ export interface Question {
   /** Set where the interrupt's value asks several things, each in a field. */
   readonly field?: string;
   readonly request: InputRequest;
+  /** The graph said itself what to ask of the client, and nothing else will do. */
+  readonly is_own?: boolean;
   /** The form has only the field `response`, whose value is the answer. */
   readonly is_plain?: boolean;
 }
@@ -34,20 +36,23 @@ export function questionsOf(interrupts: readonly Interrupt[]): Question[] {
   return interrupts.flatMap(questionsIn);
 }
 
-/** Whether the client has said that it can be asked all of it. */
+/**
+ * Whether to ask the client. What a graph says itself is always asked: a client that cannot is told which capability
+ * it lacks.
+ */
 export function canAnswer(questions: readonly Question[], capabilities: ClientCapabilities): boolean {
-  return questions.every(({ request }) => canAsk(request, capabilities));
+  return questions.every(({ request, is_own }) => is_own || canFillIn(request, capabilities));
 }
 
 function questionsIn(interrupt: Interrupt): Question[] {
   const interrupt_id = String(interrupt.id);
   const { value } = interrupt;
   const own = ownRequest(value);
-  if (own) return [{ key: keyOf(value) ?? interrupt_id, interrupt_id, request: own }];
+  if (own) return [{ key: keyOf(value) ?? interrupt_id, interrupt_id, request: own, is_own: true }];
   const fields = isObject(value) ? Object.entries(value) : [];
   const requests = fields.flatMap(([field, asked]) => {
     const request = ownRequest(asked);
-    return request ? [{ key: field, interrupt_id, field, request }] : [];
+    return request ? [{ key: field, interrupt_id, field, request, is_own: true }] : [];
   });
   // An object whose every field is a request asks all of them in one round.
   if (fields.length > 0 && requests.length === fields.length) return requests;
@@ -85,13 +90,10 @@ function isFlatForm(schema: unknown): boolean {
   );
 }
 
-function canAsk({ method, params }: InputRequest, capabilities: ClientCapabilities): boolean {
-  if (method === 'sampling/createMessage') return capabilities.sampling !== undefined;
-  if (method === 'roots/list') return capabilities.roots !== undefined;
-  const { elicitation } = capabilities;
+/** Our own questions are forms and addresses. A client that names no mode knows forms. */
+function canFillIn({ params }: InputRequest, { elicitation }: ClientCapabilities): boolean {
   if (elicitation === undefined) return false;
-  const isUrl = isObject(params) && params['mode'] === 'url';
-  // A client that names no mode knows forms.
+  const isUrl = isObject(params) && 'mode' in params && params.mode === 'url';
   return isUrl ? elicitation.url !== undefined : elicitation.form !== undefined || !elicitation.url;
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import {
+  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   isLegacyRequest,
   type McpHttpHandler,
@@ -14,6 +15,7 @@ import { isObject } from '../../core/json.ts';
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { type McpParts, mcpServer } from './server.ts';
+import { jsonWhereItCan } from './single-answer.ts';
 import type { Caller } from './tool-call.ts';
 
 const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -48,8 +50,8 @@ const DOCUMENTED = {
 };
 
 function openDoor(parts: McpParts & { readonly body_limit: number }) {
-  const factory = ({ authInfo }: McpRequestContext) =>
-    mcpServer(parts, authInfo?.extra?.['caller'] as Caller);
+  const factory = ({ authInfo, requestInfo }: McpRequestContext) =>
+    mcpServer(parts, authInfo?.extra?.['caller'] as Caller, requestInfo as Request);
   const modern = createMcpHandler(factory, {
     legacy: 'reject',
     maxRequestBodySize: parts.body_limit,
@@ -73,26 +75,22 @@ function openDoor(parts: McpParts & { readonly body_limit: number }) {
       const message = messageIn(incoming.body);
       const authInfo = authInfoOf(callerOf(incoming, message));
       const response = (await isLegacyRequest(request))
-        ? await serveLegacy(parts, request, message, authInfo)
+        ? await serveLegacy(parts, request, authInfo)
         : await modern.fetch(request, { authInfo });
       return send(reply, response);
     },
   } satisfies { close: McpHttpHandler['close']; serve: unknown };
 }
 
-/** One answer is JSON, as the official server gives it; who asks for progress gets a stream. */
 async function serveLegacy(
   parts: McpParts,
   request: Request,
-  message: unknown,
   authInfo: ReturnType<typeof authInfoOf>,
 ): Promise<Response> {
-  const meta = isObject(message) && isObject(message['params']) ? message['params']['_meta'] : undefined;
-  const wantsNews = isObject(meta) && meta['progressToken'] !== undefined;
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsNews });
-  const server = await mcpServer(parts, authInfo.extra.caller);
+  const transport = new WebStandardStreamableHTTPServerTransport();
+  const server = await mcpServer(parts, authInfo.extra.caller, request);
   await server.connect(transport);
-  return transport.handleRequest(request, { authInfo });
+  return jsonWhereItCan(await transport.handleRequest(request, { authInfo }));
 }
 
 /** The library passes it on untouched; who calls was found out before. */
@@ -113,7 +111,11 @@ function protocolOf(message: unknown, header: unknown): NonNullable<Actor['proto
   const params = isObject(message) && isObject(message['params']) ? message['params'] : {};
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const version = meta[PROTOCOL_VERSION_META_KEY] ?? header;
-  return { name: 'mcp', version: typeof version === 'string' ? version : '2025-03-26' };
+  return {
+    name: 'mcp',
+    version: typeof version === 'string' ? version : '2025-03-26',
+    client_capabilities: meta[CLIENT_CAPABILITIES_META_KEY] ?? {},
+  };
 }
 
 /** Undefined for what is no JSON: the library says so in the protocol's way. */

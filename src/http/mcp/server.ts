@@ -1,41 +1,58 @@
 import {
+  type CallToolResult,
+  McpServer,
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
-  Server,
+  type Server,
+  type Tool,
 } from '@modelcontextprotocol/server';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
+import { type RegisterMcp, registerOwn } from './own-tools.ts';
 import { pendingCalls } from './pending-call.ts';
 import { type Caller, callTool, type ToolCallParts } from './tool-call.ts';
 
 export interface McpParts extends ToolCallParts {
   readonly version: string;
+  /** The project's own; undefined when it has none. */
+  readonly register: RegisterMcp | undefined;
 }
 
 const PAGE = 100;
 /** How long a client may keep the list of tools; it is told of changes where it listens. */
 const LIST_TTL_MS = 60_000;
 
-/** The server of one request: assistants as the tools of who calls. It keeps nothing between requests. */
-export async function mcpServer(parts: McpParts, caller: Caller): Promise<Server> {
+/**
+ * The server of one request: assistants as the tools of who calls, and what the project registers itself. It keeps
+ * nothing between requests.
+ */
+export async function mcpServer(parts: McpParts, caller: Caller, request: Request): Promise<Server> {
   const codec = pendingCalls(await parts.mcp.stateKey(), caller.actor);
-  const server = newServer(parts.version, codec);
+  const mcp = newServer(parts.version, codec);
+  const own = await registerOwn(mcp, () => parts.register?.(mcp, { request, auth: caller.actor.user }));
 
-  server.setRequestHandler('tools/list', async ({ params }) => {
-    const after = params?.cursor === undefined ? '' : nameAt(params.cursor);
-    const found = await listed(parts, caller, after);
+  mcp.server.setRequestHandler('tools/list', async (asked, ctx) => {
+    const { cursor } = asked.params ?? {};
+    const found = await listed(parts, caller, cursor === undefined ? '' : nameAt(cursor));
     const page = found.slice(0, PAGE);
     const last = found.length > PAGE ? page.at(-1) : undefined;
-    return { tools: page.map(toolOf), ...(last ? { nextCursor: cursorAfter(last.name) } : {}) };
+    // The project's own are few, and on the first page.
+    const first = cursor === undefined ? ((await own.list(asked, ctx)) as Tool[]) : [];
+    return {
+      tools: [...first, ...page.map(toolOf)],
+      ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
+    };
   });
-  server.setRequestHandler('tools/call', ({ params }, ctx) =>
-    callTool({ ...parts, ...caller, codec }, params, ctx),
-  );
-  return server;
+  mcp.server.setRequestHandler('tools/call', async (asked, ctx) => {
+    const names = (await own.list(asked, ctx)).map(({ name }) => name);
+    if (names.includes(asked.params.name)) return (await own.call(asked, ctx)) as CallToolResult;
+    return callTool({ ...parts, ...caller, codec }, asked.params, ctx);
+  });
+  return mcp.server;
 }
 
-function newServer(version: string, { verify }: Pick<RequestStateCodec, 'verify'>): Server {
-  return new Server(
+function newServer(version: string, { verify }: Pick<RequestStateCodec, 'verify'>): McpServer {
+  return new McpServer(
     { name: 'agent-server', title: 'Agent Server', version },
     {
       capabilities: { tools: { listChanged: true }, logging: {} },

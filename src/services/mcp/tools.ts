@@ -1,10 +1,11 @@
 import type { Actor } from '../../auth/actor.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { TookTooLong, within } from '../../graphs/deadline.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { allAssistants } from '../all-assistants.ts';
 import type { AssistantService } from '../assistants.ts';
 import { mcpMetadata, toolNames } from './tool-names.ts';
-import { type ToolSchemas, toolSchemas } from './tool-schemas.ts';
+import { ANYTHING, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
 
 /** An assistant as a tool. */
 export interface AssistantTool {
@@ -24,8 +25,20 @@ const ANNOTATIONS = {
   openWorldHint: true,
 };
 
+/** Reading schemas from the types of a project takes seconds the first time; a list of tools cannot wait for ever. */
+const SCHEMAS_WITHIN_MS = 10_000;
 /** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
 const MAX_SCHEMAS = 1000;
+
+/** A schema that is late is there for who asks next. */
+async function orAnything(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
+  try {
+    return await within(SCHEMAS_WITHIN_MS, schemas);
+  } catch (error) {
+    if (error instanceof TookTooLong) return ANYTHING;
+    throw error;
+  }
+}
 
 export type ToolCatalog = ReturnType<typeof toolCatalog>;
 
@@ -58,7 +71,7 @@ export function toolCatalog({ assistants }: { assistants: AssistantService }) {
       title: assistant.name,
       description: typeof description === 'string' ? description : `Runs the assistant ${assistant.name}.`,
       annotations: { ...ANNOTATIONS, ...(isObject(own['annotations']) ? own['annotations'] : {}) },
-      schemas: await schemasOf(actor, assistant),
+      schemas: await orAnything(schemasOf(actor, assistant)),
       assistant,
     };
   }

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import { Forbidden } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
+
+/**
+ * Answers only requests that call the server by a name of this machine, or by an allowed one. A web page could
+ * otherwise give its own name the address of a server that asks for no key, and read it as if it were its own (DNS
+ * rebinding).
+ */
+export function useHostCheck(server: FastifyInstance, allowed: readonly string[]): void {
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  server.addHook('onRequest', async ({ headers }) => {
+    const name = hostnameOf(headers.host ?? '');
+    if (name === '' || isLoopback(name) || name.endsWith('.localhost') || names.has(name)) return;
+    throw new Forbidden(
+      `Host '${name}' is not served. Add it to server.allowed_hosts, or give the server keys.`,
+    );
+  });
+}
+
+/** Without the port; an address of version 6 keeps its brackets. */
+function hostnameOf(host: string): string {
+  return host.replace(/:\d+$/, '').toLowerCase();
+}

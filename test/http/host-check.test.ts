@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const KEY = { 'x-api-key': 'sesame' };
+
+test.each(['localhost', 'localhost:8123', '127.0.0.1:8123', '[::1]:8123', 'app.localhost', 'LOCALHOST'])(
+  'a server without keys answers to %s',
+  async (host) => {
+    await using server = await openApp({ graphs: ['echo'] });
+    expect((await server.get('/ok', { host })).status).toBe(200);
+  },
+);
+
+test.each([
+  'evil.example.com',
+  'evil.example.com:8123',
+  '127.0.0.1.evil.example',
+  'localhost.evil.example',
+  '[::2]',
+])('and not to %s, whose page could have taken its address', async (host) => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const { status, body } = await server.get('/assistants', { host });
+  expect([status, body.detail]).toEqual([403, expect.stringContaining('server.allowed_hosts')]);
+});
+
+test('a name that the configuration allows is served', async () => {
+  await using server = await openApp({ graphs: ['echo'], server: { allowed_hosts: ['Agents.example.com'] } });
+  expect((await server.get('/ok', { host: 'agents.example.com' })).status).toBe(200);
+});
+
+test('a server with keys answers to every name', async () => {
+  await using server = await openApp({ graphs: ['echo'], environment: { AGENT_SERVER_API_KEYS: 'sesame' } });
+  expect((await server.get('/info', { host: 'agents.example.com', ...KEY })).status).toBe(200);
+});
