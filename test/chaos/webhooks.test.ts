@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { receiver } from '../support/receiver.ts';
+import { startServer } from '../support/server.ts';
+
+const env = { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' };
+const GRAPHS = { echo: 'test/fixtures/graphs/echo.ts:graph' };
+
+test('a server that is killed before a webhook is sent sends it after its restart', async () => {
+  await using server = await startServer({ graphs: GRAPHS, env });
+  // The receiver is called, and the server is gone before it has said a word: the run's end is all that is left.
+  const created = Promise.withResolvers<void>();
+  let killed: Promise<unknown> | undefined;
+  await using deaf = await receiver({
+    onConnection: (socket) => {
+      socket.pause();
+      killed ??= created.promise.then(() => server.kill('SIGKILL'));
+    },
+  });
+  const { run_id } = await server.client.runs.create(null, 'echo', {
+    input: { x: 1 },
+    webhook: `${deaf.url}/hook`,
+  });
+  created.resolve();
+  await server.exited();
+  await killed;
+  await deaf.close();
+
+  await using hook = await receiver({ port: Number(new URL(deaf.url).port) });
+  await server.restart();
+  await hook.came(1);
+
+  expect(hook.received).toMatchObject([{ path: '/hook', body: { run_id, status: 'success' } }]);
+  expect(deaf.received).toEqual([]);
+});
+
+test('a server that is killed before it has noted a delivery sends it once more, under the same id', async () => {
+  await using server = await startServer({ graphs: GRAPHS, env });
+  await using hook = await receiver();
+  const killed = Promise.withResolvers<void>();
+  const created = Promise.withResolvers<void>();
+  hook.answers.push(async (_request, response) => {
+    // It has the webhook; that it was taken is never heard.
+    await created.promise;
+    await server.kill('SIGKILL');
+    response.destroy();
+    killed.resolve();
+  });
+  const { run_id } = await server.client.runs.create(null, 'echo', { input: { x: 1 }, webhook: hook.url });
+  created.resolve();
+  await killed.promise;
+  await server.restart();
+  await hook.came(2);
+
+  expect(hook.received.map(({ body }) => body['run_id'])).toEqual([run_id, run_id]);
+  const [first, again] = hook.received.map(({ headers }) => headers['webhook-id']);
+  expect(again).toBe(first);
+});
+
+test('no run is lost to its webhook in a server that is killed again and again', async () => {
+  await using server = await startServer({ graphs: GRAPHS, env });
+  await using hook = await receiver();
+  const run_ids: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    const runs = Array.from({ length: 20 }, () =>
+      server.client.runs.create(null, 'echo', { input: { x: 1 }, webhook: hook.url }),
+    );
+    run_ids.push(...(await Promise.all(runs)).map(({ run_id }) => run_id));
+    await hook.came(run_ids.length - 10);
+    await server.kill('SIGKILL');
+    await server.restart();
+  }
+  const told = () => new Set(hook.received.map(({ body }) => body['run_id']));
+  while (told().size < run_ids.length) await hook.came(hook.received.length + 1);
+
+  expect([...told()].sort()).toEqual(run_ids.sort());
+  const ids = Map.groupBy(hook.received, ({ body }) => body['run_id']);
+  for (const times of ids.values())
+    expect(new Set(times.map(({ headers }) => headers['webhook-id']))).toHaveProperty('size', 1);
+});
