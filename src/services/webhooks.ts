@@ -1,10 +1,12 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
 import { Latch } from '../core/latch.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../schemas/webhooks.ts';
+import type { Visibility } from '../storage/visibility.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { type Page, pageOf } from './page.ts';
 import type { WebhookPolicy } from './webhook-policy.ts';
@@ -23,16 +25,19 @@ const SAFETY_POLL_MS = 500;
 
 export type WebhookService = ReturnType<typeof webhookService>;
 
-/** What was sent to webhooks and what came of it; sending again, and trying a receiver out. */
+/**
+ * What was sent to webhooks and what came of it; sending again, and trying a receiver out. Who may see, change or run a
+ * thread may do so with what tells of it.
+ */
 export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }: WebhookDeps) {
-  async function find(delivery_id: string): Promise<Delivery> {
-    const delivery = await outbox.get(delivery_id);
+  async function find(delivery_id: string, visibility?: Visibility): Promise<Delivery> {
+    const delivery = await outbox.get(delivery_id, visibility);
     if (!delivery) throw new NotFound(`Delivery ${delivery_id} not found`);
     return delivery;
   }
 
-  async function detail(delivery_id: string): Promise<DeliveryDetail> {
-    return { ...(await find(delivery_id)), attempts: await outbox.attemptsOf(delivery_id) };
+  async function detail(delivery_id: string, visibility?: Visibility): Promise<DeliveryDetail> {
+    return { ...(await find(delivery_id, visibility)), attempts: await outbox.attemptsOf(delivery_id) };
   }
 
   function requireSending(): void {
@@ -41,25 +46,32 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
 
   return {
     /** Newest first. */
-    async search(_actor: Actor, search: DeliverySearch): Promise<Page<Delivery>> {
-      const rows = await outbox.search({ ...search, limit: search.limit + 1 });
+    async search(actor: Actor, search: DeliverySearch): Promise<Page<Delivery>> {
+      const visibility = await authorize(actor, 'threads:search', { ...search });
+      const rows = await outbox.search({ ...search, limit: search.limit + 1 }, visibility);
       return pageOf(rows, search.limit, search.offset);
     },
 
-    get: (_actor: Actor, delivery_id: string): Promise<DeliveryDetail> => detail(delivery_id),
+    async get(actor: Actor, delivery_id: string): Promise<DeliveryDetail> {
+      return detail(delivery_id, await authorize(actor, 'threads:read', { delivery_id }));
+    },
 
     /** Sends a delivery again, under its id, whatever became of it. Throws `Conflict` when nothing is sent. */
-    async redeliver(_actor: Actor, delivery_id: string): Promise<Delivery> {
+    async redeliver(actor: Actor, delivery_id: string): Promise<Delivery> {
+      const visibility = await authorize(actor, 'threads:update', { delivery_id });
       requireSending();
-      if (await outbox.redeliver(delivery_id)) bus.outbox();
-      return find(delivery_id);
+      if (await outbox.redeliver(delivery_id, visibility)) bus.outbox();
+      return find(delivery_id, visibility);
     },
 
     /**
      * Sends a sample to an address, once, and returns what came of it. Throws `InvalidInput` when the address must not
      * be called, `Conflict` when nothing is sent.
      */
-    async test(_actor: Actor, { url }: WebhookTest, signal: AbortSignal): Promise<DeliveryDetail> {
+    async test(actor: Actor, { url }: WebhookTest, signal: AbortSignal): Promise<DeliveryDetail> {
+      // Who may not make runs may not have addresses called either.
+      const value = { thread_id: null, assistant_id: NO_ID, metadata: {}, kwargs: { webhook: url } };
+      await authorize(actor, 'threads:create_run', value);
       requireSending();
       await webhooks.check(url);
       const delivery_id = await outbox.enqueue({
@@ -67,6 +79,7 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
         url,
         body: sample(url, timestamp(clock.now())),
         sent_at_field: 'webhook_sent_at',
+        metadata: value.metadata,
         max_tries: 1,
       });
       const news = new Latch();

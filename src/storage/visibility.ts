@@ -20,6 +20,12 @@ export const VISIBLE_ASSISTANTS: VisibleRows = {
   id: 'assistants.assistant_id',
 };
 
+/** By the thread that they tell of. */
+export const VISIBLE_DELIVERIES: VisibleRows = {
+  metadata: 'webhook_outbox.metadata',
+  id: 'webhook_outbox.thread_id',
+};
+
 export const VISIBLE_CRONS: VisibleRows = { metadata: 'crons.metadata', id: 'crons.cron_id' };
 
 /** What both let through. */

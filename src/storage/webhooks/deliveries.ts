@@ -1,15 +1,21 @@
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import type { Db, Reader } from '../db.ts';
-import { all, raw, sql } from '../sql.ts';
+import { all, raw, type Sql, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
+import { VISIBLE_DELIVERIES, type Visibility, visible } from '../visibility.ts';
 
 const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, status, tries,
   case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
 
-/** Newest first. */
-export function searchDeliveries(reader: Reader, search: DeliverySearch): Promise<Delivery[]> {
+/** Newest first. As everywhere, without a visibility all may be seen. */
+export function searchDeliveries(
+  reader: Reader,
+  search: DeliverySearch,
+  visibility?: Visibility,
+): Promise<Delivery[]> {
   const { run_id, status, url, limit, offset } = search;
   const wanted = all([
+    visible(VISIBLE_DELIVERIES, visibility),
     run_id === undefined ? undefined : sql`run_id = ${run_id}`,
     status === undefined ? undefined : sql`status = ${status}`,
     // What is masked cannot be found out by asking for it letter by letter.
@@ -19,8 +25,12 @@ export function searchDeliveries(reader: Reader, search: DeliverySearch): Promis
     select ${COLUMNS} from webhook_outbox where ${wanted} order by seq desc limit ${limit} offset ${offset}`);
 }
 
-export function findDelivery(reader: Reader, delivery_id: string): Promise<Delivery | undefined> {
-  return reader.get(sql`select ${COLUMNS} from webhook_outbox where delivery_id = ${delivery_id}`);
+export function findDelivery(
+  reader: Reader,
+  delivery_id: string,
+  visibility?: Visibility,
+): Promise<Delivery | undefined> {
+  return reader.get(sql`select ${COLUMNS} from webhook_outbox where ${isOne(delivery_id, visibility)}`);
 }
 
 /** The tries of a delivery, the first one first. */
@@ -31,12 +41,16 @@ export function attemptsOf(reader: Reader, delivery_id: string): Promise<Deliver
 }
 
 /** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */
-export async function redeliver(db: Db, delivery_id: string): Promise<boolean> {
+export async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
   const changed = await db.run(sql`
     update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
       ended_at = null
-    where delivery_id = ${delivery_id}`);
+    where ${isOne(delivery_id, visibility)}`);
   return changed > 0;
+}
+
+function isOne(delivery_id: string, visibility: Visibility | undefined): Sql {
+  return all([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
 }
 
 /** Forgets deliveries that ended so long ago, `limit` of them at most; how many. */

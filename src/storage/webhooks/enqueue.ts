@@ -20,7 +20,7 @@ export interface NewDelivery {
   readonly headers?: Readonly<Record<string, string>>;
   readonly run_id?: string;
   readonly thread_id?: string;
-  /** Of the run or thread that it tells of: who may see that may see the delivery. */
+  /** Of the thread that it tells of: who may see that may see the delivery, also once the thread is gone. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Deliveries of one lane are sent one after the other, in the order in which they came. */
   readonly lane?: string;

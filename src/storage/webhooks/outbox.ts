@@ -1,5 +1,6 @@
 import type { DeliverySearch } from '../../schemas/webhooks.ts';
 import type { Db } from '../db.ts';
+import type { Visibility } from '../visibility.ts';
 import { claimDeliveries, type DeliveryClaim, waitingHosts } from './claim.ts';
 import {
   attemptsOf,
@@ -31,10 +32,10 @@ export function webhookOutbox(db: Db) {
       settleDelivery(db, claimed, attempt, verdict),
     release: (token: string) => releaseDeliveries(db, token),
     releaseAll: () => releaseAllDeliveries(db),
-    search: (search: DeliverySearch) => searchDeliveries(db, search),
-    get: (delivery_id: string) => findDelivery(db, delivery_id),
+    search: (search: DeliverySearch, visibility?: Visibility) => searchDeliveries(db, search, visibility),
+    get: (delivery_id: string, visibility?: Visibility) => findDelivery(db, delivery_id, visibility),
     attemptsOf: (delivery_id: string) => attemptsOf(db, delivery_id),
-    redeliver: (delivery_id: string) => redeliver(db, delivery_id),
+    redeliver: (delivery_id: string, visibility?: Visibility) => redeliver(db, delivery_id, visibility),
     dropEnded: (keep_ms: number, limit: number) => dropEndedDeliveries(db, keep_ms, limit),
     figures: () => outboxFigures(db),
   };

@@ -31,6 +31,7 @@ type Row = Omit<Run, 'kwargs' | 'langsmith_session_name'> & {
   kwargs: Partial<RunKwargs>;
   started_at: string | null;
   error: RunError | null;
+  thread_metadata: Record<string, unknown>;
   now: string;
 };
 
@@ -41,11 +42,11 @@ type Row = Omit<Run, 'kwargs' | 'langsmith_session_name'> & {
 export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: RunWebhookRules): Promise<void> {
   if (!rules.enabled) return;
   const row = await tx.get<Row>(sql`
-    select run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, created_at, started_at, error,
-      ${NOW} as now
-    from runs where run_id = ${ended.run_id}`);
+    select r.run_id, r.thread_id, r.assistant_id, r.metadata, r.kwargs, r.multitask_strategy, r.created_at,
+      r.started_at, r.error, t.metadata as thread_metadata, ${NOW} as now
+    from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${ended.run_id}`);
   if (!row || row.started_at === null) return;
-  const run = decode(row, ['metadata', 'kwargs', 'error']);
+  const { thread_metadata, ...run } = decode(row, ['metadata', 'kwargs', 'error', 'thread_metadata']);
   const { webhook, temporary } = run.kwargs;
   if (typeof webhook !== 'string') return;
   const values =
@@ -57,7 +58,8 @@ export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: Run
     sent_at_field: 'webhook_sent_at',
     run_id: run.run_id,
     thread_id: run.thread_id,
-    metadata: run.metadata,
+    // Of the thread, not of the run: that is what the client asked for.
+    metadata: thread_metadata,
   });
 }
 
@@ -74,7 +76,11 @@ async function valuesOf(
 }
 
 /** The run as a client sees it, when it ran and what came of it (CONTRACT §6). */
-function payload({ started_at, error, now, ...run }: Row, ended: EndedRun, values: string | null): string {
+function payload(
+  { started_at, error, now, ...run }: Omit<Row, 'thread_metadata'>,
+  ended: EndedRun,
+  values: string | null,
+): string {
   const { at = now } = ended;
   const failure = error ?? ended.error;
   const told = toJson({

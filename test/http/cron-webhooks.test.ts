@@ -1,0 +1,42 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { receiver } from '../support/receiver.ts';
+
+const environment = { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' };
+const http = await openApp({ graphs: ['echo'], environment });
+const hook = await receiver();
+afterAll(async () => {
+  await http[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
+
+const YEARLY = { assistant_id: 'echo', schedule: '0 0 1 1 *', input: { x: 1 } };
+const REFUSED = { status: 422, body: { detail: expect.stringMatching(/^Webhook /) } };
+
+test.each(['/runs/crons', '/threads/{t}/runs/crons'])(
+  'POST %s: each run of the cron tells its webhook',
+  async (route) => {
+    const before = hook.received.length;
+    const path = route.replace('{t}', await http.thread());
+    const { body: cron } = await http.post(path, { ...YEARLY, webhook: hook.url });
+    const { body: run } = await http.post(`/runs/crons/${cron.cron_id}/trigger`);
+    await hook.came(before + 1);
+    await http.patch(`/runs/crons/${cron.cron_id}`, { webhook: `${hook.url}/other` });
+    await http.post(`/runs/crons/${cron.cron_id}/trigger`);
+    await hook.came(before + 2);
+
+    expect(hook.received.slice(before)).toMatchObject([
+      { path: '/', body: { run_id: run.run_id, status: 'success' } },
+      { path: '/other', body: { status: 'success' } },
+    ]);
+  },
+);
+
+test('a cron is not made, nor changed, to call what must not be called', async () => {
+  const webhook = 'http://169.254.169.254/latest';
+  expect(await http.post('/runs/crons', { ...YEARLY, webhook })).toMatchObject(REFUSED);
+  const thread_id = await http.thread();
+  expect(await http.post(`/threads/${thread_id}/runs/crons`, { ...YEARLY, webhook })).toMatchObject(REFUSED);
+  const { body: cron } = await http.post('/runs/crons', YEARLY);
+  expect(await http.patch(`/runs/crons/${cron.cron_id}`, { webhook })).toMatchObject(REFUSED);
+});
