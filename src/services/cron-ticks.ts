@@ -38,9 +38,9 @@ export function cronTicks(deps: CronTickDeps) {
     async fireDue(): Promise<void> {
       for (;;) {
         const due = await crons.due(timestamp(clock.now()), BATCH);
+        if (due.length === 0) return;
         const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
         for (const each of served) if (each.status === 'rejected') throw each.reason;
-        if (due.length < BATCH) return;
       }
     },
 
@@ -99,8 +99,15 @@ async function fire(deps: CronTickDeps, cron: StoredCron): Promise<void> {
 
 function firing({ clock }: CronTickDeps, cron: StoredCron): Omit<Firing, 'run'> {
   const tick = cron.next_run_date as string;
-  const now_ms = Math.max(clock.now(), Date.parse(tick));
-  return { cron_id: cron.cron_id, tick, next: nextDate(cron, now_ms), at: timestamp(now_ms) };
+  const tick_ms = Date.parse(tick);
+  const now_ms = Math.max(clock.now(), tick_ms);
+  return {
+    cron_id: cron.cron_id,
+    tick,
+    next: nextDate(cron, now_ms),
+    following: nextDate(cron, tick_ms),
+    at: timestamp(now_ms),
+  };
 }
 
 /** Why a time that has come makes no run. */

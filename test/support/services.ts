@@ -142,7 +142,7 @@ async function temporaryStorage(): Promise<Storage> {
 /** Loaded once for a file of tests: compiling them takes longer than most tests. */
 const loaded = new Map<string, Promise<GraphRegistry>>();
 
-function fixtureGraphs(
+export function fixtureGraphs(
   ids: string[] = ['echo', 'counter', 'interrupting', 'nested'],
 ): Promise<GraphRegistry> {
   const key = ids.join();

@@ -8,8 +8,10 @@ export interface Firing {
   readonly cron_id: string;
   /** The time, as the cron's `next_run_date` says it. */
   readonly tick: string;
-  /** The time after it; null when there is none. */
+  /** The next time from now on, which passes over others that were missed; null when there is none. */
   readonly next: string | null;
+  /** The time right after this one. */
+  readonly following: string | null;
   /** ISO-8601. */
   readonly at: string;
   /** The run to make, or why there is none. */
@@ -42,11 +44,15 @@ export async function fireCron(db: Db, firing: Firing, webhooks: RunWebhookRules
 }
 
 async function fireIn(tx: Transaction, firing: Firing, webhooks: RunWebhookRules): Promise<Fired> {
-  const { cron_id, tick, next, run } = firing;
+  const { cron_id, tick, next, following, run } = firing;
   const moved = await tx.run(sql`update crons set next_run_date = ${next}
     where cron_id = ${cron_id} and next_run_date = ${tick}`);
   if (moved === 0) return { outcome: 'taken' };
-  if (!(await note(tx, firing))) return { outcome: 'passed' };
+  if (!(await note(tx, firing))) {
+    // The times between this one and now may not have been served.
+    await tx.run(sql`update crons set next_run_date = ${following} where cron_id = ${cron_id}`);
+    return { outcome: 'passed' };
+  }
   if (!('run' in run)) return { outcome: 'passed' };
   const enqueued = await enqueueIn(tx, run, webhooks);
   if (enqueued.outcome === 'missing thread') throw new ThreadMissing();

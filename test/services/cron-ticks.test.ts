@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { Forbidden } from '../../src/core/errors.ts';
+import { systemAssistantId } from '../../src/core/ids.ts';
+import type { CronPatch } from '../../src/schemas/crons.ts';
+import { cronServer, settableClock } from '../support/crons.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+describeEachDatabase('a time of a cron', (open) => {
+  test('makes a run with what the cron says, and the cron moves on', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const { cron_id } = await server.create({
+      input: { x: 1 },
+      context: { tone: 'dry' },
+      metadata: { report: 'daily' },
+      webhook: 'https://93.184.215.14/hook',
+      durability: 'exit',
+      on_run_completed: 'keep',
+      run_id: randomUUID(),
+      after_seconds: 60,
+    });
+    await server.ticks.fireDue();
+    expect(await server.history(cron_id)).toEqual([]);
+
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    await server.ticks.fireDue();
+    const [fired, ...more] = await server.fires(cron_id);
+    expect(more).toEqual([]);
+    expect(fired).toMatchObject({ tick: '2026-06-01T13:00:00.000Z', outcome: 'started', status: 'pending' });
+    expect(await server.get(cron_id)).toMatchObject({ next_run_date: '2026-06-01T14:00:00.000Z' });
+
+    const run = await server.runs.get(undefined, String(fired?.run_id));
+    expect(run).toMatchObject({
+      assistant_id: systemAssistantId('echo'),
+      created_at: '2026-06-01T13:00:00.000Z',
+      metadata: { report: 'daily', cron_id },
+      kwargs: {
+        input: { x: 1 },
+        context: { tone: 'dry', cron_id },
+        config: { configurable: { tone: 'dry', cron_id } },
+        webhook: 'https://93.184.215.14/hook',
+        durability: 'exit',
+        temporary: true,
+        on_completion: 'keep',
+      },
+    });
+    const thread = await server.threads.get(String(fired?.thread_id));
+    expect(thread?.metadata).toMatchObject({ report: 'daily', cron_id, graph_id: 'echo' });
+  });
+
+  test('on a thread does to the runs in flight what the strategy says', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const thread_id = await server.thread();
+    const waiting = await server.create({ metadata: { n: 1 } }, thread_id);
+    const rejected = await server.create({ multitask_strategy: 'reject', schedule: '5 13 * * *' }, thread_id);
+    const interrupting = await server.create(
+      { multitask_strategy: 'interrupt', schedule: '10 13 * * *' },
+      thread_id,
+    );
+
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    clock.pass(5 * MINUTE);
+    await server.ticks.fireDue();
+    const [first] = await server.fires(waiting.cron_id);
+    expect(await server.fires(rejected.cron_id)).toMatchObject([
+      { outcome: 'rejected', detail: `In the way: run ${first?.run_id}.`, run_id: null, status: null },
+    ]);
+    expect((await server.get(rejected.cron_id)).next_run_date).toBe('2026-06-02T13:05:00.000Z');
+
+    clock.pass(5 * MINUTE);
+    await server.ticks.fireDue();
+    expect(await server.fires(interrupting.cron_id)).toMatchObject([
+      { outcome: 'started', status: 'pending' },
+    ]);
+    expect(await server.fires(waiting.cron_id)).toMatchObject([{ status: 'interrupted' }]);
+  });
+
+  test('is the last one at the end of the cron', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const { cron_id } = await server.create({ end_time: '2026-06-01T16:00:00+02:00' });
+    for (let hour = 0; hour < 4; hour++) {
+      clock.pass(HOUR);
+      await server.ticks.fireDue();
+    }
+    expect(await server.history(cron_id)).toEqual(['13:00 started', '14:00 started']);
+    expect(await server.get(cron_id)).toMatchObject({ enabled: true, next_run_date: null });
+    expect(await server.ticks.nextDue()).toBeUndefined();
+  });
+
+  test('is not lost to a patch of something else, and is not served while the cron is paused', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const { cron_id } = await server.create({});
+    const patch = (changes: CronPatch) => server.crons.update(systemActor('r1'), cron_id, changes);
+    clock.pass(HOUR);
+    await patch({ metadata: { a: 1 }, enabled: true });
+    await server.ticks.fireDue();
+    await patch({ enabled: false });
+    clock.pass(3 * HOUR + MINUTE);
+    await server.ticks.fireDue();
+    await patch({ enabled: true });
+    await server.ticks.fireDue();
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.history(cron_id)).toEqual(['13:00 started', '17:00 started']);
+  });
+
+  test('makes the run of whoever made the cron', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const user = { identity: 'ada', permissions: ['crons'], org: 'analytical' };
+    const cron = await server.create({}, null, { ...systemActor('r1'), user });
+    expect(cron.user_id).toBe('ada');
+    expect(cron).not.toHaveProperty('run_as');
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    const [fired] = await server.fires(cron.cron_id);
+    const run = await server.runs.get(undefined, String(fired?.run_id));
+    expect(run?.kwargs).toMatchObject({
+      config: { configurable: { langgraph_auth_user: user, langgraph_auth_user_id: 'ada', user_id: 'ada' } },
+    });
+  });
+});
+
+describeEachDatabase('a cron that cannot make its run', (open) => {
+  test('is paused and says why when its thread is gone, until somebody lets it go on', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const thread_id = await server.thread();
+    const { cron_id } = await server.create({}, thread_id);
+    await server.threads.delete(thread_id);
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.get(cron_id)).toMatchObject({
+      enabled: false,
+      next_run_date: null,
+      disabled_reason: `Thread with ID '${thread_id}' not found`,
+    });
+    expect(server.log.filter(({ message }) => message === 'cron disabled')).toHaveLength(1);
+
+    const on = await server.crons.update(systemActor('r1'), cron_id, { enabled: true });
+    expect(on).toMatchObject({ disabled_reason: null, next_run_date: '2026-06-01T14:00:00.000Z' });
+  });
+
+  test('makes the thread when it may', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const thread_id = randomUUID();
+    const { cron_id } = await server.create({ if_not_exists: 'create' }, thread_id);
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.fires(cron_id)).toMatchObject([{ outcome: 'started', thread_id }]);
+  });
+
+  test('is paused when its assistant is no longer configured', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const { cron_id } = await server.create({});
+    await db.run({ strings: ['delete from assistants'], parts: [] });
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    const disabled_reason = `Assistant '${systemAssistantId('echo')}' not found`;
+    expect(await server.get(cron_id)).toMatchObject({ enabled: false, disabled_reason });
+  });
+
+  test('is paused when its user may not, and goes on when the rules themselves break; others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const ruled = (_event: string, value: Record<string, unknown>) => {
+      const { rule } = (value['metadata'] ?? {}) as { rule?: string };
+      if (rule === 'forbid') throw new Forbidden('Forbidden');
+      if (rule === 'break') throw new Error('secret');
+      return undefined;
+    };
+    const actFor = (): Actor => ({ ...systemActor('r2'), rules: [ruled] });
+    const server = await cronServer(db, { clock, actFor });
+    const forbidden = await server.create({ metadata: { rule: 'forbid' } });
+    const broken = await server.create({ metadata: { rule: 'break' } });
+    const fine = await server.create({});
+    for (let hour = 0; hour < 2; hour++) {
+      clock.pass(HOUR);
+      await server.ticks.fireDue();
+    }
+    expect(await server.get(forbidden.cron_id)).toMatchObject({
+      enabled: false,
+      disabled_reason: 'Forbidden',
+    });
+    expect(await server.history(broken.cron_id)).toEqual(['13:00 failed', '14:00 failed']);
+    expect(JSON.stringify(await server.fires(broken.cron_id))).not.toContain('secret');
+    expect(await server.history(fine.cron_id)).toEqual(['13:00 started', '14:00 started']);
+  });
+});
