@@ -29,8 +29,11 @@ export async function graphSchemas(
   library: SchemaLibrary,
   types: () => Promise<TypeSchemas | undefined>,
 ): Promise<Omit<GraphSchema, 'graph_id'>> {
-  const { input, output, state, context } = declaredSchemas(graph, library);
-  const typed = isDescribed(graph, library) ? undefined : await types();
+  const input = declared(library.getInputTypeSchema, graph);
+  const output = declared(library.getOutputTypeSchema, graph);
+  const state = declared(library.getStateTypeSchema, graph);
+  const context = declared(library.getConfigTypeSchema, graph);
+  const typed = input && output && state ? undefined : await types();
   const { streamChannels, outputChannels, builder, channels } = graph as unknown as Record<string, unknown>;
   const inputs = isObject(builder) && isObject(builder._inputDefinition) ? builder._inputDefinition : {};
   const config = context ?? typed?.context ?? null;
@@ -40,21 +43,6 @@ export async function graphSchemas(
     state_schema: state ?? typed?.state ?? permissive(streamChannels, channels),
     config_schema: config ?? {},
     context_schema: config,
-  };
-}
-
-/** Whether the graph itself knows its schemas, so that nobody must ask its types. */
-export function isDescribed(graph: RunnableGraph, library: SchemaLibrary): boolean {
-  const { input, output, state } = declaredSchemas(graph, library);
-  return input !== undefined && output !== undefined && state !== undefined;
-}
-
-function declaredSchemas(graph: RunnableGraph, library: SchemaLibrary) {
-  return {
-    input: declared(library.getInputTypeSchema, graph),
-    output: declared(library.getOutputTypeSchema, graph),
-    state: declared(library.getStateTypeSchema, graph),
-    context: declared(library.getConfigTypeSchema, graph),
   };
 }
 
