@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reader } from '../db.ts';
 import { all, raw, type Sql, sql } from '../sql.ts';
 import { sourced } from './find.ts';
-import { type Source, smallestSource } from './sources.ts';
+import { mayMatch, smallestSource } from './sources.ts';
 import type { TableFilter } from './table-search.ts';
 
 /** So many rows of a source are counted at once; more in stretches, as in `walk.ts`. */
@@ -15,14 +15,11 @@ export async function countRows(reader: Reader, filter: TableFilter): Promise<nu
   if (reader.dialect === 'postgres' || where.length === 0) return count(reader, raw(table), where);
   const source = await smallestSource(reader, filter, MANY);
   if (source && source.size < MANY) return count(reader, sourced(table, source.rows), where);
-  return countInStretches(reader, filter, source);
+  return countInStretches(reader, filter);
 }
 
-async function countInStretches(
-  reader: Reader,
-  { table, where }: TableFilter,
-  source: Source | undefined,
-): Promise<number> {
+async function countInStretches(reader: Reader, filter: TableFilter): Promise<number> {
+  const { table, where } = filter;
   const row_id = raw(`${table}.row_id`);
   const last = await reader.get<{ row_id: number | null }>(
     sql`select max(row_id) as row_id from ${raw(table)}`,
@@ -30,7 +27,7 @@ async function countInStretches(
   let total = 0;
   for (let from = 0; from < (last?.row_id ?? 0); from += STRETCH) {
     const stretch = sql`${row_id} > ${from} and ${row_id} <= ${from + STRETCH}`;
-    total += await count(reader, raw(table), [stretch, ...(source?.has ? [source.has] : []), ...where]);
+    total += await count(reader, raw(table), [stretch, mayMatch(filter), ...where]);
     await nextTurn();
   }
   return total;

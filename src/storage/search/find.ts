@@ -20,11 +20,11 @@ export async function findIds(reader: Reader, page: TablePage): Promise<string[]
   if (reader.dialect === 'postgres' || page.where.length === 0) return inOneGo(reader, page, page.table);
   const source = await smallestSource(reader, page, FEW);
   if (source && source.size < FEW) return fromSource(reader, page, source);
-  const found = await walk(reader, page, source, source ? STROLL : Number.POSITIVE_INFINITY);
+  const found = await walk(reader, page, source ? STROLL : Number.POSITIVE_INFINITY);
   if (found) return found;
   const wider = await smallestSource(reader, page, MANY);
   if (wider && wider.size < MANY) return fromSource(reader, page, wider);
-  return (await walk(reader, page, wider)) ?? [];
+  return (await walk(reader, page)) ?? [];
 }
 
 function fromSource(reader: Reader, page: TablePage, { rows }: Source): Promise<string[]> {

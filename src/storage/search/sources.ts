@@ -9,8 +9,6 @@ import { TOO_MANY, termsOf } from './terms.ts';
 export interface Source {
   /** A select of `row_id`, each once. */
   readonly rows: Sql;
-  /** What an index tells of a row of the table sooner than the row itself. */
-  readonly has: Sql | undefined;
   /** How many they are; the bound when there are as many or more. */
   readonly size: number;
 }
@@ -25,16 +23,23 @@ export async function smallestSource(
   bound: number,
 ): Promise<Source | undefined> {
   const sources: Source[] = await Promise.all(
-    narrowing.map(async (rows) => ({ rows, has: undefined, size: await sizeOf(reader, rows, bound) })),
+    narrowing.map(async (rows) => ({ rows, size: await sizeOf(reader, rows, bound) })),
   );
   for (const { column, filter } of contained) {
     const index = `${table}_${column}_terms`;
     const covering = await cover(reader, index, filter, bound);
-    if (!covering) continue;
-    const has = hasTerms(index, raw(`${table}.row_id`), filter);
-    sources.push({ rows: rowsOf(index, covering.terms), has, size: covering.size });
+    if (covering) sources.push({ rows: rowsOf(index, covering.terms), size: covering.size });
   }
   return smallest(sources);
+}
+
+/** What indexes tell of a row of the table sooner than the row itself: whether it may match. */
+export function mayMatch({ table, contained }: TableFilter): Sql {
+  return all(
+    contained.map(({ column, filter }) =>
+      hasTerms(`${table}_${column}_terms`, raw(`${table}.row_id`), filter),
+    ),
+  );
 }
 
 /** Terms of which each row that matches a filter has one or more. */
@@ -60,7 +65,6 @@ async function cover(
   return smallest(await Promise.all(measured));
 }
 
-/** Whether the terms of a row allow that it matches: the filter, as far as the index knows. */
 function hasTerms(index: string, row_id: Sql, filter: MetadataFilter): Sql {
   if ('all' in filter) return all(filter.all.map((each) => hasTerms(index, row_id, each)));
   if ('any' in filter) return any(filter.any.map((each) => hasTerms(index, row_id, each)));

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reader } from '../db.ts';
 import { all, raw, type Sql, sql } from '../sql.ts';
-import type { Source } from './sources.ts';
+import { mayMatch } from './sources.ts';
 import type { TablePage } from './table-search.ts';
 
 /** The first stretch is most often enough; a later one holds up everything else for some 5 ms. */
@@ -21,7 +21,6 @@ interface Place {
 export async function walk(
   reader: Reader,
   page: TablePage,
-  source: Source | undefined,
   most = Number.POSITIVE_INFINITY,
 ): Promise<string[] | undefined> {
   const found: string[] = [];
@@ -34,7 +33,7 @@ export async function walk(
   ) {
     if (gone > 0) await nextTurn();
     const to = await placeAfter(reader, page, from, stretch);
-    const matching = await between(reader, page, source, from, to, skip + page.limit - found.length);
+    const matching = await between(reader, page, from, to, skip + page.limit - found.length);
     found.push(...matching.slice(skip));
     skip = Math.max(0, skip - matching.length);
     if (found.length === page.limit || !to) return found;
@@ -58,7 +57,6 @@ function placeAfter(
 async function between(
   reader: Reader,
   page: TablePage,
-  source: Source | undefined,
   from: Place | undefined,
   to: Place | undefined,
   limit: number,
@@ -66,7 +64,7 @@ async function between(
   const until = to && sql`${place(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
   const rows = await reader.all<{ id: string }>(sql`
     select ${raw(page.id)} as id from ${raw(page.table)}
-    where ${all([beyond(page, from), until, source?.has, ...page.where])} ${inOrder(page)} limit ${limit}`);
+    where ${all([beyond(page, from), until, mayMatch(page), ...page.where])} ${inOrder(page)} limit ${limit}`);
   return rows.map((row) => row.id);
 }
 
