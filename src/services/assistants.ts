@@ -155,6 +155,7 @@ function changes(stored: Assistant, patch: AssistantPatch): AssistantChanges {
   return { graph_id, name, description, metadata, ...mirrored };
 }
 
+/** In the words of the official Python server, then of the JavaScript one, by which clients know it (CONTRACT §1). */
 function invalidAssistant(graphs: GraphRegistry, id: string): string {
-  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}`;
+  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
 }

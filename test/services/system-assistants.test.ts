@@ -97,7 +97,7 @@ test('a run of an unknown assistant learns what it may name', async () => {
   await expect(services.assistants.resolve(actor, 'nope')).rejects.toMatchObject({
     status: 422,
     message:
-      "Invalid assistant: 'nope'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: counter, echo",
+      "Invalid assistant: 'nope'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: counter, echo\nNo assistant found for 'nope'.",
   });
   const missing = '00000000-0000-4000-8000-000000000000';
   await expect(services.assistants.resolve(actor, missing)).rejects.toMatchObject({
