@@ -47,7 +47,12 @@ const runFields = {
     .describe('Which events the run emits; `values` without it.'),
   stream_subgraphs: z.boolean().nullish().describe('Whether the events of subgraphs are emitted too.'),
   stream_resumable: z.boolean().nullish().describe('Whether events have ids and can be read again later.'),
-  feedback_keys: z.array(z.string()).nullish().describe('Keys of feedback that may be given to the run.'),
+  feedback_keys: z
+    .array(z.string())
+    .nullish()
+    .describe(
+      'Kept with the run. The addresses that feedback goes to come from LangSmith, which this server does not ask.',
+    ),
   multitask_strategy: MultitaskStrategy.nullish().describe(
     'What happens when a run of the thread is in flight; `enqueue` without it.',
   ),

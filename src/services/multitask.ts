@@ -17,12 +17,26 @@ export function strategyFor(
   return { action: strategy, error: { error, message }, keep_log_ms };
 }
 
-/** Names the runs in the way, and how to be rid of the first; the first sentence is the contract's. */
+/** For a run whose strategy is `reject`; the first sentence is the contract's. */
 export function alreadyRunning(thread_id: string, blocking: readonly string[]): Conflict {
-  const [first] = blocking;
   return new Conflict(
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
-      `In the way: run ${blocking.join(', ')}. ` +
-      `Cancel it with POST /threads/${thread_id}/runs/${first}/cancel, or see GET /runs/${first}/explain.`,
+      inTheWay(thread_id, blocking),
+  );
+}
+
+/** For a change of the state from outside. */
+export function stateInUse(thread_id: string, blocking: readonly string[]): Conflict {
+  return new Conflict(
+    `Thread ${thread_id} has runs that are pending or running. ${inTheWay(thread_id, blocking)}`,
+  );
+}
+
+/** Names the runs in the way, and how to be rid of the first. */
+function inTheWay(thread_id: string, blocking: readonly string[]): string {
+  const [first] = blocking;
+  return (
+    `In the way: run ${blocking.join(', ')}. ` +
+    `Cancel it with POST /threads/${thread_id}/runs/${first}/cancel, or see GET /runs/${first}/explain.`
   );
 }

@@ -1,7 +1,7 @@
 import type { Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
-import { BadRequest, NotFound, PartlyDone } from '../core/errors.ts';
+import { BadRequest, Conflict, NotFound, PartlyDone } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { toJson } from '../core/json.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -16,6 +16,8 @@ import type {
   ThreadStateUpdated,
 } from '../schemas/thread-state.ts';
 import type { ThreadSuperstep } from '../schemas/threads.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import { stateInUse } from './multitask.ts';
 import { selectState } from './state-selection.ts';
 import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
 import { interruptsOf, threadStatusAfter } from './transitions.ts';
@@ -24,6 +26,7 @@ export interface ThreadStateDeps extends ThreadGraphDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly bus: Pick<EventBus, 'hint'>;
+  readonly queue: Pick<RunQueue, 'inFlightOn'>;
 }
 
 /** The name of the event that tells who follows a thread of a change from outside. */
@@ -74,7 +77,8 @@ export function threadStateService(deps: ThreadStateDeps) {
       const config = opened.config(input.checkpoint ?? { checkpoint_id: input.checkpoint_id });
       await requireCheckpoint(opened, config);
       const values = input.values ?? null;
-      const written = await graph.update({ config, values, as_node: input.as_node ?? undefined, memory });
+      const update = { config, values, as_node: input.as_node ?? undefined, memory };
+      const written = await graph.update(update).catch((error: unknown) => refused(deps, thread_id, error));
       await refreshThread(deps, thread_id, opened);
       return updated(thread_id, written);
     },
@@ -120,6 +124,12 @@ export function threadStateService(deps: ThreadStateDeps) {
       await refreshThread(deps, thread_id, opened);
     },
   };
+}
+
+/** Whoever is refused because of a run must know which. */
+async function refused({ queue }: ThreadStateDeps, thread_id: string, error: unknown): Promise<never> {
+  const blocking = error instanceof Conflict ? await queue.inFlightOn(thread_id) : [];
+  throw blocking.length > 0 ? stateInUse(thread_id, blocking) : error;
 }
 
 function withoutState(thread_id: string, reason: string): PartlyDone {

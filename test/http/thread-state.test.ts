@@ -100,7 +100,10 @@ test('a state cannot be changed while a run is in flight', async () => {
     input: { ms: 60_000 },
   });
   const refused = await http.post(`/threads/${thread_id}/state`, { values: { label: 'x' } });
-  expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining(thread_id)]);
+  expect([refused.status, refused.body.detail]).toEqual([
+    409,
+    expect.stringContaining(`Cancel it with POST /threads/${thread_id}/runs/${run.run_id}/cancel`),
+  ]);
   await http.post(`/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
 });
 

@@ -2,7 +2,7 @@ import { toJson } from '../../core/json.ts';
 import type { CancelAction, RunKwargs } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
-import type { Db, Transaction } from '../db.ts';
+import type { Db, Reader, Transaction } from '../db.ts';
 import { all as every, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
@@ -64,8 +64,8 @@ export function inFlightOf(
 }
 
 /** The runs of a thread that wait or execute, first come first. */
-export function inFlight(tx: Transaction, thread_id: string): Promise<QueueRow[]> {
-  return tx.all<QueueRow>(
+export function inFlight(reader: Reader, thread_id: string): Promise<QueueRow[]> {
+  return reader.all<QueueRow>(
     sql`select run_id, state, cancel_action from run_queue where thread_id = ${thread_id} order by not_before, seq`,
   );
 }

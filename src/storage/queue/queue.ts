@@ -1,7 +1,7 @@
 import type { Db } from '../db.ts';
 import type { Visibility } from '../visibility.ts';
 import { RUN_WEBHOOKS, type RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type Cancellation, cancelRuns, inFlightOf } from './cancel.ts';
+import { type Cancellation, cancelRuns, inFlight, inFlightOf } from './cancel.ts';
 import { type Claim, claim } from './claim.ts';
 import { deleteRun, type ItsCheckpoints } from './delete-run.ts';
 import { nextDue, promoteDue } from './due.ts';
@@ -31,6 +31,8 @@ export function runQueue(db: Db, webhooks: RunWebhookRules = RUN_WEBHOOKS) {
       cancelRuns(db, thread_id, run_ids, how, webhooks),
     inFlight: (status: 'pending' | 'running' | 'all', limit: number, visibility?: Visibility) =>
       inFlightOf(db, status, limit, visibility),
+    /** The ids of a thread's runs that wait or execute, first come first. */
+    inFlightOn: async (thread_id: string) => (await inFlight(db, thread_id)).map((row) => row.run_id),
     deleteRun: (thread_id: string, run_id: string, checkpoints?: ItsCheckpoints, visibility?: Visibility) =>
       deleteRun(db, thread_id, run_id, checkpoints, visibility),
     figures: () => queueFigures(db),
