@@ -73,6 +73,29 @@ test('who subscribes late gets the past first, then the answer', async () => {
   expect((await late.until(answerTo(2))).at(-1)?.result).toMatchObject({ replayed_events: 1 });
 });
 
+test('subscriptions of one breath are replayed together, in the order of what happened', async () => {
+  const thread_id = randomUUID();
+  using first = await connect(thread_id);
+  first.send(subscribe(1, { channels: ['lifecycle'] }));
+  first.send(start);
+  await first.until(isEnd);
+
+  using back = await connect(thread_id);
+  back.send(subscribe(1, { channels: ['lifecycle'] }));
+  back.send(subscribe(2, { channels: ['values'] }));
+  const messages = await back.until(answerTo(2));
+  expect(messages.filter(({ type }) => type === 'event').map(({ method }) => method)).toEqual([
+    'lifecycle',
+    'values',
+    'values',
+    'lifecycle',
+  ]);
+  expect(messages.filter(({ type }) => type === 'success')).toMatchObject([
+    { id: 1, result: { replayed_events: 2 } },
+    { id: 2, result: { replayed_events: 2 } },
+  ]);
+});
+
 test('a subscription that is given up sends nothing more', async () => {
   using client = await connect(randomUUID());
   client.send(subscribe(1, { channels: ['values'] }));

@@ -2,6 +2,7 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { ThreadPath } from '../../schemas/path-params.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
@@ -80,7 +81,10 @@ function refuse(socket: Socket, status: number, reason = ''): void {
   socket.close(AS_STATUS + status, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
 }
 
-/** Commands are carried out one after the other, as they come; events flow between the answers. */
+/**
+ * Commands are carried out one after the other, as they come; events flow between the answers. Only a subscription,
+ * which is answered after its replay, does not hold up what comes next.
+ */
 function converse(
   socket: Socket,
   actor: Actor,
@@ -97,10 +101,14 @@ function converse(
       const connection = await opening.catch(() => undefined);
       if (!connection) return;
       const envelope = parse(String(data));
-      const answer = envelope
-        ? await connection.command(envelope.value)
-        : badEnvelope(null, 'Protocol commands must be valid JSON.');
-      if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
+      const answered = Promise.resolve(
+        envelope
+          ? connection.command(envelope.value)
+          : badEnvelope(null, 'Protocol commands must be valid JSON.'),
+      ).then((answer) => {
+        if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
+      });
+      if (!isSubscription(envelope?.value)) await answered;
     });
   });
   void serve(opening, socket, logger);
@@ -140,4 +148,8 @@ function parse(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isSubscription(command: unknown): boolean {
+  return isObject(command) && /^subscription\.(subscribe|reconnect)$/.test(String(command['method']));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { followThread, ThreadReader, type ThreadSources, threadEnd } from '../../events/follow-thread.ts';
 import type { Translate } from './events.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -64,7 +65,7 @@ export function threadFeeds({ sources, translate, onError }: FeedDeps) {
         for (const event of await events(entry)) subscriber.offer(event);
         subscriber.passed(entry.seq);
         if (subscriber.isFull()) await subscriber.drained(signal);
-        if (signal.aborted) return;
+        if (signal.aborted || subscriber.mustGoBack) return;
       }
       even = reader.seq >= feed.seq || (entries.length === 0 && told === feed.seq);
     }
@@ -79,6 +80,7 @@ export function threadFeeds({ sources, translate, onError }: FeedDeps) {
       subscriber.isEven();
       await subscriber.falls(signal);
       feed.listeners.delete(subscriber);
+      if (subscriber.mustGoBack) await breath(signal);
       await subscriber.drained(signal);
     }
   }
@@ -111,3 +113,13 @@ export function threadFeeds({ sources, translate, onError }: FeedDeps) {
     },
   };
 }
+
+/**
+ * A client that comes back says in one breath what it wants to hear. Replayed together, its events keep their order;
+ * one after the other, the end of a run would come before the values that led to it, and clients stop there.
+ */
+async function breath(signal: AbortSignal): Promise<void> {
+  await sleep(BREATH_MS, undefined, { signal }).catch(() => {});
+}
+
+const BREATH_MS = 5;

@@ -19,6 +19,8 @@ interface Subscription {
   replayed: number;
   readonly onEven: (replayed: number) => void;
   isEven: boolean;
+  /** False until events are read for it too: what others are told meanwhile is not the first it may hear. */
+  hasBegun: boolean;
 }
 
 /** One connection with its subscriptions: each event goes out once, whichever of them want it. */
@@ -35,7 +37,14 @@ export class Subscriber {
   /** From the event after number `since`. Resolves to how many past events were sent, when it is even. */
   subscribe(id: string, filter: EventFilter, since: number): Promise<number> {
     return new Promise((onEven) => {
-      this.#subscriptions.set(id, { filter, seen: since, replayed: 0, onEven, isEven: false });
+      this.#subscriptions.set(id, {
+        filter,
+        seen: since,
+        replayed: 0,
+        onEven,
+        isEven: false,
+        hasBegun: false,
+      });
       this.#mustGoBack = true;
       this.#news.open();
     });
@@ -48,14 +57,12 @@ export class Subscriber {
 
   /** The number after which it must be given events; undefined when it wants none. */
   get seen(): number | undefined {
-    const seen = [...this.#subscriptions.values()].map((subscription) => subscription.seen);
+    const seen = this.#begun().map((subscription) => subscription.seen);
     return seen.length > 0 ? Math.min(...seen) : undefined;
   }
 
   offer(event: ProtocolEvent): void {
-    const wanting = [...this.#subscriptions.values()].filter(
-      ({ seen, filter }) => event.seq > seen && wants(filter, event),
-    );
+    const wanting = this.#begun().filter(({ seen, filter }) => event.seq > seen && wants(filter, event));
     if (wanting.length === 0) return;
     for (const subscription of wanting) if (!subscription.isEven) subscription.replayed += 1;
     this.#sink.send(event);
@@ -64,7 +71,7 @@ export class Subscriber {
 
   /** All events of this number were offered. */
   passed(seq: number): void {
-    for (const subscription of this.#subscriptions.values()) {
+    for (const subscription of this.#begun()) {
       subscription.seen = Math.max(subscription.seen, seq);
     }
   }
@@ -72,6 +79,7 @@ export class Subscriber {
   /** To be called before events are read for it from `seen` on. */
   goesBack(): void {
     this.#mustGoBack = false;
+    for (const subscription of this.#subscriptions.values()) subscription.hasBegun = true;
   }
 
   /** A subscription came that wants events from before. */
@@ -81,7 +89,7 @@ export class Subscriber {
 
   /** It has all there was. */
   isEven(): void {
-    for (const subscription of this.#subscriptions.values()) {
+    for (const subscription of this.#begun()) {
       if (subscription.isEven) continue;
       subscription.isEven = true;
       subscription.onEven(subscription.replayed);
@@ -90,6 +98,10 @@ export class Subscriber {
 
   isFull(): boolean {
     return this.#sink.isFull();
+  }
+
+  #begun(): Subscription[] {
+    return [...this.#subscriptions.values()].filter(({ hasBegun }) => hasBegun);
   }
 
   drained(signal: AbortSignal): Promise<void> {
