@@ -8,8 +8,7 @@ const FEW = 5000;
 
 /**
  * Items of the scope, the last changed first. A small namespace is read whole; in a large one the newest items of all
- * are walked through until enough lie in it. Each way alone is slow for a million items (bench/store): sorting
- * 100,000 took 110 ms, and walking to the ten of one user 95 ms.
+ * are walked through until enough lie in it. Each way alone is slow for a million items (bench/store).
  */
 export async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
   const { namespace_prefix, limit, offset } = scope;

@@ -13,7 +13,7 @@ export interface NamespaceQuery {
   readonly offset: number;
 }
 
-/** Namespaces in one statement. */
+/** Namespaces in one statement, at most. */
 const BATCH = 500;
 
 /**
@@ -26,7 +26,7 @@ export async function listNamespaces(db: Db, query: NamespaceQuery): Promise<str
   // Where no condition looks deeper, what lies deeper is stepped over.
   const depth = max_depth && suffix.length === 0 && prefix.length <= max_depth ? max_depth : undefined;
   const found = new Set<string>();
-  for await (const head of headsOf(db, literalPrefix(prefix), depth)) {
+  for await (const head of headsOf(db, literalPrefix(prefix), depth, Math.min(offset + limit + 1, BATCH))) {
     const labels = head.split('.').slice(0, -1);
     if (!beginsWith(labels, prefix) || !beginsWith(labels.toReversed(), suffix.toReversed())) continue;
     found.add(prefixOf(labels.slice(0, max_depth ?? labels.length)));
@@ -49,7 +49,7 @@ function literalPrefix(prefix: readonly string[]): readonly string[] {
 }
 
 /** The prefixes of namespaces that have live items, in order, cut to `depth` labels. */
-async function* headsOf(db: Db, below: readonly string[], depth: number | undefined) {
+async function* headsOf(db: Db, below: readonly string[], depth: number | undefined, batch: number) {
   const first = prefixOf(below);
   const end = below.length > 0 ? sql`and prefix < ${afterPrefix(first)}` : raw('');
   let start = sql`prefix >= ${first}`;
@@ -62,10 +62,10 @@ async function* headsOf(db: Db, below: readonly string[], depth: number | undefi
       )
       select head, exists (select 1 from store_items
         where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${LIVE}) as live
-      from heads where head is not null limit ${BATCH}`);
+      from heads where head is not null limit ${batch}`);
     for (const { head, live } of heads) if (live) yield head;
     const last = heads.at(-1);
-    if (!last || heads.length < BATCH) return;
+    if (!last || heads.length < batch) return;
     start = sql`prefix > ${last.head.split('.').length - 1 === depth ? afterPrefix(last.head) : last.head}`;
   }
 }

@@ -40,8 +40,8 @@ export async function indexWords(
  */
 export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
   const found = query.any.map(
-    (term, place) => sql`select item_id, ${place} as term from ${FROM} where ${has(term, query, scope)}
-      and ${isInScope(scope)}`,
+    (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
+      where ${has(term, query, scope)} and ${isInScope(scope)} ${NEWEST}) one`,
   );
   const rows = await reader.all<{ item_id: number; rank: number }>(sql`
     with found as materialized (${join(found, ' union all ')}),
@@ -60,6 +60,15 @@ export async function findByWords(reader: Reader, query: WordQuery, scope: Store
 const FROM: DialectSql = {
   sqlite: raw('store_words cross join store_items on item_id = store_words.rowid'),
   postgres: raw('store_items'),
+};
+
+/**
+ * SQLite stops the process while it searches: of a word that more items of the scope have, the newest are enough. For a
+ * word of 125,000 items this took 630 ms without.
+ */
+const NEWEST: DialectSql = {
+  sqlite: raw('order by store_words.rowid desc limit 10000'),
+  postgres: raw(''),
 };
 
 /** The item has the term and none of the unwanted ones; below the namespace, which the word index knows too. */

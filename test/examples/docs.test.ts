@@ -45,6 +45,26 @@ test('docs/generative-ui.md', async () => {
   expect(wire?.output).toContain('The library says nothing about it.');
 });
 
+test('docs/store.md', async () => {
+  const [, items, searches] = await inShell(callsOf('docs/store.md'), server.url);
+
+  expect(items).toMatchObject({ statuses: [204, 204, 200], complaints: '' });
+  expect(items?.output).toMatch(/"key":"tea","value":{"cups":3,"text":"likes green tea"}/);
+  expect(searches).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
+  expect(searches?.output).toMatch(/likes green tea[\s\S]*Byron.*"score":0\.[\s\S]*\["memories","ada"\]/);
+});
+
+test('docs/store.md, JavaScript', async () => {
+  const [program] = blocksOf('docs/store.md').filter(({ language }) => language === 'js');
+  const output = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', server.url);
+  expect(output).toMatch(/^keeps a model ship 0\.\d+$/m);
+});
+
+test.runIf(python)('docs/store.md, Python', async () => {
+  const [program] = blocksOf('docs/store.md').filter(({ language }) => language === 'python');
+  expect(await inProgram(python ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/^writes a book$/m);
+});
+
 test.each(blocksOf('docs/clients.md').filter(({ language }) => language === 'js'))(
   'docs/clients.md, JavaScript %#',
   async ({ text }) => {
