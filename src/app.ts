@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { type Access, openAccess } from './app/auth.ts';
 import { dataFolder } from './app/data-folder.ts';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
@@ -62,6 +63,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
   });
   const longTermStore = await openLongTermStore(config, storage, logger);
+  const access = await openAccess(config, storage, { clock, ids });
   const ground: Ground = {
     config,
     logger,
@@ -74,6 +76,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     longTermStore,
     store: graphStore(longTermStore),
     webhooks: wirePolicy(config),
+    access,
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const { cronTicks, ...services } = wireServices(ground);
@@ -89,7 +92,8 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       ping: storage.ping,
       isDraining: workers.isDraining,
     },
-    options: { ...config.http, ...config.server, served_hosts: servedHosts(config.server) },
+    options: { ...config.http, ...config.server, served_hosts: servedHosts(config.server, access) },
+    auth: { ...access, openapi: config.auth.openapi },
     info: {
       version: VERSION,
       langgraph_version: await langgraphVersion(config.root),
@@ -104,8 +108,11 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
 }
 
 /** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
-function servedHosts({ api_keys, allowed_hosts }: Config['server']): readonly string[] | undefined {
-  return api_keys.length === 0 ? allowed_hosts : undefined;
+function servedHosts(
+  { allowed_hosts }: Config['server'],
+  { authenticate }: Access,
+): readonly string[] | undefined {
+  return authenticate ? undefined : allowed_hosts;
 }
 
 function appOf({

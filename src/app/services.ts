@@ -1,4 +1,4 @@
-import { type Actor, systemActor, type User } from '../auth/actor.ts';
+import type { Actor, User } from '../auth/actor.ts';
 import type { Config } from '../config/schema.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
@@ -18,6 +18,7 @@ import { storeService } from '../services/store.ts';
 import { threadStateService } from '../services/thread-state.ts';
 import { threadStreamService } from '../services/thread-stream.ts';
 import { threadService } from '../services/threads.ts';
+import { tokenService } from '../services/tokens.ts';
 import { uiService } from '../services/ui.ts';
 import { webhookService } from '../services/webhooks.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
@@ -65,6 +66,7 @@ export function wireServices({
   const threads = threadService({ ...shared, replay, control: (run_ids) => run_ids.forEach(stopRun) });
   const { crons, cronFires } = storage;
   const cronDeps = { ...runDeps, crons, cronFires, missed: config.crons.missed, actFor };
+  const { tokens } = ground.access;
   return {
     assistants,
     threads,
@@ -74,6 +76,7 @@ export function wireServices({
     statelessRuns,
     crons: cronService(cronDeps),
     cronTicks: cronTicks(cronDeps),
+    tokens: tokenService({ tokens, assistants, clock: ground.clock }),
     store: storeService({ store: ground.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
@@ -88,15 +91,15 @@ export function wireServices({
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
 
+  /** Who acts for a user when there is no request. */
+  function actFor(user: User | null, request_id: string): Actor {
+    return { ...ground.access.identityOf(user), request_id };
+  }
+
   function stopRun(run_id: string): void {
     bus.control(run_id);
     bus.hint(run_id);
   }
-}
-
-/** Who acts for a user when there is no request. */
-function actFor(user: User | null, request_id: string): Actor {
-  return { ...systemActor(request_id), user };
 }
 
 function uiFiles({ ui, ui_config, root }: Config) {

@@ -1,4 +1,5 @@
 import type { Visibility } from '../storage/visibility.ts';
+import type { Scope } from './scopes.ts';
 
 /** What authentication says about somebody, and whatever else its own code adds (CONTRACT §10). */
 export interface User {
@@ -7,14 +8,23 @@ export interface User {
   readonly [field: string]: unknown;
 }
 
-/** Who acts: the authenticated caller of a request, or the server itself. Every service takes it first. */
-export interface Actor {
+/** Who somebody turned out to be, and what they may do. */
+export interface Identity {
   /** Null where nobody in particular is known: without authentication, or with a key alone. */
   readonly user: User | null;
-  /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
-  readonly request_id: string;
+  readonly scope: Scope;
   /** Each is asked by `authorize`, and all must agree; none allows everything. */
   readonly rules: readonly Rule[];
+  /** Tells apart whose idempotency keys and names of conversations are whose; '' for everybody with a key. */
+  readonly principal: string;
+  /** Names the key that was sent, if one was: tokens are made with it. */
+  readonly key?: string | undefined;
+}
+
+/** Who acts: the authenticated caller of a request, or the server itself. Every service takes it first. */
+export interface Actor extends Identity {
+  /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
+  readonly request_id: string;
   /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */
   readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }
@@ -35,9 +45,10 @@ export type Rule = (
   value: Record<string, unknown>,
 ) => Promise<Visibility | undefined> | Visibility | undefined;
 
+/** Who may do everything. */
+export const ANYBODY: Identity = { user: null, scope: 'admin', rules: [], principal: '' };
+
 /** The server itself, or everybody where nobody is told apart. */
 export function systemActor(request_id: string): Actor {
-  return { user: null, request_id, rules: NO_RULES };
+  return { ...ANYBODY, request_id };
 }
-
-const NO_RULES: readonly Rule[] = [];

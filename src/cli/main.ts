@@ -3,13 +3,14 @@ import { nearest } from '../core/nearest.ts';
 import { type Command, columns, helpOf, parseFlags, UsageError } from './command.ts';
 import { check } from './commands/check.ts';
 import { dev } from './commands/dev.ts';
+import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
 import { version } from './commands/version.ts';
 import { explain } from './explain.ts';
 import { withOutput } from './output.ts';
 
-const COMMANDS: readonly Command[] = [dev, start, check, openapi, version];
+const COMMANDS: readonly Command[] = [dev, start, check, createKey, listKeys, revokeKey, openapi, version];
 
 /** Other ways people ask for a command. */
 const ALIASES: Record<string, string> = { '--version': 'version', '-v': 'version' };
@@ -21,7 +22,8 @@ export async function main(args: readonly string[]): Promise<number> {
   return await withOutput(() => dispatch(args).catch(explain));
 }
 
-async function dispatch([given, ...args]: readonly string[]): Promise<number> {
+async function dispatch([first, ...rest]: readonly string[]): Promise<number> {
+  const [given, args] = commandIn(first, rest);
   if (given === undefined || given === 'help' || given === '--help' || given === '-h') {
     process.stdout.write(overview());
     return given === undefined ? 2 : 0;
@@ -41,6 +43,16 @@ async function dispatch([given, ...args]: readonly string[]): Promise<number> {
   if (values !== undefined) return await command.run(values);
   process.stdout.write(helpOf(command));
   return 0;
+}
+
+/** A few commands are two words. */
+function commandIn(
+  first: string | undefined,
+  [second, ...rest]: readonly string[],
+): [string | undefined, readonly string[]] {
+  if (second === undefined) return [first, []];
+  const both = `${first} ${second}`;
+  return COMMANDS.some(({ name }) => name === both) ? [both, rest] : [first, [second, ...rest]];
 }
 
 function overview(): string {

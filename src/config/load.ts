@@ -95,6 +95,7 @@ function complete(
     http: values.http,
     log: values.log,
     checkpointer: values.checkpointer,
+    auth: values.auth,
     webhooks: { ...(webhooks ?? Webhooks.parse({})), https: httpsRule(webhooks) },
     store: values.store,
     assistants: values.assistants ?? {},

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isLoopback } from '../core/loopback.ts';
+import { Auth } from './sections/auth.ts';
 import { Checkpointer } from './sections/checkpointer.ts';
 import { Crons } from './sections/crons.ts';
 import { Defaults, Graph } from './sections/graphs.ts';
@@ -43,12 +45,22 @@ export const ConfigFile = group({
   log: Log.prefault({}),
   store: Store.prefault({}),
   checkpointer: Checkpointer.prefault({}),
-  auth: block().describe('Your own authentication and authorisation handlers.').meta(PENDING),
+  auth: Auth.prefault({}),
   encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
   mcp: Mcp.prefault({}),
   webhooks: Webhooks.optional(),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
+}).superRefine(({ server: { host, api_keys }, auth }, context) => {
+  const isGuarded = api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
+  if (isGuarded || isLoopback(host)) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['server', 'host'],
+    message:
+      'other machines could reach this address and nothing would authenticate them. Set AGENT_SERVER_API_KEYS ' +
+      '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
+  });
 });
 
 export type ConfigValues = z.output<typeof ConfigFile>;
@@ -69,6 +81,7 @@ export interface Config
       | 'server'
       | 'storage'
       | 'runs'
+      | 'crons'
       | 'http'
       | 'log'
       | 'checkpointer'
@@ -76,6 +89,8 @@ export interface Config
       | 'ui_config'
       | 'crons'
       | 'mcp'
+      | 'auth'
+      | 'ui_config'
     >
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };

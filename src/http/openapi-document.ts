@@ -9,7 +9,6 @@ export async function openApiDocument(version: string): Promise<object> {
     services: {} as ServerParts['services'],
     engine: {} as ServerParts['engine'],
     options: {
-      api_keys: [],
       body_limit: 1,
       cors: {
         allow_origins: [],
@@ -29,6 +28,7 @@ export async function openApiDocument(version: string): Promise<object> {
       mcp: { cancel_on_disconnect: false },
       openai: { enabled: false },
     },
+    auth: { authenticate: undefined, has_users: false },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,
     ids: systemIds(systemClock),

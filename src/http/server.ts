@@ -14,6 +14,7 @@ import type { StoreService } from '../services/store.ts';
 import type { ThreadStateService } from '../services/thread-state.ts';
 import type { ThreadStreamService } from '../services/thread-stream.ts';
 import type { ThreadService } from '../services/threads.ts';
+import type { TokenService } from '../services/tokens.ts';
 import type { UiService } from '../services/ui.ts';
 import type { WebhookService } from '../services/webhooks.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
@@ -23,7 +24,8 @@ import type { RegisterMcp } from './mcp/own-tools.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
-import { useAuth } from './plugins/auth.ts';
+import type { SecurityDocument } from './openapi/security.ts';
+import { type AuthOptions, useAuth } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
@@ -51,6 +53,7 @@ import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
 import { threadRoutes } from './routes/threads.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
@@ -60,6 +63,7 @@ export interface Services {
   readonly mcp: McpService;
   readonly chatCompletions: ChatCompletionService;
   readonly threads: ThreadService;
+  readonly tokens: TokenService;
   readonly threadState: ThreadStateService;
   readonly threadStream: ThreadStreamService;
   readonly eventStreaming: EventStreamingService;
@@ -75,8 +79,6 @@ export interface Services {
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
 export interface HttpOptions {
-  /** Accepted as `X-Api-Key`; none lets everybody in. */
-  readonly api_keys: readonly string[];
   /** Names by which a server that nobody needs a key for may be called; undefined: any. */
   readonly served_hosts?: readonly string[] | undefined;
   /** Bytes. */
@@ -100,6 +102,7 @@ export interface ServerParts {
   readonly services: Services;
   readonly engine: EngineHealth & EngineFigures;
   readonly options: HttpOptions;
+  readonly auth: AuthOptions & SecurityDocument;
   readonly info: ServerFacts;
   readonly logger: Logger;
   readonly ids: Ids;
@@ -109,7 +112,7 @@ export interface ServerParts {
 
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
-  const { services, engine, options, info, logger, ids } = parts;
+  const { services, engine, options, auth, info, logger, ids } = parts;
   const { body_limit, mount_prefix = '' } = options;
   const server = fastify({
     bodyLimit: body_limit,
@@ -131,10 +134,11 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   await useCors(server, options.cors);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
-  useAuth(server, options.api_keys);
+  useAuth(server, auth);
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
-  await useOpenApi(server, { version: info.version, graph_ids: info.graph_ids, mount_prefix });
+  const { version, graph_ids } = info;
+  await useOpenApi(server, { version, graph_ids, mount_prefix, security: auth });
 
   const routed = { ...parts, metrics, replies, mount_prefix };
   healthRoutes(server, { engine, path: '/ok' });
@@ -194,6 +198,7 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     });
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);
+  tokenRoutes(server, services);
   if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });
   if (!options.disable_meta) {
     healthRoutes(server, { engine, path: '/' });

@@ -29,7 +29,7 @@ export function idempotencyService({ keys }: { keys: IdempotencyRepository }) {
       key: string,
       request: { method: string; url: string; body: unknown },
     ): Promise<Once | { answer: KeptAnswer }> {
-      const owner = actor.user?.identity ?? '';
+      const owner = actor.principal;
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
       const use = await keys.use({ owner, key }, hash, { keep_ms: KEEP_MS, claim_ms: CLAIM_MS });
       switch (use.outcome) {

@@ -1,3 +1,4 @@
+import { apiKeyRepository } from './api-keys.ts';
 import { assistantRepository } from './assistants.ts';
 import { AttemptWrites, type AttemptWritesOptions } from './attempt-writes.ts';
 import { checkpointRepository } from './checkpoints.ts';
@@ -5,7 +6,7 @@ import { cronFireRepository } from './cron-fires.ts';
 import { cronRepository } from './crons.ts';
 import type { Db } from './db.ts';
 import { openPostgres } from './engines/postgres.ts';
-import { openSqlite } from './engines/sqlite.ts';
+import { openSqlite, type SqliteOptions } from './engines/sqlite.ts';
 import { idempotencyRepository } from './idempotency.ts';
 import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
@@ -38,15 +39,26 @@ export interface StorageOptions {
  * file, when another server has it.
  */
 export async function openStorage({ url, synchronous, webhooks }: StorageOptions): Promise<Storage> {
+  const db = await openDatabase(url, { synchronous });
+  return { ...storageOf(db, webhooks), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+}
+
+/** Only the keys, also of a SQLite file that a server has open. */
+export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
+  const db = await openDatabase(url, { synchronous: 'full', beside_a_server: true });
+  return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+}
+
+async function openDatabase(url: string, options: SqliteOptions): Promise<Db> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  const db = path === undefined ? openPostgres(url) : openSqlite(path, { synchronous });
+  const db = path === undefined ? openPostgres(url) : openSqlite(path, options);
   try {
     await migrate(db);
+    return db;
   } catch (error) {
     await db[Symbol.asyncDispose]();
     throw error;
   }
-  return { ...storageOf(db, webhooks), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
 function storageOf(db: Db, webhooks?: RunWebhookRules) {
@@ -56,6 +68,7 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
     async ping(): Promise<void> {
       await db.get(sql`select 1`);
     },
+    apiKeys: apiKeyRepository(db),
     assistants: assistantRepository(db),
     crons: cronRepository(db),
     cronFires: cronFireRepository(db),

@@ -35,8 +35,21 @@ test('an empty list of keys is no key', async () => {
   expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);
 });
 
-test('handlers that this server does not run yet are no protection', async () => {
-  const yaml = `${GRAPHS}auth: { path: "./auth.ts:auth" }\nserver: { host: 0.0.0.0 }`;
+test.each(['path: "./auth.ts:auth"', 'jwt: { secret: shared }', 'required: true'])(
+  'with auth of %s every address is served',
+  async (auth) => {
+    expect(await problemsOf(`${GRAPHS}auth: { ${auth} }\nserver: { host: 0.0.0.0 }`)).toEqual([]);
+  },
+);
 
-  expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);
+test.each([
+  ['jwt: {}', 'auth.jwt: needs either jwks_url or secret'],
+  ['jwt: { secret: a, jwks_url: "https://a.example/keys" }', 'auth.jwt: needs either jwks_url or secret'],
+  ['jwt: { jwks_url: "keys" }', 'auth.jwt.jwks_url: must be an http or https address'],
+  ['{ path: "./auth.ts:auth", jwt: { secret: a } }', 'auth: has both path and jwt: choose one of them'],
+  ['path: "./auth.ts"', 'auth.path: must be path:export, such as ./auth.ts:auth'],
+  ['cache: { cache_keys: [] }', 'auth.cache.cache_keys: must name at least one header'],
+])('auth of %s is refused', async (auth, problem) => {
+  const block = auth.startsWith('{') ? auth : `{ ${auth} }`;
+  expect(await problemsOf(`${GRAPHS}auth: ${block}`)).toEqual([`agent.config.yaml: ${problem}`]);
 });

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Actor } from '../../src/auth/actor.ts';
+import { openApp } from '../support/app.ts';
 import { bareServer } from '../support/bare-server.ts';
 
-const KEYS = { api_keys: ['first-key', 'second-key'] };
-const services = { threads: { count: async () => 0 } };
+const KEYS = { graphs: ['echo'], environment: { AGENT_SERVER_API_KEYS: 'first-key,second-key' } };
 
-function count(headers: Record<string, string>) {
-  return { method: 'POST', url: '/threads/count', payload: {}, headers } as const;
-}
-
-test('one of the keys opens', async () => {
-  await using http = await bareServer({ services, options: KEYS });
-  expect((await http.inject(count({ 'x-api-key': 'first-key' }))).statusCode).toBe(200);
-  expect((await http.inject(count({ 'X-Api-Key': 'second-key' }))).statusCode).toBe(200);
+test.each([
+  [{ 'x-api-key': 'first-key' }],
+  [{ 'X-Api-Key': 'second-key' }],
+  [{ authorization: 'Bearer second-key' }],
+  [{ 'x-api-key': "somebody else's", authorization: 'bearer first-key' }],
+])('one of the keys opens: %j', async (headers) => {
+  await using server = await openApp(KEYS);
+  expect((await server.post('/threads/count', {}, headers as Record<string, string>)).status).toBe(200);
 });
 
 test.each([
@@ -20,20 +20,29 @@ test.each([
   ['a wrong key', { 'x-api-key': 'first-ke' }, 'Invalid API key'],
   ['an empty key', { 'x-api-key': '' }, 'Invalid API key'],
   ['both keys at once', { 'x-api-key': 'first-key, second-key' }, 'Invalid API key'],
+  ['a wrong bearer', { authorization: 'Bearer first-ke' }, 'Invalid API key'],
+  ['a name and a password', { authorization: 'Basic first-key' }, 'Missing X-Api-Key header'],
+  ['what looks like a made key', { 'x-api-key': 'ask_nope' }, 'Invalid API key'],
+  ['what looks like a token', { 'x-api-key': 'eyJhbGciOiJub25lIn0.e30.' }, 'Invalid API key'],
 ])('%s does not', async (_what, headers, detail) => {
-  await using http = await bareServer({ services, options: KEYS });
-  const answer = await http.inject(count(headers as Record<string, string>));
-  expect([answer.statusCode, answer.json()]).toEqual([401, { detail }]);
+  await using server = await openApp(KEYS);
+  const answer = await server.post('/threads/count', {}, headers as Record<string, string>);
+  expect([answer.status, answer.body]).toEqual([401, { detail }]);
+});
+
+test('a key in the address is none', async () => {
+  await using server = await openApp(KEYS);
+  expect((await server.get('/threads/x?access_token=first-key')).status).toBe(401);
 });
 
 test('without keys everybody is let in', async () => {
-  await using http = await bareServer({ services });
-  expect((await http.inject(count({}))).statusCode).toBe(200);
+  await using server = await openApp({ graphs: ['echo'] });
+  expect((await server.post('/threads/count', {})).status).toBe(200);
 });
 
 test('only health and documentation are open', async () => {
-  await using http = await bareServer({ services, options: KEYS });
-  const statusOf = async (url: string) => (await http.inject(url)).statusCode;
+  await using server = await openApp(KEYS);
+  const statusOf = async (url: string) => (await server.get(url)).status;
   for (const url of [
     '/ok',
     '/',
@@ -51,12 +60,12 @@ test('only health and documentation are open', async () => {
 });
 
 test('a preflight request needs no key, and a refusal can be read from a page', async () => {
-  await using http = await bareServer({ services, options: KEYS });
-  const headers = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
-  const preflight = await http.inject({ method: 'OPTIONS', url: '/threads/count', headers });
-  expect(preflight.statusCode).toBe(200);
-  const refused = await http.inject(count({ origin: 'https://a.example' }));
-  expect([refused.statusCode, refused.headers['access-control-allow-origin']]).toEqual([401, '*']);
+  await using server = await openApp(KEYS);
+  const origin = 'https://a.example';
+  const headers = { origin, 'access-control-request-method': 'POST' };
+  expect((await server.send('OPTIONS', '/threads/count', undefined, headers)).status).toBe(200);
+  const refused = await server.post('/threads/count', {}, { origin });
+  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, '*']);
 });
 
 test('a service learns who acts and in which request', async () => {
@@ -67,7 +76,7 @@ test('a service learns who acts and in which request', async () => {
     http.inject({ method: 'POST', url: '/threads/count', payload: {}, headers });
   await call({ 'x-request-id': 'mine' });
   const answer = await call({ 'x-request-id': 'not usable: \u00e9' });
-  expect(actors[0]).toEqual({ user: null, request_id: 'mine', rules: [] });
+  expect(actors[0]).toEqual({ user: null, request_id: 'mine', scope: 'admin', rules: [], principal: '' });
   expect(actors[1]?.request_id).toMatch(/^[0-9a-f-]{36}$/);
   expect(answer.headers['x-request-id']).toBe(actors[1]?.request_id);
 });

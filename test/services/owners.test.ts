@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AccessEvent, Actor } from '../../src/auth/actor.ts';
+import { type AccessEvent, type Actor, systemActor } from '../../src/auth/actor.ts';
 import { openServices } from '../support/services.ts';
 
 const signal = new AbortController().signal;
@@ -7,8 +7,8 @@ const signal = new AbortController().signal;
 /** Somebody who owns what they make and sees nothing else, and whom nobody lets do what is `forbidden`. */
 function owner(identity: string, seen: AccessEvent[] = []): Actor {
   return {
+    ...systemActor('test'),
     user: { identity, permissions: [] },
-    request_id: 'test',
     rules: [
       (event, value) => {
         seen.push(event);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Actor } from '../../src/auth/actor.ts';
+import { type Actor, systemActor } from '../../src/auth/actor.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { webhookService } from '../../src/services/webhooks.ts';
 import { successful } from '../support/queued-runs.ts';
@@ -10,8 +10,8 @@ import { policy } from '../support/webhook-policy.ts';
 /** Somebody who owns what they make and sees nothing else. */
 function owner(identity: string): Actor {
   return {
+    ...systemActor('test'),
     user: { identity, permissions: [] },
-    request_id: 'test',
     rules: [
       (event, value) => {
         if (/:(create|create_run)$/.test(event)) {

@@ -5,7 +5,6 @@ import { createServer, type HttpOptions, type ServerParts } from '../../src/http
 
 /** What the configuration's defaults are. */
 const OPTIONS: HttpOptions = {
-  api_keys: [],
   body_limit: 1024 * 1024,
   cors: {
     allow_origins: ['*'],
@@ -52,15 +51,18 @@ interface BareParts {
   readonly services?: { readonly [Service in keyof ServerParts['services']]?: object };
   readonly engine?: Partial<ServerParts['engine']>;
   readonly options?: Partial<HttpOptions>;
+  /** Everybody is let in without it. */
+  readonly authenticate?: ServerParts['auth']['authenticate'];
 }
 
 /** An HTTP server with only what a test puts behind it, for what HTTP itself does; and what it logs. */
-export async function bareServer({ services = {}, engine, options }: BareParts = {}) {
+export async function bareServer({ services = {}, engine, options, authenticate }: BareParts = {}) {
   const log: LogLine[] = [];
   const server = await createServer({
     services: services as ServerParts['services'],
     engine: { ...ENGINE, ...engine },
     options: { ...OPTIONS, ...options },
+    auth: { authenticate, has_users: false },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
     logger: logger('debug', (line) => log.push(line)),
     ids: systemIds(systemClock),

@@ -1,4 +1,3 @@
-import { isLoopback } from '../../core/loopback.ts';
 import { bytes, group, list, text, whole } from '../values.ts';
 
 export const Server = group({
@@ -6,7 +5,9 @@ export const Server = group({
   port: whole(0, 65_535).default(8123).describe('Port to listen on; 0 takes a free one.'),
   api_keys: list()
     .default([])
-    .describe('Keys accepted in `X-Api-Key`. Without one, only this machine is served.'),
+    .describe(
+      'Keys accepted in `X-Api-Key` or as bearer tokens. Without one, and without `auth`, only this machine is served.',
+    ),
   allowed_hosts: list()
     .default([])
     .describe(
@@ -15,13 +16,4 @@ export const Server = group({
   body_limit: bytes()
     .default(16 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),
-}).superRefine(({ host, api_keys }, context) => {
-  if (api_keys.length > 0 || isLoopback(host)) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['host'],
-    message:
-      'other machines could reach this address and nothing would authenticate them. Set AGENT_SERVER_API_KEYS ' +
-      '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
-  });
 });

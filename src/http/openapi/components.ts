@@ -12,6 +12,7 @@ import { StreamMode } from '../../schemas/stream-mode.ts';
 import * as system from '../../schemas/system.ts';
 import * as state from '../../schemas/thread-state.ts';
 import * as threads from '../../schemas/threads.ts';
+import { Token, TokenCreate } from '../../schemas/tokens.ts';
 import { UiComponent } from '../../schemas/ui.ts';
 import * as webhooks from '../../schemas/webhooks.ts';
 
@@ -53,12 +54,14 @@ export const REQUESTS: Record<string, z.ZodType> = {
   StoreListNamespacesRequest: store.StoreNamespaceQuery,
   ProtocolCommand: streaming.ProtocolCommand,
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
+  TokenCreate,
   UiComponent,
   McpMessage: mcp.McpMessage,
 };
 
 /** What the server answers. */
 export const RESPONSES: Record<string, z.ZodType> = {
+  Token,
   McpAnswer: mcp.McpAnswer,
   Assistant: assistants.Assistant,
   AssistantVersion: assistants.AssistantVersion,

@@ -6,6 +6,7 @@ import { pathTemplate } from '../plugins/route-table.ts';
 import { REQUESTS, RESPONSES } from './components.ts';
 import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
+import { type SecurityDocument, securityOf, withSecurity } from './security.ts';
 import { GROUPS } from './tags.ts';
 
 const DESCRIPTION = `Serves graphs as assistants, threads and runs.
@@ -18,6 +19,7 @@ export interface DocumentOptions {
   /** The server's graphs, for the examples. */
   readonly graph_ids: readonly string[];
   readonly mount_prefix: string;
+  readonly security: SecurityDocument;
 }
 
 /**
@@ -27,6 +29,7 @@ export interface DocumentOptions {
  */
 export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
   const { version, graph_ids, mount_prefix } = options;
+  const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
   const groups = new Set<string>();
   await server.register(swagger, {
@@ -49,11 +52,11 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       openapi: '3.1.0',
       info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
       servers: [{ url: mount_prefix || '/' }],
-      security: [{ ApiKeyAuth: [] }],
+      security: security.security,
       tags: GROUPS.filter(({ name }) => groups.has(name)),
-      paths,
+      paths: withSecurity(paths, options.security),
       components: {
-        securitySchemes: { ApiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } },
+        securitySchemes: security.securitySchemes,
         schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },
       },
     }),

@@ -1,40 +1,53 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
-import { type Actor, systemActor } from '../../auth/actor.ts';
-import { Unauthorized } from '../../core/errors.ts';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
+import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
+import type { Authenticate } from '../../auth/authenticate.ts';
+import { includes, type Scope, scopeOf } from '../../auth/scopes.ts';
+import { Forbidden } from '../../core/errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor;
   }
   interface FastifyContextConfig {
-    /** Served without a key. */
-    open?: boolean;
+    /** Served to everybody; `among users`: unless keys are the only way in (CONTRACT §10). */
+    open?: boolean | 'among users';
+    /** What a key must be for, where there is no operation to say it. */
+    scope?: Scope;
   }
 }
 
+export interface AuthOptions {
+  /** Undefined lets everybody in, which the configuration allows on loopback only. */
+  readonly authenticate: Authenticate | undefined;
+  /** There are users, and not only keys: the user's own handlers, or an identity provider. */
+  readonly has_users: boolean;
+}
+
 /**
- * Lets in who sends one of the keys as `X-Api-Key`; without keys everybody, which the configuration allows on
- * loopback only. Unknown addresses ask for a key too, so that nobody learns which exist.
+ * Finds out who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist.
  */
-export function useAuth(server: FastifyInstance, api_keys: readonly string[]): void {
-  const digests = api_keys.map(digest);
+export function useAuth(server: FastifyInstance, { authenticate, has_users }: AuthOptions): void {
   server.decorateRequest('actor');
   server.addHook('onRequest', async (request) => {
     request.actor = systemActor(request.id);
-    if (digests.length === 0 || request.method === 'OPTIONS' || request.routeOptions.config.open) return;
-    const key = request.headers['x-api-key'];
-    if (typeof key !== 'string') throw new Unauthorized('Missing X-Api-Key header');
-    if (!isOneOf(digests, digest(key))) throw new Unauthorized('Invalid API key');
+    if (!authenticate || request.method === 'OPTIONS') return;
+    if (isOpen(request.routeOptions.config, has_users)) return;
+    const identity = await authenticate(callerOf(request));
+    if (!request.is404) requireScope(identity, request);
+    request.actor = { ...identity, request_id: request.id };
   });
 }
 
-/** Digests have one length, which the constant-time comparison needs and a key's own length would betray. */
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+function isOpen({ open = false }: FastifyContextConfig, has_users: boolean): boolean {
+  return open === 'among users' ? has_users : open;
 }
 
-/** Compares with all of them, so that the time does not tell which one was close. */
-function isOneOf(digests: readonly Buffer[], given: Buffer): boolean {
-  return digests.filter((known) => timingSafeEqual(known, given)).length > 0;
+function callerOf({ method, protocol, host, url, headers }: FastifyRequest) {
+  return { method, url: `${protocol}://${host}${url}`, headers };
+}
+
+function requireScope({ scope }: Identity, { routeOptions: { config, schema } }: FastifyRequest): void {
+  const needed = config.scope ?? scopeOf(schema?.operationId) ?? 'admin';
+  if (includes(scope, needed)) return;
+  throw new Forbidden(`This needs a key for "${needed}"; yours is for "${scope}".`);
 }

@@ -6,6 +6,7 @@ import type { RunService } from '../../services/runs.ts';
 import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
+import { refuseInStream } from '../refused-stream.ts';
 import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { cursorOf } from '../sse.ts';
@@ -61,6 +62,7 @@ export function runStreamRoutes(
         failures: { 404: 'Not Found' },
       },
       exposeHeadRoute: false,
+      errorHandler: refuseInStream,
     },
     async ({ actor, params, query, headers }, reply) => {
       const run = await runs.get(actor, params.thread_id, params.run_id);

@@ -15,6 +15,7 @@ import type { StatelessRunService } from '../../services/stateless-runs.ts';
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
+import { refuseInStream } from '../refused-stream.ts';
 import { AGAIN_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { cursorOf } from '../sse.ts';
@@ -137,6 +138,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: { 404: 'Not Found' },
       },
       exposeHeadRoute: false,
+      errorHandler: refuseInStream,
     },
     async ({ actor, params, query, headers }, reply) => {
       const run = await runs.get(actor, undefined, params.run_id);

@@ -5,6 +5,7 @@ import type { ThreadStreamService } from '../../services/thread-stream.ts';
 import { EVENT_STREAM } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
+import { refuseInStream } from '../refused-stream.ts';
 import { cursorOf, type SendEvents } from '../sse.ts';
 
 export function threadStreamRoutes(
@@ -28,6 +29,7 @@ export function threadStreamRoutes(
         failures: { 404: 'Thread with ID <id> not found' },
       },
       exposeHeadRoute: false,
+      errorHandler: refuseInStream,
     },
     async ({ actor, params, query, headers }, reply) => {
       const asked = [...(query.stream_modes ?? []), ...(query.stream_mode ?? [])];

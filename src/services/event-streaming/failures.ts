@@ -1,4 +1,4 @@
-import { Forbidden, NotFound, ServerError } from '../../core/errors.ts';
+import { NotFound, ServerError } from '../../core/errors.ts';
 import type { ErrorCode, ProtocolError } from '../../schemas/event-streaming.ts';
 
 /** A command that cannot be carried out, in the protocol's own words (CONTRACT §7). */
@@ -16,7 +16,7 @@ export class CommandFailed extends Error {
 export function commandError(id: number | null, error: unknown): ProtocolError | undefined {
   if (error instanceof CommandFailed) return { type: 'error', id, error: error.code, message: error.message };
   if (!(error instanceof ServerError)) return undefined;
-  const code = error instanceof Forbidden ? 'permission_denied' : 'unknown_error';
+  const code = error.status === 403 ? 'permission_denied' : 'unknown_error';
   return { type: 'error', id, error: code, message: `${error.status}: ${error.message}` };
 }
 

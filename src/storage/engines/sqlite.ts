@@ -9,15 +9,17 @@ import { WalSync } from './wal-sync.ts';
 export interface SqliteOptions {
   /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
   readonly synchronous: 'full' | 'normal';
+  /** For one short change while a server may have the file; each waits for the other's writes. */
+  readonly beside_a_server?: boolean;
 }
 
 /**
  * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
  * Throws `Unavailable` when another server has it, or when it cannot be opened.
  */
-export function openSqlite(path: string, { synchronous }: SqliteOptions): Db {
+export function openSqlite(path: string, options: SqliteOptions): Db {
   try {
-    return openLocked(path, synchronous);
+    return open(path, options);
   } catch (error) {
     if (error instanceof Unavailable) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -25,8 +27,8 @@ export function openSqlite(path: string, { synchronous }: SqliteOptions): Db {
   }
 }
 
-function openLocked(path: string, synchronous: 'full' | 'normal'): Db {
-  const lock = lockDatabase(path);
+function open(path: string, { synchronous, beside_a_server = false }: SqliteOptions): Db {
+  const lock = beside_a_server ? undefined : lockDatabase(path);
   try {
     const writer = connect(path, { readonly: false });
     return new SqliteDb(
@@ -36,7 +38,7 @@ function openLocked(path: string, synchronous: 'full' | 'normal'): Db {
       synchronous === 'full' ? new WalSync(path) : undefined,
     );
   } catch (error) {
-    lock.close();
+    lock?.close();
     throw error;
   }
 }
@@ -50,9 +52,14 @@ class SqliteDb implements Db {
   readonly #queue: CommitQueue;
   #closed = false;
 
-  constructor(lock: Connection, writer: Connection, reader: Connection, walSync: WalSync | undefined) {
+  constructor(
+    lock: Connection | undefined,
+    writer: Connection,
+    reader: Connection,
+    walSync: WalSync | undefined,
+  ) {
     // The lock goes last.
-    this.#connections = [reader, writer, lock];
+    this.#connections = [reader, writer, ...(lock ? [lock] : [])];
     this.#reads = new Statements(reader);
     this.#walSync = walSync;
     this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}));

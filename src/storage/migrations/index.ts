@@ -5,6 +5,7 @@ import { storeSearch } from './003-store-search.ts';
 import { search } from './004-search.ts';
 import { crons } from './005-crons.ts';
 import { webhooks } from './006-webhooks.ts';
+import { apiKeys } from './007-api-keys.ts';
 import { serverSecrets } from './010-server-secrets.ts';
 
 export interface Migration {
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   { version: 4, name: 'search', text: search },
   { version: 5, name: 'crons', text: crons },
   { version: 6, name: 'webhooks', text: webhooks },
+  { version: 7, name: 'api keys', text: apiKeys },
   { version: 10, name: 'server secrets', text: serverSecrets },
 ];

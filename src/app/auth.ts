@@ -1,0 +1,67 @@
+import { basename, resolve } from 'node:path';
+import { ANYBODY, type Identity, type User } from '../auth/actor.ts';
+import { keyRing } from '../auth/api-keys.ts';
+import { type Authenticate, authentication } from '../auth/authenticate.ts';
+import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
+import { customAuth } from '../auth/custom.ts';
+import { jwtAuthentication } from '../auth/jwt.ts';
+import { ownerRule } from '../auth/owner-rule.ts';
+import { ConfigError } from '../config/problems.ts';
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import { loadValue } from '../graphs/load.ts';
+import { publicText } from '../graphs/load-error.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** Who gets in, and as whom. */
+export interface Access {
+  /** Undefined lets everybody in. */
+  readonly authenticate: Authenticate | undefined;
+  readonly has_users: boolean;
+  readonly tokens: BrowserTokens;
+  /** For what somebody does while they are away: a cron's run. The rules are those of now. */
+  readonly identityOf: (user: User | null) => Identity;
+}
+
+/** Throws in one line what is wrong with the user's own handlers. */
+export async function openAccess(
+  config: Config,
+  { apiKeys: stored, secrets }: Pick<Storage, 'apiKeys' | 'secrets'>,
+  { clock, ids }: { clock: Clock; ids: Ids },
+): Promise<Access> {
+  const { auth, server } = config;
+  const keys = keyRing({ api_keys: server.api_keys, stored, clock });
+  const tokens = browserTokens({ secrets, keys, clock, ids });
+  const custom = await ownHandlers(config, clock);
+  const jwt = auth.jwt && jwtAuthentication(auth.jwt, clock);
+  const has_users = custom !== undefined || jwt !== undefined;
+  const isNeeded = has_users || auth.required || server.api_keys.length > 0;
+  return {
+    authenticate: isNeeded ? authentication({ keys, tokens, custom, jwt }) : undefined,
+    has_users,
+    tokens,
+    identityOf(user) {
+      if (user === null) return ANYBODY;
+      return custom?.identityOf(user) ?? owner(user, auth.jwt?.admin_permission);
+    },
+  };
+}
+
+async function ownHandlers({ auth, root, file }: Config, clock: Clock) {
+  if (auth.path === undefined) return undefined;
+  const colon = auth.path.lastIndexOf(':');
+  const handlers = resolve(root, auth.path.slice(0, colon));
+  try {
+    const exported = await loadValue(handlers, auth.path.slice(colon + 1));
+    return customAuth(exported, { cache: auth.cache, studio: !auth.disable_studio_auth }, clock);
+  } catch (cause) {
+    const source = file === undefined ? 'configuration' : basename(file);
+    throw new ConfigError([`${source}: auth.path: ${publicText(cause, root)}`]);
+  }
+}
+
+function owner(user: User, admin_permission: string | undefined): Identity {
+  const isAdmin = admin_permission !== undefined && user.permissions.includes(admin_permission);
+  return { ...ANYBODY, user, rules: isAdmin ? [] : [ownerRule(user.identity)], principal: user.identity };
+}

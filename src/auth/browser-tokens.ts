@@ -1,0 +1,125 @@
+import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { Clock } from '../core/clock.ts';
+import { Forbidden, Unauthorized } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import type { ServerSecretRepository } from '../storage/server-secrets.ts';
+import type { Identity, Rule } from './actor.ts';
+import type { KeyRing } from './api-keys.ts';
+import { ownerRule } from './owner-rule.ts';
+import type { Scope } from './scopes.ts';
+
+export interface BrowserTokenDeps {
+  readonly secrets: ServerSecretRepository;
+  readonly keys: Pick<KeyRing, 'isGood'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** What a token is good for; at least one of the three. */
+export interface Grant {
+  /** Acts as this user, who owns what is made with it. */
+  readonly user?: string | undefined;
+  readonly assistant_id?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly scope: Exclude<Scope, 'admin'>;
+}
+
+interface Claims extends JWTPayload, Omit<Grant, 'user'> {
+  /** The key that it was made with. */
+  readonly key: string;
+}
+
+/** In the header of each, so that tokens of others are not taken for ours. */
+const KEY_ID = 'agent-server';
+
+export type BrowserTokens = ReturnType<typeof browserTokens>;
+
+/** Short-lived credentials that may be given to a web page: signed, and good for as long as the key that made them. */
+export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
+  let secret: Promise<Uint8Array> | undefined;
+
+  /** The same for all processes of a database. A failure is not kept. */
+  function signingSecret(): Promise<Uint8Array> {
+    secret ??= secrets.obtain('browser tokens', ids.secret()).then(
+      (text) => new TextEncoder().encode(text),
+      (error: unknown) => {
+        secret = undefined;
+        throw error;
+      },
+    );
+    return secret;
+  }
+
+  return {
+    /** `expires_at` in seconds since 1970. */
+    async make(key: string, { user, ...limits }: Grant, expires_at: number): Promise<string> {
+      return new SignJWT({ ...limits, key, ...(user === undefined ? {} : { sub: user }) })
+        .setProtectedHeader({ alg: 'HS256', kid: KEY_ID })
+        .setIssuedAt(Math.floor(clock.now() / 1000))
+        .setExpirationTime(expires_at)
+        .sign(await signingSecret());
+    },
+
+    /** Undefined for what is no token of ours. Throws `Unauthorized` for one that is no longer good. */
+    async identify(credential: string): Promise<Identity | undefined> {
+      if (!isOurs(credential)) return undefined;
+      const options = { algorithms: ['HS256'], currentDate: new Date(clock.now()) };
+      const verified = await jwtVerify<Claims>(credential, await signingSecret(), options).catch(
+        (error: unknown) => {
+          throw new Unauthorized('This token is not valid, or has expired', { cause: error });
+        },
+      );
+      const claims = verified.payload;
+      if (await keys.isGood(claims.key)) return identityOf(claims);
+      throw new Unauthorized('The key that made this token is no longer good');
+    },
+  };
+}
+
+function isOurs(credential: string): boolean {
+  if (!credential.startsWith('ey')) return false;
+  try {
+    return decodeProtectedHeader(credential).kid === KEY_ID;
+  } catch {
+    return false;
+  }
+}
+
+function identityOf({ sub, assistant_id, thread_id, scope }: Claims): Identity {
+  const rules = [
+    sub === undefined ? undefined : ownerRule(sub),
+    assistant_id === undefined ? undefined : onlyAssistant(assistant_id),
+    thread_id === undefined ? undefined : onlyThread(thread_id),
+  ].filter((rule) => rule !== undefined);
+  return {
+    user: sub === undefined ? null : { identity: sub, permissions: [] },
+    scope,
+    rules,
+    principal: sub ?? `token ${assistant_id} ${thread_id}`,
+  };
+}
+
+/** One assistant, and the threads that it runs on: those that are made with the token, or that it ran on last. */
+function onlyAssistant(assistant_id: string): Rule {
+  return (event, value) => {
+    if (event === 'assistants:read' || event === 'assistants:search') return { ids: [assistant_id] };
+    if (!event.startsWith('threads:')) throw new Forbidden('This token is for one assistant only.');
+    if (event === 'threads:create_run' && value['assistant_id'] !== assistant_id) {
+      throw new Forbidden(`This token is for assistant ${assistant_id} only.`);
+    }
+    if (event === 'threads:create') value['metadata'] = { ...(value['metadata'] as object), assistant_id };
+    return { metadata: { contains: { assistant_id } } };
+  };
+}
+
+function onlyThread(thread_id: string): Rule {
+  return (event, value) => {
+    if (event === 'assistants:read') return undefined;
+    if (!event.startsWith('threads:')) throw new Forbidden('This token is for one thread only.');
+    const isMade = event === 'threads:create' || event === 'threads:create_run';
+    if (isMade && value['thread_id'] !== thread_id) {
+      throw new Forbidden(`This token is for thread ${thread_id} only.`);
+    }
+    return { ids: [thread_id] };
+  };
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../core/clock.ts';
+import { Forbidden, ServerError } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
+import type { AccessEvent, Identity, Rule, User } from './actor.ts';
+import { type CacheOptions, identityCache } from './cache.ts';
+import { type Caller, requestOf } from './caller.ts';
+import { readFilter } from './filters.ts';
+
+type Handler = (request: object) => unknown;
+
+/** An `Auth` of `@langchain/langgraph-sdk/auth` as it keeps its handlers; by shape, for projects have their own copy. */
+interface Handlers {
+  readonly authenticate: (request: Request) => unknown;
+  readonly callbacks: Readonly<Record<string, Handler | undefined>>;
+}
+
+export interface CustomAuthOptions {
+  readonly cache?: CacheOptions | undefined;
+  /** Lets in as its own user whoever says that they are LangGraph Studio (CONTRACT §10). */
+  readonly studio: boolean;
+}
+
+/** What the user's own code throws to refuse: an `HTTPException`. */
+class RefusedByHandler extends ServerError {
+  readonly status: number;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, detail: string, headers: Readonly<Record<string, string>>) {
+    super(detail);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+const STUDIO_USER: User = {
+  kind: 'StudioUser',
+  identity: 'langgraph-studio-user',
+  display_name: 'langgraph-studio-user',
+  permissions: [],
+  is_authenticated: true,
+};
+
+/** Handlers that the user wrote, as for LangGraph (CONTRACT §10). Throws when the export is no `Auth`. */
+export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptions, clock: Clock) {
+  const handlers = handlersOf(exported);
+  const remember = identityCache(cache, clock);
+
+  async function authenticate(caller: Caller): Promise<Identity> {
+    if (studio && caller.headers['x-auth-scheme'] === 'langsmith') return identityOf(STUDIO_USER);
+    return identityOf(userOf(await refusing(() => handlers.authenticate(requestOf(caller)))));
+  }
+
+  function identityOf(user: User): Identity {
+    return { user, scope: 'admin', rules: [ruleOf(handlers, user)], principal: user.identity };
+  }
+
+  return {
+    authenticate: (caller: Caller): Promise<Identity> => remember(caller, authenticate),
+    /** For what somebody does while they are away: a cron's run. */
+    identityOf,
+  };
+}
+
+function handlersOf(exported: unknown): Handlers {
+  const cache =
+    isObject(exported) || typeof exported === 'function' ? Reflect.get(exported, '~handlerCache') : undefined;
+  if (!isObject(cache)) throw new Error("it is no Auth of '@langchain/langgraph-sdk/auth'");
+  const { authenticate, callbacks = {} } = cache;
+  if (typeof authenticate !== 'function')
+    throw new Error('it has no authenticate handler, so nobody could be let in');
+  return { authenticate, callbacks } as Handlers;
+}
+
+/** The most specific handler decides, alone (CONTRACT §10). */
+function ruleOf({ callbacks }: Handlers, user: User): Rule {
+  return async (event, value) => {
+    const [resource, action] = event.split(':');
+    const handler = keysOf(event)
+      .map((key) => callbacks[key])
+      .find((each) => each !== undefined);
+    if (!handler) return undefined;
+    const { permissions } = user;
+    const asked = { event, resource, action, value, permissions, user };
+    const result = await refusing(() => handler(asked));
+    if (result === undefined || result === null || result === true) return undefined;
+    if (result === false) throw new Forbidden('Forbidden');
+    return { metadata: readFilter(result) };
+  };
+}
+
+function keysOf(event: AccessEvent): string[] {
+  const [resource, action] = event.split(':') as [string, string];
+  return [event, resource, `*:${action}`, '*'];
+}
+
+function userOf(answer: unknown): User {
+  if (typeof answer === 'string') return userOf({ identity: answer });
+  if (!isObject(answer) || typeof answer['identity'] !== 'string') {
+    throw new Error('authenticate returned neither a text nor an object with an identity');
+  }
+  const { identity, permissions } = answer;
+  return {
+    is_authenticated: true,
+    display_name: identity,
+    ...answer,
+    identity: identity as string,
+    permissions: Array.isArray(permissions) ? permissions : [],
+  };
+}
+
+async function refusing(handle: () => unknown): Promise<unknown> {
+  try {
+    return await handle();
+  } catch (error) {
+    throw refusalOf(error) ?? error;
+  }
+}
+
+function refusalOf(error: unknown): RefusedByHandler | undefined {
+  if (!(error instanceof Error || isObject(error))) return undefined;
+  const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
+  if (!Number.isInteger(status) || (status as number) < 400 || (status as number) > 599) return undefined;
+  const entries =
+    isObject(headers) || headers instanceof Headers ? new Headers(headers as Record<string, string>) : [];
+  return new RefusedByHandler(status as number, String(message ?? ''), Object.fromEntries(entries));
+}

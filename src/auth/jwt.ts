@@ -1,0 +1,135 @@
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { Clock } from '../core/clock.ts';
+import { Unauthorized, Unavailable } from '../core/errors.ts';
+import type { Identity } from './actor.ts';
+import { ownerRule } from './owner-rule.ts';
+
+/** The `auth.jwt` block of the configuration. */
+export interface JwtOptions {
+  readonly issuer?: string | undefined;
+  readonly audience?: readonly string[] | undefined;
+  /** Where the issuer's public keys are. */
+  readonly jwks_url?: string | undefined;
+  /** Shared with the issuer, instead of public keys. */
+  readonly secret?: string | undefined;
+  /** A claim, or a path of claims with dots. */
+  readonly identity_claim: string;
+  readonly permissions_claim: string;
+  /** Who has this permission owns nothing and sees everything. */
+  readonly admin_permission?: string | undefined;
+}
+
+/** Least time between two looks at the issuer's keys: a token may name any key, and nobody shall make us ask all day. */
+const REFETCH_MS = 5000;
+/** Clocks of two machines differ, s. */
+const TOLERANCE_S = 10;
+const PUBLIC_KEY_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
+
+/**
+ * Tokens of somebody else's: an identity provider's, or those that a backend signs. The issuer's keys are fetched when
+ * the first token comes and again for one that is signed with a new key, so that keys may be rotated.
+ */
+export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms = REFETCH_MS) {
+  const { issuer, audience, identity_claim, permissions_claim, admin_permission } = options;
+  const key = keyOf(options, refetch_ms);
+  const algorithms = options.secret === undefined ? PUBLIC_KEY_ALGORITHMS : SECRET_ALGORITHMS;
+
+  async function claimsOf(token: string): Promise<JWTPayload> {
+    const checks = {
+      algorithms,
+      clockTolerance: TOLERANCE_S,
+      currentDate: new Date(clock.now()),
+      // One without an end would be good for ever.
+      requiredClaims: ['exp'],
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(audience === undefined ? {} : { audience: [...audience] }),
+    };
+    try {
+      return (await jwtVerify(token, key, checks)).payload;
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
+
+  return async (token: string): Promise<Identity> => {
+    const claims = await claimsOf(token);
+    const identity = claimAt(claims, identity_claim);
+    if (typeof identity !== 'string' || identity === '') {
+      throw new Unauthorized(`The token does not say who you are: it has no claim '${identity_claim}'`);
+    }
+    const permissions = listOf(claimAt(claims, permissions_claim));
+    const isAdmin = admin_permission !== undefined && permissions.includes(admin_permission);
+    return {
+      user: {
+        ...claims,
+        identity,
+        permissions,
+        display_name: nameIn(claims, identity),
+        is_authenticated: true,
+      },
+      scope: 'admin',
+      rules: isAdmin ? [] : [ownerRule(identity)],
+      principal: identity,
+    };
+  };
+}
+
+function keyOf({ jwks_url, secret }: JwtOptions, refetch_ms: number): JWTVerifyGetKey {
+  if (secret === undefined) {
+    return createRemoteJWKSet(new URL(jwks_url as string), { cooldownDuration: refetch_ms });
+  }
+  const bytes = new TextEncoder().encode(secret);
+  return async () => bytes;
+}
+
+/** What the issuer's keys were asked for and did not come, or were none. */
+const UNREACHABLE = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+
+function refusal(error: unknown): Error {
+  if (error instanceof errors.JWTExpired) return new Unauthorized('The token has expired', { cause: error });
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new Unauthorized(`The token is not for this server: its claim '${error.claim}' does not fit`, {
+      cause: error,
+    });
+  }
+  return !(error instanceof errors.JOSEError) || UNREACHABLE.has(error.code)
+    ? new Unavailable('The keys of the identity provider cannot be had at the moment.', { cause: error })
+    : new Unauthorized('The token is not valid', { cause: error });
+}
+
+function claimAt(claims: JWTPayload, path: string): unknown {
+  // Names of claims are often addresses, which have dots too.
+  if (Object.hasOwn(claims, path)) return claims[path];
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? (value as Record<string, unknown>)[name]
+          : undefined,
+      claims,
+    );
+}
+
+/** A list, or words in one text as OAuth's `scope` has them. */
+function listOf(claim: unknown): string[] {
+  if (typeof claim === 'string') return claim.split(/\s+/).filter((word) => word !== '');
+  return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string') : [];
+}
+
+function nameIn({ name }: JWTPayload, identity: string): string {
+  return typeof name === 'string' ? name : identity;
+}

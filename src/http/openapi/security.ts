@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../core/json.ts';
+
+type Requirements = readonly Readonly<Record<string, readonly string[]>>[];
+
+/** What the document says about authentication. */
+export interface SecurityDocument {
+  readonly has_users: boolean;
+  /** The `auth.openapi` block of the configuration (CONTRACT §10), in the words of OpenAPI. */
+  readonly openapi?:
+    | {
+        readonly securitySchemes?: Readonly<Record<string, JsonObject>> | undefined;
+        readonly security?: Requirements | undefined;
+        readonly paths?: Readonly<Record<string, Readonly<Record<string, JsonObject>>>> | undefined;
+      }
+    | undefined;
+}
+
+const KEY = { type: 'apiKey', in: 'header', name: 'X-Api-Key' };
+const BEARER = { type: 'http', scheme: 'bearer' };
+
+/** Keys, bearer tokens where there are users, and what the configuration adds or says instead. */
+export function securityOf({ has_users, openapi = {} }: SecurityDocument): {
+  securitySchemes: Record<string, JsonObject>;
+  security: Record<string, string[]>[];
+} {
+  const own = { ApiKeyAuth: KEY, ...(has_users ? { BearerAuth: BEARER } : {}) };
+  const { securitySchemes: added, security } = openapi;
+  const any = Object.keys(added ?? own).map((name) => ({ [name]: [] }));
+  return {
+    securitySchemes: { ...own, ...added },
+    security: security ? security.map(copyOf) : any,
+  };
+}
+
+function copyOf(requirement: Requirements[number]): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(requirement).map(([name, scopes]) => [name, [...scopes]]));
+}
+
+/** With what the configuration says of single operations, by path and method. */
+export function withSecurity(
+  paths: Readonly<Record<string, JsonObject>>,
+  { openapi }: SecurityDocument,
+): Record<string, JsonObject> {
+  const said = openapi?.paths ?? {};
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, methods]) => [path, { ...methods, ...changed(methods, said[path]) }]),
+  );
+}
+
+function changed(methods: JsonObject, said: Readonly<Record<string, JsonObject>> = {}): JsonObject {
+  const known = Object.entries(said).filter(([method]) => Object.hasOwn(methods, method));
+  return Object.fromEntries(
+    known.map(([method, change]) => [method, { ...(methods[method] as JsonObject), ...change }]),
+  );
+}

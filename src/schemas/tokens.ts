@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Timestamp, Uuid } from './fields.ts';
+import { EXAMPLES } from './path-params.ts';
+
+/** A credential for a web page, limited to a user, an assistant, a thread, or several of them. */
+export const TokenCreate = z
+  .looseObject({
+    user: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('Acts as this user: sees and owns only what is made with tokens of the same user.'),
+    assistant_id: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Works with this assistant only: its id, or a graph's name."),
+    thread_id: Uuid.optional().describe('Works on this thread only, which need not be there yet.'),
+    scope: z
+      .enum(['read', 'run'])
+      .default('run')
+      .describe('`read` looks, `run` also makes runs; no more than the key that makes the token may do.'),
+    ttl_seconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .default(900)
+      .describe('How long the token is good. Taking back its key ends it sooner.'),
+  })
+  .refine(
+    ({ user, assistant_id, thread_id }) =>
+      user !== undefined || assistant_id !== undefined || thread_id !== undefined,
+    {
+      error: 'must name a user, an assistant_id or a thread_id: a token for everything would be a key',
+    },
+  );
+export type TokenCreate = z.output<typeof TokenCreate>;
+
+export const Token = z.object({
+  token: z
+    .string()
+    .describe(
+      'Send it as `Authorization: Bearer …` or `X-Api-Key`; where a page cannot set headers, as `?access_token=…`.',
+    ),
+  expires_at: Timestamp,
+});
+export type Token = z.output<typeof Token>;
+
+export const TOKEN_EXAMPLE = { user: 'jane', assistant_id: EXAMPLES.graph, scope: 'run', ttl_seconds: 900 };

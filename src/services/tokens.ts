@@ -1,0 +1,39 @@
+import type { Actor } from '../auth/actor.ts';
+import type { BrowserTokens } from '../auth/browser-tokens.ts';
+import { includes } from '../auth/scopes.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { Forbidden } from '../core/errors.ts';
+import type { Token, TokenCreate } from '../schemas/tokens.ts';
+import type { AssistantService } from './assistants.ts';
+
+export interface TokenDeps {
+  readonly tokens: BrowserTokens;
+  readonly assistants: Pick<AssistantService, 'resolve'>;
+  readonly clock: Clock;
+}
+
+export type TokenService = ReturnType<typeof tokenService>;
+
+/** Short-lived tokens that a backend makes with its key for the pages it serves. */
+export function tokenService({ tokens, assistants, clock }: TokenDeps) {
+  return {
+    /** Throws `Forbidden` to who came without a key, or with one that may do less. */
+    async create(actor: Actor, input: TokenCreate): Promise<Token> {
+      const { user, thread_id, scope, ttl_seconds } = input;
+      if (actor.key === undefined) throw new Forbidden('Tokens are made with an API key.');
+      if (!includes(actor.scope, scope)) {
+        throw new Forbidden(`Your key is for "${actor.scope}": it makes no token for "${scope}".`);
+      }
+      const assistant = input.assistant_id && (await assistants.resolve(actor, input.assistant_id));
+      const expires_at = Math.floor(clock.now() / 1000) + ttl_seconds;
+      const grant = {
+        user,
+        thread_id,
+        scope,
+        ...(assistant ? { assistant_id: assistant.assistant_id } : {}),
+      };
+      const token = await tokens.make(actor.key, grant, expires_at);
+      return { token, expires_at: timestamp(expires_at * 1000) };
+    },
+  };
+}
