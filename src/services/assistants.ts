@@ -113,7 +113,11 @@ function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantD
       const stored = await find(actor, 'assistants:update', id, value);
       const changed =
         stored &&
-        (await assistants.update(stored.assistant_id, changes(stored, value), timestamp(clock.now())));
+        (await assistants.update(
+          stored.assistant_id,
+          (current) => changes(current, value),
+          timestamp(clock.now()),
+        ));
       if (!changed) throw new NotFound(`Assistant ${id} not found`);
       bus.hint(ASSISTANTS_CHANGED);
       return changed;

@@ -50,9 +50,16 @@ export function assistantRepository(db: Db) {
       return countAssistants(db, filter, visibility);
     },
 
-    /** Makes a new version, numbered after the highest one, and makes it current. */
-    update(assistant_id: string, changes: AssistantChanges, at: string): Promise<Assistant | undefined> {
-      return updateAssistant(db, assistant_id, changes, at);
+    /**
+     * Makes a new version, numbered after the highest one, and makes it current. `change` sees what is stored when
+     * nobody else changes it, and changes nothing when it throws.
+     */
+    update(
+      assistant_id: string,
+      change: (stored: Assistant) => AssistantChanges,
+      at: string,
+    ): Promise<Assistant | undefined> {
+      return updateAssistant(db, assistant_id, change, at);
     },
 
     /** Newest first. */
@@ -88,18 +95,18 @@ export function assistantRepository(db: Db) {
 function updateAssistant(
   db: Db,
   assistant_id: string,
-  changes: AssistantChanges,
+  change: (stored: Assistant) => AssistantChanges,
   at: string,
 ): Promise<Assistant | undefined> {
   return db.transaction('promised', async (tx) => {
-    // Also locks the row, so that two updates do not come to the same number.
-    const changed = await tx.run(sql`
-      update assistants set ${join([sql`updated_at = ${at}`, ...assignments(changes)], ', ')}
-      where assistant_id = ${assistant_id}`);
-    if (changed === 0) return undefined;
+    // Locks the row, so that two updates see each other's changes and do not come to the same number.
+    await tx.run(sql`update assistants set updated_at = ${at} where assistant_id = ${assistant_id}`);
+    const stored = await findAssistant(tx, assistant_id);
+    if (!stored) return undefined;
+    const next = sql`version = 1 + (
+      select max(version) from assistant_versions where assistant_id = ${assistant_id})`;
     await tx.run(sql`
-      update assistants set version = 1 + (
-        select max(version) from assistant_versions where assistant_id = ${assistant_id})
+      update assistants set ${join([next, ...assignments(change(stored))], ', ')}
       where assistant_id = ${assistant_id}`);
     await keepVersion(tx, assistant_id);
     return findAssistant(tx, assistant_id);

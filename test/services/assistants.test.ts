@@ -116,6 +116,17 @@ test('a new context alone leaves tags and recursion limit', async () => {
   expect(emptied.config).not.toHaveProperty('configurable');
 });
 
+test('two changes at the same time lose nothing of each other', async () => {
+  await using services = await openServices();
+  const { assistants } = services;
+  const { assistant_id } = await assistants.create(actor, create({ config: { tags: ['old'] } }));
+  await Promise.all([
+    assistants.update(actor, assistant_id, { config: { tags: ['new'] } }),
+    assistants.update(actor, assistant_id, { context: { b: 2 } }),
+  ]);
+  expect(await assistants.get(actor, assistant_id)).toMatchObject({ version: 3, config: { tags: ['new'] } });
+});
+
 test('what is missing answers with the text of its operation', async () => {
   await using services = await openServices();
   const { assistants } = services;

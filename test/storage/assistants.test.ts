@@ -99,7 +99,7 @@ describeEachDatabase('assistants', (open) => {
     await assistants.insert(assistant(1, { config: { tags: ['a'] }, metadata: { a: { x: 1 }, b: 1 } }));
     const updated = await assistants.update(
       id(1),
-      { name: 'new', config: { recursion_limit: 5 }, metadata: { a: { y: 2 }, b: null } },
+      () => ({ name: 'new', config: { recursion_limit: 5 }, metadata: { a: { y: 2 }, b: null } }),
       at(5),
     );
     expect(updated).toEqual(
@@ -111,8 +111,8 @@ describeEachDatabase('assistants', (open) => {
         updated_at: at(5),
       }),
     );
-    expect((await assistants.update(id(1), {}, at(6)))?.version).toBe(3);
-    expect(await assistants.update(id(2), { name: 'x' }, at(6))).toBeUndefined();
+    expect((await assistants.update(id(1), () => ({}), at(6)))?.version).toBe(3);
+    expect(await assistants.update(id(2), () => ({ name: 'x' }), at(6))).toBeUndefined();
   });
 
   test('updates at the same time get versions of their own', async () => {
@@ -120,10 +120,27 @@ describeEachDatabase('assistants', (open) => {
     const assistants = assistantRepository(db);
     await assistants.insert(assistant(1));
     const updates = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => assistants.update(id(1), { metadata: { [n]: true } }, at(n))),
+      Array.from({ length: 8 }, (_, n) =>
+        assistants.update(id(1), () => ({ metadata: { [n]: true } }), at(n)),
+      ),
     );
     expect(updates.map((row) => row?.version).sort()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
     expect(Object.keys((await assistants.get(id(1)))?.metadata ?? {})).toHaveLength(8);
+  });
+
+  test('a change is made of what is stored when its turn comes', async () => {
+    await using db = await open();
+    const assistants = assistantRepository(db);
+    await assistants.insert(assistant(1, { context: { count: 0 } }));
+    const count = ({ context }: Assistant) => ({ context: { count: Number(context['count']) + 1 } });
+    await Promise.all(Array.from({ length: 8 }, (_, n) => assistants.update(id(1), count, at(n))));
+    expect((await assistants.get(id(1)))?.context).toEqual({ count: 8 });
+
+    const refuse = () => {
+      throw new Error('refused');
+    };
+    await expect(assistants.update(id(1), refuse, at(9))).rejects.toThrow('refused');
+    expect(await assistants.get(id(1))).toMatchObject({ version: 9, context: { count: 8 } });
   });
 
   test('versions are listed newest first, and any of them can be made current with all it kept', async () => {
@@ -133,7 +150,7 @@ describeEachDatabase('assistants', (open) => {
     await assistants.insert(first);
     await assistants.update(
       id(1),
-      { graph_id: 'other', name: 'two', context: { a: 2 }, metadata: { v: 2 } },
+      () => ({ graph_id: 'other', name: 'two', context: { a: 2 }, metadata: { v: 2 } }),
       at(2),
     );
     const versions = await assistants.versions(id(1), { limit: 10, offset: 0 });
@@ -151,7 +168,7 @@ describeEachDatabase('assistants', (open) => {
     expect(await assistants.setLatest(id(1), 3, at(4))).toBeUndefined();
     expect((await assistants.get(id(1)))?.version).toBe(1);
     // Counted on from the highest, not from the current one.
-    expect((await assistants.update(id(1), {}, at(5)))?.version).toBe(3);
+    expect((await assistants.update(id(1), () => ({}), at(5)))?.version).toBe(3);
   });
 
   test('deleting takes the versions along', async () => {
@@ -178,7 +195,7 @@ describeEachDatabase('system assistants', (open) => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.upsertSystem([system('echo')]);
-    await assistants.update(systemAssistantId('echo'), { context: { a: 1 }, name: 'mine' }, at(2));
+    await assistants.update(systemAssistantId('echo'), () => ({ context: { a: 1 }, name: 'mine' }), at(2));
     await assistants.upsertSystem([system('echo', { description: 'Says it again' }), system('other')]);
     const echo = await assistants.get(systemAssistantId('echo'));
     expect(echo).toMatchObject({ name: 'echo', description: 'Says it again', context: { a: 1 }, version: 2 });

@@ -118,7 +118,7 @@ describeEachDatabase('searching by metadata', (open) => {
       created_at: at(1),
       updated_at: at(1),
     });
-    await assistants.update(assistant_id, { metadata: { team: { id: 2 } } }, at(2));
+    await assistants.update(assistant_id, () => ({ metadata: { team: { id: 2 } } }), at(2));
     const found = async (query: object, visible?: MetadataFilter) =>
       (await assistants.search(AssistantSearch.parse(query), { metadata: visible })).length;
     expect(await found({ metadata: { team: { id: 2 } }, sort_by: 'name' })).toBe(1);
