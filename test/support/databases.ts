@@ -50,20 +50,32 @@ function sqliteFiles(): () => Promise<Db> {
 }
 
 function postgresSchemas(uri: string): () => Promise<Db> {
-  const schemas: string[] = [];
+  const schemas: PostgresSchema[] = [];
   afterAll(async () => {
-    await using server = openPostgres(uri);
-    for (const schema of schemas) await server.run(raw(`drop schema ${schema} cascade`));
+    for (const schema of schemas) await schema[Symbol.asyncDispose]();
   });
   return async () => {
-    const schema = `test_${randomUUID().replaceAll('-', '')}`;
-    await using server = openPostgres(uri);
-    await server.run(raw(`create schema ${schema}`));
+    const schema = await postgresSchema(uri);
     schemas.push(schema);
-    const there = new URL(uri);
-    there.searchParams.set('options', `-c search_path=${schema}`);
-    return openPostgres(there.href);
+    return openPostgres(schema.url);
   };
+}
+
+export interface PostgresSchema extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A place of its own on a real server, also for other processes; gone at the end. */
+export async function postgresSchema(uri: string): Promise<PostgresSchema> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const run = async (statement: string) => {
+    await using server = openPostgres(uri);
+    await server.run(raw(statement));
+  };
+  await run(`create schema ${name}`);
+  const there = new URL(uri);
+  there.searchParams.set('options', `-c search_path=${name}`);
+  return { url: there.href, [Symbol.asyncDispose]: () => run(`drop schema ${name} cascade`) };
 }
 
 const PARSERS = { parsers: { ...POSTGRES_PARSERS } };

@@ -1,0 +1,85 @@
+import { afterAll, expect, test } from 'vitest';
+import { silentLogger } from '../../src/core/logger.ts';
+import { cronLoop } from '../../src/workers/crons.ts';
+import { openApp } from '../support/app.ts';
+import { settableClock } from '../support/crons.ts';
+import { until } from '../support/until.ts';
+
+const HOUR = 3_600_000;
+
+/** A scheduler whose crons come at `next`, and what it was asked to do. */
+function scheduler(next: string | undefined) {
+  const clock = settableClock();
+  const done: string[] = [];
+  const ticks = {
+    fireDue: async () => void done.push('fire'),
+    realign: async () => void done.push('realign'),
+    nextDue: async () => next,
+  };
+  const loop = cronLoop({ ticks, clock, logger: silentLogger });
+  return {
+    clock,
+    done,
+    async [Symbol.asyncDispose]() {
+      await loop.stop();
+    },
+    loop,
+  };
+}
+
+test('the scheduler puts dates right at its start and when the clock was set back, and else only fires', async () => {
+  await using story = scheduler(undefined);
+  const { clock, done, loop } = story;
+  const turn = async () => {
+    const before = done.length;
+    loop.poke();
+    await until('a turn is over', () => done.at(-1) === 'fire' && done.length > before);
+    return done.splice(0);
+  };
+  loop.start();
+  expect(await turn()).toEqual(['realign', 'fire']);
+  clock.pass(HOUR);
+  expect(await turn()).toEqual(['fire']);
+  clock.set('2026-06-01T18:00:00.000Z');
+  expect(await turn()).toEqual(['fire']);
+  clock.set('2026-06-01T12:30:00.000Z');
+  expect(await turn()).toEqual(['realign', 'fire']);
+  expect(await turn()).toEqual(['fire']);
+});
+
+const clock = settableClock();
+const http = await openApp({ graphs: ['echo'], clock });
+afterAll(() => http[Symbol.asyncDispose]());
+
+test('a cron that is made or changed wakes the scheduler', async () => {
+  const cron = { assistant_id: 'echo', schedule: '0 * * * *', input: { x: 1 } };
+  const { body: first } = await http.post('/runs/crons', cron);
+  clock.pass(HOUR);
+  const { body: second } = await http.post('/runs/crons', cron);
+  const statuses = async (cron_id: string) =>
+    (await http.get(`/runs/crons/${cron_id}/runs`)).body.map(({ status }: { status: string }) => status);
+  await until('the first has run', async () => (await statuses(first.cron_id))[0] === 'success');
+  expect(await statuses(second.cron_id)).toEqual([]);
+
+  clock.pass(HOUR);
+  await http.patch(`/runs/crons/${second.cron_id}`, { metadata: { a: 1 } });
+  await until('both have run', async () => {
+    const all = [await statuses(first.cron_id), await statuses(second.cron_id)];
+    return all.flat().length === 3 && all.flat().every((status) => status === 'success');
+  });
+});
+
+test('a server that is told not to look after crons makes none of their runs', async () => {
+  const still = settableClock();
+  await using quiet = await openApp({ graphs: ['echo'], clock: still, crons: { enabled: false } });
+  expect((await quiet.get('/info')).body.flags.crons).toBe(false);
+  const { body } = await quiet.post('/runs/crons', { assistant_id: 'echo', schedule: '0 * * * *' });
+  still.pass(HOUR);
+  await quiet.patch(`/runs/crons/${body.cron_id}`, { metadata: { a: 1 } });
+  expect((await quiet.get(`/runs/crons/${body.cron_id}/runs`)).body).toEqual([]);
+  const triggered = await quiet.post(`/runs/crons/${body.cron_id}/trigger`);
+  expect(triggered.status).toBe(200);
+  expect(triggered.headers['content-location']).toBe(
+    `/threads/${triggered.body.thread_id}/runs/${triggered.body.run_id}`,
+  );
+});
