@@ -17,14 +17,21 @@ export interface BenchOptions {
   readonly concurrency?: number;
   /** A database that is there; an empty SQLite file without one. */
   readonly database?: string;
+  /** What the configuration leaves open. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Everything that is not an option is as by default. */
-export async function benchServer({ concurrency = 10, database }: BenchOptions = {}): Promise<BenchServer> {
+export async function benchServer({
+  concurrency = 10,
+  database,
+  env,
+}: BenchOptions = {}): Promise<BenchServer> {
   const process = await startServer({
     config: resolve(import.meta.dirname, 'agent.config.yaml'),
     env: {
       N_JOBS_PER_WORKER: String(concurrency),
+      ...env,
       ...(database === undefined ? {} : { DATABASE_URI: database }),
     },
   });

@@ -11,6 +11,7 @@ import { startUp } from './scenarios/start-up.ts';
 import { store } from './scenarios/store.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
+import { webhooks } from './scenarios/webhooks.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   echo,
@@ -21,6 +22,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
   store,
+  webhooks,
   'start-up': startUp,
   search,
 };
