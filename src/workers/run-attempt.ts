@@ -98,6 +98,7 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
   const config = configOf(attempt, rules.version);
   const graph_id = String(config.configurable['graph_id']);
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
+  signal.throwIfAborted();
   // Its checkpoint holds the input, or the answer that resumed it: neither is applied twice (invariant 4).
   const fresh = !claimed.has_checkpoint;
   const events = attempt.graph.stream({

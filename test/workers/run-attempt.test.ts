@@ -129,6 +129,14 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
+  test('a run whose time is over before its graph begins ends too', async () => {
+    await using db = await open();
+    const at = working(db, scriptedGraph(untilStopped), { timeout_ms: 1 });
+    at.worker.start();
+    expect(await at.ended(await at.enqueue({ resumable: true }))).toBe('timeout');
+    await at.worker.stop(0);
+  });
+
   test('a cancelled run stops, and says why', async () => {
     await using db = await open();
     const at = working(db, scriptedGraph(untilStopped));
