@@ -24,6 +24,11 @@ export interface WebhookAnswer {
  */
 export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
 
+/** The receiver took too long, all in all. */
+class WebhookTimeout extends Error {
+  readonly code = 'no answer in time';
+}
+
 /** The host leads to addresses that must not be called. */
 export class WebhookRefused extends Error {
   constructor(reason: string) {
@@ -40,6 +45,8 @@ export interface SenderOptions {
   readonly timeout_ms: number;
   /** Connections to one receiver. */
   readonly connections: number;
+  /** Posts to a route of the server's own app, within the process: an address that is only a path. */
+  readonly own?: PostWebhook;
 }
 
 /** More of an answer is not read: nobody needs it, and it may have no end. */
@@ -49,7 +56,7 @@ const MOST_REDIRECTS = 3;
 
 /** Connections that lead nowhere but where the policy allows, whatever a name resolves to when they are made. */
 export function webhookSender(options: SenderOptions): { readonly post: PostWebhook } & AsyncDisposable {
-  const { policy, connect_timeout_ms, timeout_ms, connections } = options;
+  const { policy, connect_timeout_ms, timeout_ms, connections, own = nobody } = options;
   const agent = new Agent({
     connect: { lookup: guardedLookup(options), timeout: connect_timeout_ms },
     connections,
@@ -60,20 +67,24 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
 
   return {
     async post(request, signal) {
-      const until = AbortSignal.any([signal, AbortSignal.timeout(timeout_ms)]);
-      let url = request.url;
-      for (let redirects = 0; ; redirects++) {
-        // A literal address is never looked up.
-        policy.checkText(url);
-        const answer = await postOnce(agent, { ...request, url }, until);
-        const next = redirects < MOST_REDIRECTS ? sameHost(answer, url) : undefined;
-        if (next === undefined) return answer;
-        url = next;
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(new WebhookTimeout()), timeout_ms);
+      const until = AbortSignal.any([signal, late.signal]);
+      try {
+        if (request.url.startsWith('/')) return await own(request, until);
+        return await postFollowing(agent, request, { policy, signal: until });
+      } finally {
+        clearTimeout(timer);
       }
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
   };
 }
+
+/** Until there are own routes; the policy refuses such an address then, unless there were some before. */
+const nobody: PostWebhook = async () => {
+  throw new WebhookRefused('The server has no routes of its own any more');
+};
 
 /** Gives `connect` only the addresses that may be called: between a check and a connection, a name can change. */
 function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
@@ -93,6 +104,22 @@ function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
     );
   };
+}
+
+async function postFollowing(
+  dispatcher: Dispatcher,
+  request: WebhookRequest,
+  { policy, signal }: { readonly policy: WebhookPolicy; readonly signal: AbortSignal },
+): Promise<WebhookAnswer> {
+  let { url } = request;
+  for (let redirects = 0; ; redirects++) {
+    // A literal address is never looked up.
+    policy.checkText(url);
+    const answer = await postOnce(dispatcher, { ...request, url }, signal);
+    const next = redirects < MOST_REDIRECTS ? sameHost(answer, url) : undefined;
+    if (next === undefined) return answer;
+    url = next;
+  }
 }
 
 async function postOnce(

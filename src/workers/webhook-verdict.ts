@@ -25,6 +25,9 @@ interface Context {
 /** Answers that may be another one later; every other refusal is one for good. */
 const PASSING = new Set([408, 425, 429]);
 
+/** What cannot be sent at all, such as a header with a line end. */
+const IMPOSSIBLE = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
+
 /** An answer of the receiver. */
 export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, context: Context): Outcome {
   const { status, text, redirect } = answer;
@@ -45,11 +48,12 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
 /** No answer: the network, or the policy, which no wait changes. */
 export function failed(failure: unknown, delivery: ClaimedDelivery, context: Context): Outcome {
   const isRefused = failure instanceof WebhookRefused || failure instanceof InvalidInput;
+  const code = codeOf(failure);
   return {
     status_code: null,
-    error: isRefused ? failure.message : `not reached: ${reason(failure)}`,
+    error: isRefused ? failure.message : `not reached: ${code}`,
     answer: null,
-    verdict: isRefused ? { outcome: 'dead' } : again(delivery, context, 0),
+    verdict: isRefused || IMPOSSIBLE.has(code) ? { outcome: 'dead' } : again(delivery, context, 0),
   };
 }
 
@@ -68,8 +72,7 @@ function retryAfterMs(header: string | undefined, clock: Clock): number {
 }
 
 /** A code such as ECONNREFUSED says all; a message may name addresses that are nobody's business. */
-function reason(failure: unknown): string {
+function codeOf(failure: unknown): string {
   if (!(failure instanceof Error)) return 'unknown failure';
-  if (failure.name === 'TimeoutError') return 'no answer in time';
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
 }

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Resolve } from '../../src/services/webhook-policy.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
@@ -5,6 +10,9 @@ import { migrate } from '../../src/storage/migrate.ts';
 import { dispatching } from '../support/dispatching.ts';
 import { project } from '../support/project.ts';
 import { receiver } from '../support/receiver.ts';
+
+const TLS = join(import.meta.dirname, '../fixtures/tls');
+const SELF_SIGNED = { key: readFileSync(join(TLS, 'key.pem')), cert: readFileSync(join(TLS, 'cert.pem')) };
 
 /** A dispatcher over an empty file. */
 async function story(options: Parameters<typeof dispatching>[1] = {}) {
@@ -210,6 +218,29 @@ test('user and password of an address are sent as such, and shown to nobody', as
   );
   expect(url).toMatch(/^http:\/\/\*\*\*@127\.0\.0\.1:\d+\/hook\?token=\*\*\*$/);
   expect(JSON.stringify(to.log)).not.toContain('s3cret');
+});
+
+test('what cannot be sent is dead at once', async () => {
+  await using hook = await receiver();
+  await using to = await story();
+  const delivery_id = await to.enqueue({ url: hook.url, headers: { 'x-bad': 'two\nlines' } });
+  await to.turn();
+  expect(await to.look(delivery_id)).toMatchObject({
+    status: 'dead',
+    attempts: [{ error: 'not reached: UND_ERR_INVALID_ARG' }],
+  });
+});
+
+test('a receiver must prove who it is', async () => {
+  const { key, cert } = SELF_SIGNED;
+  const server = createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await using to = await story();
+  const { port } = server.address() as AddressInfo;
+  const { status, attempts } = await to.send(`https://receiver.example:${port}/`);
+  server.close();
+  expect(status).toBe('pending');
+  expect(attempts[0]?.error).toBe('not reached: DEPTH_ZERO_SELF_SIGNED_CERT');
 });
 
 test('a delivery that may be tried once is dead after that', async () => {

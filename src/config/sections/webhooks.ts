@@ -14,7 +14,12 @@ const Place = text().refine(
   'must be a network such as 10.0.0.0/8, an address, or a host name',
 );
 
-const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header');
+/** Belong to the connection. */
+const NOT_OURS = /^(host|connection|keep-alive|content-length|transfer-encoding|upgrade|expect|te|trailer)$/i;
+const HeaderName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
+  .refine((name) => !NOT_OURS.test(name), 'must be a header that the sender may choose');
 const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
 
 const Ports = z.array(whole(1, 65_535), must('a list of ports')).meta({ type: 'list' });
