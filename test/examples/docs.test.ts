@@ -35,6 +35,27 @@ test('docs/streaming.md', async () => {
   expect(told?.output).toMatch(/"event":"completed"/);
 });
 
+test('docs/crons.md', async () => {
+  const [, stateless, onThread, changes] = await inShell(callsOf('docs/crons.md'), server.url);
+
+  expect(stateless).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(stateless?.output).toMatch(/"next_run_date":"\d{4}-\d\d-\d\dT0[67]:00:00\.000Z"/);
+  expect(onThread).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(changes).toMatchObject({ statuses: [200, 200, 200, 200, 204], complaints: '' });
+  expect(changes?.output).toMatch(/"next_run_date":null[\s\S]*"tick":null[\s\S]*"outcome":"started"/);
+});
+
+test('docs/crons.md, JavaScript', async () => {
+  const [program] = blocksOf('docs/crons.md').filter(({ language }) => language === 'js');
+  const output = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', server.url);
+  expect(output).toMatch(/T2[23]:00:00\.000Z/);
+});
+
+test.runIf(python)('docs/crons.md, Python', async () => {
+  const [program] = blocksOf('docs/crons.md').filter(({ language }) => language === 'python');
+  expect(await inProgram(python ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/T2[23]:00:00/);
+});
+
 test('docs/generative-ui.md', async () => {
   const [wire] = await inShell(callsOf('docs/generative-ui.md'), server.url);
 

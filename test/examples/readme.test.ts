@@ -41,6 +41,7 @@ test.each([
   ['without a thread', 5, [/"report":"# Compare heat pumps/, /solar-panels\.md/]],
   ['a person is asked and answers', 6, [/"__interrupt__":/, /"tool":"send_email"/, /in the outbox/]],
   ['a run is cancelled', 7, [/"status":"interrupted"/]],
+  ['a cron is made and triggered', 9, [/"tick":null[^}]*"outcome":"started"/]],
 ] as const)('%s', (_, index, patterns) => {
   for (const pattern of patterns) expect(outcomes[index]?.output).toMatch(pattern);
 });
