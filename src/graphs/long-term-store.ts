@@ -1,9 +1,10 @@
-import { InvalidInput } from '../core/errors.ts';
+import { Conflict, InvalidInput } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { StoreItem, StoreMatch } from '../schemas/store.ts';
 import type { StoreItemRepository, StoreSearchQuery } from '../storage/store-items.ts';
 import type { NamespaceQuery } from '../storage/store-namespaces.ts';
 import type { StoreVectors, StoreWrite } from '../storage/store-write.ts';
+import type { Visibility } from '../storage/visibility.ts';
 import { storeConditions } from './store-filter.ts';
 import type { Embeddable, StoreIndex } from './store-index.ts';
 import { checkExisting, checkKey, checkLabels, checkNamespace } from './store-namespace.ts';
@@ -41,6 +42,8 @@ export interface StoreQuery {
   readonly limit: number;
   readonly offset: number;
   readonly refresh_ttl?: boolean | null | undefined;
+  /** Undefined: all. */
+  readonly visibility?: Visibility | undefined;
 }
 
 export interface LongTermStoreDeps {
@@ -54,7 +57,8 @@ export type LongTermStore = ReturnType<typeof longTermStore>;
 
 /**
  * The rules of the long-term store (CONTRACT §13), the same for clients and for graphs. Each verb throws `BadRequest`
- * or `InvalidInput` for a namespace, a key or a filter that cannot be, and `Unavailable` when the embedder fails.
+ * or `InvalidInput` for a namespace, a key or a filter that cannot be, `Unavailable` when the embedder fails, and
+ * `Conflict` for a put in place of an item that the actor must not see.
  */
 export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   const refreshes = (wanted: boolean | null | undefined) => wanted ?? ttl.refresh_on_read;
@@ -72,18 +76,22 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
 
   return {
     /** All or none, in their order; kept when the promise resolves. Their vectors are made first. */
-    async apply(changes: readonly StoreChange[]): Promise<void> {
+    async apply(changes: readonly StoreChange[], visibility?: Visibility): Promise<void> {
       // At once: the caller's objects may change while vectors are made.
-      const own = copyOf(changes);
+      const own: StoreChange[] = JSON.parse(JSON.stringify(changes));
       own.forEach(checkChange);
       const vectors = index && (await vectorsOf(index, own));
-      await items.apply(own.map((change, place) => writeOf(change, vectors?.[place])));
+      const writes = own.map((change, place) => writeOf(change, vectors?.[place]));
+      if (!(await items.apply(writes, visibility))) throw new Conflict('Conflict');
     },
 
-    async get({ namespace, key, refresh_ttl }: StoreAddress): Promise<StoreItem | undefined> {
-      checkKey(key);
-      checkExisting(namespace);
-      return items.get(namespace, key, refreshes(refresh_ttl));
+    async get(
+      { refresh_ttl, ...address }: StoreAddress,
+      visibility?: Visibility,
+    ): Promise<StoreItem | undefined> {
+      checkKey(address.key);
+      checkExisting(address.namespace);
+      return items.get(address, refreshes(refresh_ttl), visibility);
     },
 
     /** Best first with a query, else last changed first. */
@@ -93,9 +101,9 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
       return items.search({ ...scope, conditions }, await queryOf(query), refreshes(refresh_ttl));
     },
 
-    async namespaces(query: NamespaceQuery): Promise<string[][]> {
+    async namespaces(query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> {
       checkLabels([...(query.prefix ?? []), ...(query.suffix ?? [])]);
-      return items.namespaces(query);
+      return items.namespaces(query, visibility);
     },
 
     /** Makes the vectors of some items that another index, or none, knows; how many. Without an index there are none. */
@@ -120,11 +128,6 @@ function checkChange({ namespace, key, value }: StoreChange): void {
   if (value !== null && !isObject(value)) throw new InvalidInput('The value of an item must be an object.');
   if (value === null) checkExisting(namespace);
   else checkNamespace(namespace);
-}
-
-/** Only what JSON can carry; throws for what it cannot, such as a circle. */
-function copyOf(changes: readonly StoreChange[]): StoreChange[] {
-  return changes.map((change) => ({ ...change, value: JSON.parse(JSON.stringify(change.value)) }));
 }
 
 async function vectorsOf(

@@ -1,4 +1,5 @@
-import type { Actor } from '../auth/actor.ts';
+import type { AccessEvent, Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
 import { BadRequest } from '../core/errors.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type {
@@ -14,32 +15,46 @@ import type {
 export type StoreService = ReturnType<typeof storeService>;
 
 /**
- * The long-term store for clients (CONTRACT §13). Namespaces and filters of requests enter here and nowhere else; graphs
- * use the store itself.
+ * The long-term store for clients (CONTRACT §13). Rules may put another namespace in place of the one that was asked
+ * for, which is checked like any other, and hide items by their values; graphs use the store itself.
  */
 export function storeService({ store }: { store: LongTermStore }) {
   return {
     /** Throws `BadRequest` or `InvalidInput` for a namespace, a key or a path that cannot be. */
-    put(_actor: Actor, item: StorePut): Promise<void> {
-      return store.apply([item]);
+    async put(actor: Actor, item: StorePut): Promise<void> {
+      const { asked, visibility } = await allowed(actor, 'store:put', item);
+      await store.apply([asked], visibility);
     },
 
     /** Null when there is none. */
-    async get(_actor: Actor, { namespace, key, refresh_ttl }: StoreGetQuery): Promise<StoreItem | null> {
+    async get(actor: Actor, { key, ...query }: StoreGetQuery): Promise<StoreItem | null> {
       if (key === undefined) throw new BadRequest('Key is required');
-      return (await store.get({ namespace, key, refresh_ttl })) ?? null;
+      const { asked, visibility } = await allowed(actor, 'store:get', { ...query, key });
+      return (await store.get(asked, visibility)) ?? null;
     },
 
-    delete(_actor: Actor, { namespace, key }: StoreDelete): Promise<void> {
-      return store.apply([{ namespace, key, value: null }]);
+    async delete(actor: Actor, { namespace, key }: StoreDelete): Promise<void> {
+      const { asked, visibility } = await allowed(actor, 'store:delete', { namespace, key });
+      await store.apply([{ ...asked, value: null }], visibility);
     },
 
-    search(_actor: Actor, query: StoreSearch): Promise<StoreMatch[]> {
-      return store.search({ ...query, namespace_prefix: query.namespace_prefix ?? [] });
+    async search(actor: Actor, { namespace_prefix, ...query }: StoreSearch): Promise<StoreMatch[]> {
+      const wanted = { ...query, namespace: namespace_prefix ?? [] };
+      const { asked, visibility } = await allowed(actor, 'store:search', wanted);
+      return store.search({ ...asked, namespace_prefix: asked.namespace, visibility });
     },
 
-    namespaces(_actor: Actor, query: StoreNamespaceQuery): Promise<string[][]> {
-      return store.namespaces(query);
+    async namespaces(actor: Actor, { prefix, ...query }: StoreNamespaceQuery): Promise<string[][]> {
+      const wanted = { ...query, namespace: prefix ?? [] };
+      const { asked, visibility } = await allowed(actor, 'store:list_namespaces', wanted);
+      return store.namespaces({ ...asked, prefix: asked.namespace }, visibility);
     },
   };
+}
+
+/** What may be done instead of what was wanted, and to which items (CONTRACT §10 `store`). */
+async function allowed<Wanted extends object>(actor: Actor, event: AccessEvent, wanted: Wanted) {
+  const asked = { ...wanted };
+  const visibility = await authorize(actor, event, asked as Record<string, unknown>);
+  return { asked, visibility };
 }

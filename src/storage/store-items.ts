@@ -1,10 +1,10 @@
 import type { StoreItem, StoreMatch } from '../schemas/store.ts';
 import type { Db, Transaction } from './db.ts';
-import { type DialectSql, raw, sql } from './sql.ts';
+import { all, type DialectSql, raw, sql } from './sql.ts';
 import { listItems } from './store-listing.ts';
 import { listNamespaces, type NamespaceQuery } from './store-namespaces.ts';
 import { isItem, LIVE, prefixOf } from './store-rows.ts';
-import type { Found, StoreScope } from './store-scope.ts';
+import { type Found, isVisible, type StoreScope } from './store-scope.ts';
 import { findByWords } from './store-text.ts';
 import {
   BYTES,
@@ -15,8 +15,9 @@ import {
   type VectorQuery,
 } from './store-vectors.ts';
 import { wordQuery } from './store-words.ts';
-import { type StoreWrite, writeItem } from './store-write.ts';
+import { type StoreWrite, type WriteStep, writeItem } from './store-write.ts';
 import { NOW, nowPlusMinutes } from './time.ts';
+import type { Visibility } from './visibility.ts';
 
 /** What a search goes by: words of a text, or a vector; without either all items fit alike. */
 export type StoreSearchQuery = string | VectorQuery | undefined;
@@ -28,10 +29,13 @@ export function storeItemRepository(db: Db) {
   let form = BYTES;
   return {
     /** With `refresh` the time of an item that goes starts again. */
-    async get(namespace: readonly string[], key: string, refresh: boolean): Promise<StoreItem | undefined> {
-      const row = await db.get<ItemRow>(
-        sql`${SELECT} where prefix = ${prefixOf(namespace)} and key = ${key} and ${LIVE}`,
-      );
+    async get(
+      { namespace, key }: Pick<StoreItem, 'namespace' | 'key'>,
+      refresh: boolean,
+      visibility?: Visibility,
+    ): Promise<StoreItem | undefined> {
+      const row = await db.get<ItemRow>(sql`${SELECT}
+        where ${all([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(visibility)])}`);
       if (row && refresh) await refreshTimes(db, [row]);
       return row && itemOf(row);
     },
@@ -41,16 +45,22 @@ export function storeItemRepository(db: Db) {
       return read(db, await find(db, form, scope, query), refresh);
     },
 
-    /** All or none, in their order. */
-    apply(writes: readonly StoreWrite[]): Promise<void> {
+    /** All or none, in their order. False and none when an item is there that the actor must not see. */
+    async apply(writes: readonly StoreWrite[], visibility?: Visibility): Promise<boolean> {
       // At once, for the caller's objects may change before the transaction begins.
-      const steps = writes.map((write) => (write.value === null ? removal(write) : writeItem(write, form)));
-      return db.transaction('promised', async (tx) => {
-        for (const step of steps) await step(tx);
-      });
+      const steps = writes.map((write) =>
+        write.value === null ? removal(write, visibility) : writeItem(write, form, visibility),
+      );
+      return db
+        .transaction('promised', (tx) => allOf(tx, steps))
+        .catch((error: unknown) => {
+          if (error === HIDDEN) return false;
+          throw error;
+        });
     },
 
-    namespaces: (query: NamespaceQuery): Promise<string[][]> => listNamespaces(db, query),
+    namespaces: (query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> =>
+      listNamespaces(db, query, visibility),
 
     /** Removes items whose time is over, at most `limit`; how many. */
     expire(limit: number): Promise<number> {
@@ -152,6 +162,19 @@ async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
   );
 }
 
-function removal({ namespace, key }: StoreWrite): (tx: Transaction) => Promise<unknown> {
-  return (tx) => tx.run(sql`delete from store_items where prefix = ${prefixOf(namespace)} and key = ${key}`);
+/** Undoes the transaction of a write to an item that is not visible. */
+const HIDDEN = new Error('an item is not visible');
+
+async function allOf(tx: Transaction, steps: readonly WriteStep[]): Promise<true> {
+  for (const step of steps) if (!(await step(tx))) throw HIDDEN;
+  return true;
+}
+
+/** One that is not visible is as if it were not there. */
+function removal({ namespace, key }: StoreWrite, visibility: Visibility | undefined): WriteStep {
+  const at = sql`prefix = ${prefixOf(namespace)} and key = ${key}`;
+  return async (tx) => {
+    await tx.run(sql`delete from store_items where ${all([at, isVisible(visibility)])}`);
+    return true;
+  };
 }

@@ -1,6 +1,8 @@
 import type { Db } from './db.ts';
-import { type DialectSql, raw, type Sql, sql } from './sql.ts';
+import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { afterPrefix, LIVE, prefixOf } from './store-rows.ts';
+import { isVisible } from './store-scope.ts';
+import type { Visibility } from './visibility.ts';
 
 export interface NamespaceQuery {
   /** First labels; `*` is any one label. */
@@ -20,13 +22,18 @@ const BATCH = 500;
  * Each namespace that has items once, in order. One is found after the other by a step through the index, so that the
  * cost is that of the namespaces up to the end of the page, however many items they have.
  */
-export async function listNamespaces(db: Db, query: NamespaceQuery): Promise<string[][]> {
+export async function listNamespaces(
+  db: Db,
+  query: NamespaceQuery,
+  visibility: Visibility | undefined,
+): Promise<string[][]> {
   const { limit, offset, max_depth } = query;
   const [prefix, suffix] = [query.prefix ?? [], query.suffix ?? []];
   // Where no condition looks deeper, what lies deeper is stepped over.
   const depth = max_depth && suffix.length === 0 && prefix.length <= max_depth ? max_depth : undefined;
+  const batch = Math.min(offset + limit + 1, BATCH);
   const found = new Set<string>();
-  for await (const head of headsOf(db, literalPrefix(prefix), depth, Math.min(offset + limit + 1, BATCH))) {
+  for await (const head of headsOf(db, { below: literalPrefix(prefix), depth, batch, visibility })) {
     const labels = head.split('.').slice(0, -1);
     if (!beginsWith(labels, prefix) || !beginsWith(labels.toReversed(), suffix.toReversed())) continue;
     found.add(prefixOf(labels.slice(0, max_depth ?? labels.length)));
@@ -48,8 +55,15 @@ function literalPrefix(prefix: readonly string[]): readonly string[] {
   return any < 0 ? prefix : prefix.slice(0, any);
 }
 
+interface HeadQuery {
+  readonly below: readonly string[];
+  readonly depth: number | undefined;
+  readonly batch: number;
+  readonly visibility: Visibility | undefined;
+}
+
 /** The prefixes of namespaces that have live items, in order, cut to `depth` labels. */
-async function* headsOf(db: Db, below: readonly string[], depth: number | undefined, batch: number) {
+async function* headsOf(db: Db, { below, depth, batch, visibility }: HeadQuery) {
   const first = prefixOf(below);
   const end = below.length > 0 ? sql`and prefix < ${afterPrefix(first)}` : raw('');
   let start = sql`prefix >= ${first}`;
@@ -61,7 +75,7 @@ async function* headsOf(db: Db, below: readonly string[], depth: number | undefi
         select (${nextHead(depth, sql`prefix > ${lastOf(depth)} ${end}`)}) from heads where head is not null
       )
       select head, exists (select 1 from store_items
-        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${LIVE}) as live
+        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${all([LIVE, isVisible(visibility)])}) as live
       from heads where head is not null limit ${batch}`);
     for (const { head, live } of heads) if (live) yield head;
     const last = heads.at(-1);

@@ -1,6 +1,8 @@
 import { fieldCompares, fieldEquals } from './json-field.ts';
-import { all, type DialectSql, type Sql, sql } from './sql.ts';
+import { metadataMatches } from './metadata-filter.ts';
+import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { isUnder, LIVE } from './store-rows.ts';
+import type { Visibility } from './visibility.ts';
 
 export type StoreCondition =
   | { readonly field: string; readonly is: 'eq' | 'ne'; readonly value: unknown }
@@ -12,6 +14,8 @@ export interface StoreScope {
   readonly namespace_prefix: readonly string[];
   /** All must hold, of the value's own fields. */
   readonly conditions: readonly StoreCondition[];
+  /** Undefined: all. */
+  readonly visibility?: Visibility | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -24,8 +28,15 @@ export interface Found {
 }
 
 /** Holds for live items of the scope. The only place where namespace and filter become SQL: no search cuts before it. */
-export function isInScope({ namespace_prefix, conditions }: StoreScope): Sql {
-  return all([isUnder(namespace_prefix), LIVE, ...conditions.map(condition)]);
+export function isInScope({ namespace_prefix, conditions, visibility }: StoreScope): Sql {
+  return all([isUnder(namespace_prefix), LIVE, isVisible(visibility), ...conditions.map(condition)]);
+}
+
+/** An item has no metadata: rules speak of its value. Nor is it any thread or assistant, which ids speak of. */
+export function isVisible(visibility: Visibility | undefined): Sql | undefined {
+  if (!visibility) return undefined;
+  const { metadata, ids } = visibility;
+  return all([metadata && metadataMatches('store_items.value', metadata), ids && raw('false')]);
 }
 
 /** Items that fit a query equally well: the last changed first. */

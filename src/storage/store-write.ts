@@ -2,11 +2,13 @@ import { toJson } from '../core/json.ts';
 import type { StoreItem } from '../schemas/store.ts';
 import type { Transaction } from './db.ts';
 import { canonicalJson } from './json.ts';
-import { sql } from './sql.ts';
+import { raw, sql } from './sql.ts';
 import { prefixOf } from './store-rows.ts';
+import { isVisible } from './store-scope.ts';
 import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './store-text.ts';
 import { putVectors, type VectorForm } from './store-vectors.ts';
 import { NOW, nowPlus } from './time.ts';
+import type { Visibility } from './visibility.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */
@@ -27,11 +29,18 @@ export interface StoreVectors {
   readonly vectors: readonly Float32Array[];
 }
 
+/** A part of a transaction. False when an item is there that the actor must not see: nothing of it may be kept. */
+export type WriteStep = (tx: Transaction) => Promise<boolean>;
+
 /**
  * Puts an item with everything that finds it. It keeps the time of its creation when it is put again, but for one that
  * had expired: that is a new one.
  */
-export function writeItem(write: StoreWrite, form: VectorForm): (tx: Transaction) => Promise<void> {
+export function writeItem(
+  write: StoreWrite,
+  form: VectorForm,
+  visibility: Visibility | undefined,
+): WriteStep {
   const { namespace, key, ttl_minutes, text, embedded } = write;
   const value = canonicalJson(write.value);
   const rule = write.index_rule === null ? null : toJson(write.index_rule);
@@ -45,11 +54,13 @@ export function writeItem(write: StoreWrite, form: VectorForm): (tx: Transaction
       expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes, index_rule = excluded.index_rule,
       indexed_by = excluded.indexed_by ${WORDS_UPDATE},
       created_at = case when store_items.expires_at <= ${NOW} then excluded.created_at else store_items.created_at end
+      where ${isVisible(visibility) ?? raw('true')} or store_items.expires_at <= ${NOW}
     returning item_id`;
   return async (tx) => {
     const row = await tx.get<{ item_id: number }>(statement);
-    if (!row) return;
+    if (!row) return false;
     await indexWords(tx, row.item_id, { namespace, text });
     if (embedded) await putVectors(tx, form, row.item_id, embedded.vectors);
+    return true;
   };
 }

@@ -103,3 +103,19 @@ test('what has no effect yet is said once', async () => {
     'agent-server: checkpointer.backend: this server does not have this yet; the key has no effect\n',
   );
 });
+
+test.each([
+  ['./one.mjs:embed', 0, 'ok      store.index  ./one.mjs:embed'],
+  ['./one.mjs:gone', 1, "failed  store.index  ./one.mjs has no export 'gone', only: embed, graph"],
+  ['cohere:embed-v4.0', 1, 'failed  store.index  the package @langchain/cohere is not installed'],
+])('check loads the embeddings %s of the store', async (embed, expected, line) => {
+  await using folder = await project({
+    'agent.config.yaml': `graphs: { one: "./one.mjs:graph" }\nstore: { index: { dims: 3, embed: "${embed}" } }`,
+    'one.mjs': `${GRAPH}export const embed = () => [];\n`,
+  });
+
+  const { code, stdout } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(expected);
+  expect(stdout).toContain(line);
+});

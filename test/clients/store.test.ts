@@ -63,3 +63,17 @@ test.runIf(python)('Python SDK: every method of the store', async () => {
     refused: 400,
   });
 });
+
+test('an item that was acknowledged is there after kill -9, and found', async () => {
+  const { store } = server.client;
+  await Promise.all(
+    Array.from({ length: 20 }, (_, n) => store.putItem(['kept'], `${n}`, { text: `number ${n} is kept` })),
+  );
+  await store.deleteItem(['kept'], '7');
+  await server.kill();
+  await server.restart();
+  const { items } = await server.client.store.searchItems(['kept'], { query: 'kept', limit: 100 });
+  expect(items.map(({ key }) => Number(key)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 20 }, (_, n) => n).filter((n) => n !== 7),
+  );
+});

@@ -31,7 +31,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
         body: StorePut,
         example: { namespace, key: 'coffee', value: { text: 'likes coffee black', cups: 3 } },
         response: { 204: z.undefined() },
-        failures: { 400: 'Namespace cannot be empty.' },
+        failures: { 400: 'Namespace cannot be empty.', 409: 'Conflict' },
       },
     },
     async ({ actor, body }, reply) => {
