@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
+import type { ClaimedDelivery, WaitingHost } from '../storage/webhooks/claim.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import type { Settled } from '../storage/webhooks/settle.ts';
 import { Loop } from './loop.ts';
@@ -45,6 +45,8 @@ export class WebhookDispatcher {
   readonly #stop = new AbortController();
   readonly #active = new Set<Promise<void>>();
   readonly #byHost = new Map<string, number>();
+  /** Did not answer the last time: each gets one delivery at a time, so that many of them do not take all places. */
+  readonly #silent = new Set<string>();
   readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
   #subscription: Disposable | undefined;
 
@@ -83,7 +85,9 @@ export class WebhookDispatcher {
     const { outbox } = this.#deps;
     let taken = 0;
     let rest_ms = LONGEST_MS;
-    for (const { host, due_in_ms } of await outbox.waitingHosts()) {
+    const hosts = await outbox.waitingHosts();
+    this.#forget(hosts);
+    for (const { host, due_in_ms } of hosts) {
       if (due_in_ms > 0) rest_ms = Math.min(rest_ms, due_in_ms);
       else taken += await this.#take(host);
     }
@@ -93,7 +97,7 @@ export class WebhookDispatcher {
 
   async #take(host: string): Promise<number> {
     const { outbox, ids, rules } = this.#deps;
-    const ofHost = rules.concurrency_per_host - (this.#byHost.get(host) ?? 0);
+    const ofHost = (this.#silent.has(host) ? 1 : rules.concurrency_per_host) - (this.#byHost.get(host) ?? 0);
     const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
     // The end of what is being sent there wakes the loop.
     if (limit <= 0) return 0;
@@ -103,9 +107,14 @@ export class WebhookDispatcher {
     return claimed.length;
   }
 
+  #forget(waiting: readonly WaitingHost[]): void {
+    const hosts = new Set(waiting.map(({ host }) => host));
+    for (const host of this.#silent) if (!hosts.has(host)) this.#silent.delete(host);
+  }
+
   #begin(delivery: ClaimedDelivery, host: string, token: string): void {
     this.#count(host, 1);
-    const done = this.#deliver(delivery, token)
+    const done = this.#deliver(delivery, host, token)
       .catch((error: unknown) => {
         // Its claim runs out, and it is sent again.
         const { delivery_id } = delivery;
@@ -125,7 +134,7 @@ export class WebhookDispatcher {
     else this.#byHost.set(host, count);
   }
 
-  async #deliver(delivery: ClaimedDelivery, token: string): Promise<void> {
+  async #deliver(delivery: ClaimedDelivery, host: string, token: string): Promise<void> {
     const { outbox, clock, bus } = this.#deps;
     const { delivery_id } = delivery;
     const started_at = timestamp(clock.now());
@@ -133,6 +142,8 @@ export class WebhookDispatcher {
     const { verdict, ...result } = await this.#try(delivery);
     // Cut off by the end of this process: another sends it.
     if (this.#stop.signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
+    if (result.status_code === null) this.#silent.add(host);
+    else this.#silent.delete(host);
     const duration_ms = Math.round(clock.monotonic() - begun);
     const settled = await outbox.settle(
       { delivery_id, token },

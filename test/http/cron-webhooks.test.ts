@@ -1,8 +1,12 @@
+import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { receiver } from '../support/receiver.ts';
 
-const environment = { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' };
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const environment = {
+  LANGGRAPH_WEBHOOKS: JSON.stringify({ secret: SECRET, url: { disable_loopback: false } }),
+};
 const http = await openApp({ graphs: ['echo'], environment });
 const hook = await receiver();
 afterAll(async () => {
@@ -14,7 +18,7 @@ const YEARLY = { assistant_id: 'echo', schedule: '0 0 1 1 *', input: { x: 1 } };
 const REFUSED = { status: 422, body: { detail: expect.stringMatching(/^Webhook /) } };
 
 test.each(['/runs/crons', '/threads/{t}/runs/crons'])(
-  'POST %s: each run of the cron tells its webhook',
+  'POST %s: each run of the cron tells its webhook, signed',
   async (route) => {
     const before = hook.received.length;
     const path = route.replace('{t}', await http.thread());
@@ -25,6 +29,9 @@ test.each(['/runs/crons', '/threads/{t}/runs/crons'])(
     await http.post(`/runs/crons/${cron.cron_id}/trigger`);
     await hook.came(before + 2);
 
+    for (const { headers, text, body } of hook.received.slice(before)) {
+      expect(new Webhook(SECRET).verify(text, headers)).toEqual(body);
+    }
     expect(hook.received.slice(before)).toMatchObject([
       { path: '/', body: { run_id: run.run_id, status: 'success' } },
       { path: '/other', body: { status: 'success' } },

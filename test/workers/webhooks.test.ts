@@ -131,6 +131,22 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(down.received).toHaveLength(4);
   });
 
+  test('a receiver that did not answer is asked by one at a time until it does', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db, { timeout_ms: 1000 });
+    hook.answers.push(...Array<() => void>(4).fill(() => {}));
+    for (let i = 0; i < 12; i++) await story.enqueue({ url: hook.url });
+    const sent: number[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const before = hook.received.length;
+      await story.dispatcher.tick();
+      await story.dispatcher.settled();
+      sent.push(hook.received.length - before);
+    }
+    expect(sent).toEqual([4, 1, 4]);
+  });
+
   test('two share the work and send nothing twice', async () => {
     await using db = await open();
     await using hook = await receiver();
