@@ -5,6 +5,10 @@ import { project } from '../support/project.ts';
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 const CARD = 'export default { card: () => <p className="card">First</p> };\n';
 
+/** A server with keys answers under every name. */
+const KEYS = { AGENT_SERVER_API_KEYS: 'a-key' };
+const KEY = { 'x-api-key': 'a-key' };
+
 /** A server of a project with a UI. */
 async function served(files: Record<string, string> = {}, more = '', environment = {}) {
   const folder = await project({
@@ -48,8 +52,8 @@ test('an assistant has the UI of its graph, also by its id', async () => {
 });
 
 test('other hosts keep the scheme of the page, and the mount prefix is part of the address', async () => {
-  await using http = await served({}, 'http: { mount_prefix: /agents }');
-  const headers = { host: 'agents.example.com' };
+  await using http = await served({}, 'http: { mount_prefix: /agents }', KEYS);
+  const headers = { ...KEY, host: 'agents.example.com' };
 
   const { text } = await http.app.post('/agents/ui/agent', { name: 'card' }, headers);
   expect(text).toContain('src="//agents.example.com/agents/ui/agent/entrypoint.js"');
@@ -83,10 +87,10 @@ test('a file is sent once for each content, and a change is seen at once', async
 });
 
 test('pages load files without a key; to ask for a component needs one', async () => {
-  await using http = await served({}, '', { AGENT_SERVER_API_KEYS: 'a-key' });
+  await using http = await served({}, '', KEYS);
 
   expect((await http.load('agent')).status).toBe(401);
-  expect((await http.load('agent', 'card', { 'x-api-key': 'a-key' })).status).toBe(200);
+  expect((await http.load('agent', 'card', KEY)).status).toBe(200);
   const script = await http.app.get('/ui/agent/entrypoint.js', { origin: 'https://chat.example.com' });
   expect(script.status).toBe(200);
   expect(script.headers['cross-origin-resource-policy']).toBe('cross-origin');
@@ -109,9 +113,9 @@ test('nothing but the files of a bundle is served', async () => {
 });
 
 test('what is asked for cannot leave its place in the HTML', async () => {
-  await using http = await served();
+  await using http = await served({}, '', KEYS);
   const name = `x');alert(1)//'"</script>`;
-  const { text } = await http.load('agent', name, { host: `a"onerror='alert(1)'` });
+  const { text } = await http.load('agent', name, { ...KEY, host: `a"onerror='alert(1)'` });
 
   expect(text).toBe(
     `<script src="//a&quot;onerror=&#39;alert(1)&#39;/ui/agent/entrypoint.js" ` +
