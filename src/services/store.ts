@@ -1,6 +1,6 @@
 import type { AccessEvent, Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
-import { BadRequest } from '../core/errors.ts';
+import { BadRequest, Forbidden } from '../core/errors.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type {
   StoreDelete,
@@ -11,6 +11,7 @@ import type {
   StorePut,
   StoreSearch,
 } from '../schemas/store.ts';
+import { itemPasses } from '../storage/store-visibility.ts';
 
 export type StoreService = ReturnType<typeof storeService>;
 
@@ -23,6 +24,8 @@ export function storeService({ store }: { store: LongTermStore }) {
     /** Throws `BadRequest` or `InvalidInput` for a namespace, a key or a path that cannot be. */
     async put(actor: Actor, item: StorePut): Promise<void> {
       const { asked, visibility } = await allowed(actor, 'store:put', item);
+      // What is there already is looked at where it is replaced.
+      if (visibility?.metadata && !itemPasses(asked, visibility.metadata)) throw new Forbidden('Forbidden');
       await store.apply([asked], visibility);
     },
 

@@ -1,7 +1,7 @@
 import { fieldCompares, fieldEquals } from './json-field.ts';
-import { metadataMatches } from './metadata-filter.ts';
 import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { isUnder, LIVE } from './store-rows.ts';
+import { visibleItem } from './store-visibility.ts';
 import type { Visibility } from './visibility.ts';
 
 export type StoreCondition =
@@ -32,11 +32,11 @@ export function isInScope({ namespace_prefix, conditions, visibility }: StoreSco
   return all([isUnder(namespace_prefix), LIVE, isVisible(visibility), ...conditions.map(condition)]);
 }
 
-/** An item has no metadata: rules speak of its value. Nor is it any thread or assistant, which ids speak of. */
+/** An item has no metadata: rules speak of what it is. Nor is it any thread or assistant, which ids speak of. */
 export function isVisible(visibility: Visibility | undefined): Sql | undefined {
   if (!visibility) return undefined;
   const { metadata, ids } = visibility;
-  return all([metadata && metadataMatches('store_items.value', metadata), ids && raw('false')]);
+  return all([metadata && visibleItem(metadata), ids && raw('false')]);
 }
 
 /** Items that fit a query equally well: the last changed first. */

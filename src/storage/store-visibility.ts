@@ -1,0 +1,40 @@
+import { isObject } from '../core/json.ts';
+import { contains } from './json.ts';
+import type { MetadataFilter } from './metadata-filter.ts';
+import { all, any, raw, type Sql, sql } from './sql.ts';
+
+/** What a filter of an owner rule speaks of: `namespace`, `key`, and the fields of the value (CONTRACT §13). */
+export interface StoreSubject {
+  readonly namespace: readonly string[];
+  readonly key: string;
+  readonly value: Record<string, unknown>;
+}
+
+/** The filter as a condition on `store_items`. */
+export function visibleItem(filter: MetadataFilter): Sql {
+  if ('all' in filter) return all(filter.all.map(visibleItem));
+  if ('any' in filter) return any(filter.any.map(visibleItem));
+  return all(Object.entries(filter.contains).map(([field, wanted]) => member(field, wanted)));
+}
+
+function member(field: string, wanted: unknown): Sql {
+  if (field === 'key') return typeof wanted === 'string' ? sql`store_items.key = ${wanted}` : raw('false');
+  if (field !== 'namespace') return sql`${contains('store_items.value', { [field]: wanted })}`;
+  // PostgreSQL takes a list to contain a plain value too, which would make `$contains` of an `$eq`.
+  return Array.isArray(wanted) ? sql`${contains('store_items.namespace', wanted)}` : raw('false');
+}
+
+/** The same for an item that is not stored yet. Lists are compared as handlers' filters have them: of plain values. */
+export function itemPasses(item: StoreSubject, filter: MetadataFilter): boolean {
+  if ('all' in filter) return filter.all.every((each) => itemPasses(item, each));
+  if ('any' in filter) return filter.any.some((each) => itemPasses(item, each));
+  const subject: Record<string, unknown> = { ...item.value, namespace: item.namespace, key: item.key };
+  return Object.entries(filter.contains).every(
+    ([field, wanted]) => Object.hasOwn(subject, field) && has(subject[field], wanted),
+  );
+}
+
+function has(value: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) return Array.isArray(value) && wanted.every((each) => value.includes(each));
+  return !isObject(wanted) && value === wanted;
+}

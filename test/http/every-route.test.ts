@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { type SCOPES, scopeOf } from '../../src/auth/scopes.ts';
+import { openApp } from '../support/app.ts';
+import { keyFile } from '../support/keys.ts';
+import { addressOf, operationsOf } from '../support/operations.ts';
+
+const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
+const IDS = {
+  thread_id: ID,
+  run_id: ID,
+  cron_id: ID,
+  delivery_id: ID,
+  checkpoint_id: ID,
+  assistant_id: 'echo',
+  model: 'echo',
+};
+const OPENAI = '{"openai":{"enabled":true}}';
+
+test('each operation that is not open has its place in the table of scopes', async () => {
+  await using server = await openApp({ graphs: ['echo'], environment: { LANGGRAPH_HTTP: OPENAI } });
+  const operations = operationsOf((await server.get('/openapi.json')).body);
+  expect(operations.length).toBeGreaterThan(70);
+  const unknown = operations.filter(({ id, open }) => !open && scopeOf(id) === undefined);
+  expect(unknown.map(({ id }) => id)).toEqual([]);
+});
+
+test('no operation answers without a key that is good for it', async () => {
+  await using file = await keyFile();
+  const environment = { ...file.environment, LANGGRAPH_HTTP: OPENAI };
+  await using server = await openApp({ graphs: ['echo'], environment });
+  const revoked = await file.make();
+  await file.revoke(revoked.key_id);
+  const expired = await file.make({ expires_at: '2020-01-01T00:00:00.000Z' });
+  const weaker = {
+    run: (await file.make({ scope: 'read' })).key,
+    admin: (await file.make({ scope: 'run' })).key,
+  };
+  const refusals: [string, string | undefined, number][] = [
+    ['none', undefined, 401],
+    ['wrong', 'ask_wrong', 401],
+    ['revoked', revoked.key, 401],
+    ['expired', expired.key, 401],
+  ];
+  let calls = 0;
+
+  for (const operation of operationsOf((await server.get('/openapi.json')).body)) {
+    if (operation.open) continue;
+    const url = addressOf(operation, IDS);
+    const scope = scopeOf(operation.id) as (typeof SCOPES)[number];
+    const tooWeak = scope === 'read' ? [] : [['too weak', weaker[scope], 403] as (typeof refusals)[number]];
+    for (const [what, key, status] of [...refusals, ...tooWeak]) {
+      const headers: Record<string, string> = key === undefined ? {} : { 'x-api-key': key };
+      const answer = await server.send(operation.method, url, operation.body, headers);
+      const [said, ...more] = Object.keys(answer.body ?? {});
+      const told = [operation.id, what, answer.status, said === 'detail' || said === 'error', more];
+      expect(told).toEqual([operation.id, what, status, true, []]);
+      calls += 1;
+    }
+  }
+  expect(calls).toBeGreaterThan(300);
+});
+
+test('a key of each scope opens what it is for', async () => {
+  await using file = await keyFile();
+  await using server = await openApp({ graphs: ['echo'], environment: file.environment });
+  const status = async (
+    scope: (typeof SCOPES)[number],
+    method: 'GET' | 'POST',
+    url: string,
+    body?: object,
+  ) => {
+    const { key } = await file.make({ scope });
+    return (await server.send(method, url, body, { 'x-api-key': key })).status;
+  };
+  expect(await status('read', 'POST', '/threads/search', {})).toBe(200);
+  expect(await status('read', 'GET', '/nope')).toBe(404);
+  expect(await status('run', 'POST', '/threads', {})).toBe(200);
+  expect(await status('run', 'GET', '/assistants/echo')).toBe(200);
+  expect(await status('admin', 'POST', '/assistants', { graph_id: 'echo' })).toBe(200);
+});

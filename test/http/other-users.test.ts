@@ -1,0 +1,131 @@
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { addressOf, type Operation, operationsOf } from '../support/operations.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/auth');
+const ALICE = { authorization: 'Bearer alice-token' };
+const BOB = { authorization: 'Bearer bob-token' };
+/** In everything that Alice makes. */
+const MARK = 'only-for-alice';
+
+type Server = Awaited<ReturnType<typeof openApp>>;
+
+/** One of each thing that somebody can own. */
+async function belongings(server: Server) {
+  const metadata = { mark: MARK };
+  const thread = await server.post('/threads', { metadata }, ALICE);
+  const { thread_id } = thread.body;
+  const input = { messages: [{ role: 'user', content: MARK }] };
+  await server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input, metadata }, ALICE);
+  const run = { assistant_id: 'echo', input, metadata, after_seconds: 1000 };
+  const { run_id } = (await server.post(`/threads/${thread_id}/runs`, run, ALICE)).body;
+  const assistant = await server.post('/assistants', { graph_id: 'echo', metadata }, ALICE);
+  const cron = { assistant_id: 'echo', schedule: '0 0 1 1 *', input, metadata };
+  const { cron_id } = (await server.post('/runs/crons', cron, ALICE)).body;
+  const item = { namespace: ['notes'], key: 'mine', value: { mark: MARK } };
+  await server.send('PUT', '/store/items', item, ALICE);
+  const state = await server.get(`/threads/${thread_id}/state`, ALICE);
+  const { checkpoint_id } = state.body.checkpoint;
+  return { thread_id, run_id, cron_id, checkpoint_id, assistant_id: assistant.body.assistant_id as string };
+}
+
+/** A body that reaches for what is Alice's. */
+function bodyOf({ id, body }: Operation, ids: Record<string, string>): object | undefined {
+  switch (id) {
+    case 'cancel_runs':
+      return { thread_id: ids['thread_id'], run_ids: [ids['run_id']] };
+    case 'prune_threads':
+      return { thread_ids: [ids['thread_id']] };
+    case 'get_thread_state_at_checkpoint_post':
+      return { checkpoint: { checkpoint_id: ids['checkpoint_id'] } };
+    case 'update_thread_state':
+      return { values: {} };
+    case 'create_run':
+    case 'wait_run':
+    case 'stream_run':
+      return { assistant_id: 'echo', input: {}, if_not_exists: 'create' };
+    case 'create_stateless_run':
+    case 'wait_stateless_run':
+    case 'stream_stateless_run':
+    case 'create_cron':
+      return { ...body, assistant_id: ids['assistant_id'] };
+    case 'create_stateless_runs':
+      return [{ assistant_id: ids['assistant_id'], input: {} }];
+    case 'create_thread':
+      return { thread_id: ids['thread_id'], if_exists: 'do_nothing' };
+    case 'create_assistant':
+      return { assistant_id: ids['assistant_id'], graph_id: 'echo', if_exists: 'do_nothing' };
+    case 'protocol_thread_command_post':
+      return { id: 1, method: 'state.get', params: {} };
+    case 'search_items':
+    case 'list_namespaces':
+    case 'search_threads':
+    case 'search_assistants':
+    case 'search_crons':
+    case 'search_deliveries':
+    case 'count_threads':
+    case 'count_assistants':
+    case 'count_crons':
+      return {};
+    default:
+      return body;
+  }
+}
+
+/** What belongs to nobody, or to whoever calls. */
+const NOBODYS = new Set([
+  'create_token',
+  'delete_item',
+  'get_info',
+  'get_item',
+  'get_metrics',
+  'get_ui_file',
+  'load_ui_component',
+  'mcp',
+  'put_item',
+  'test_webhook',
+]);
+const EMPTY = new Set(['[]', '0', '{"items":[]}', '{"namespaces":[]}']);
+
+test('no operation gives one user what another owns', async () => {
+  await using server = await openApp({ graphs: ['echo'], folder });
+  const ids = await belongings(server);
+  const calls: string[] = [];
+  for (const operation of operationsOf((await server.get('/openapi.json')).body)) {
+    if (operation.open) continue;
+    const url = addressOf(operation, { ...ids, namespace: 'x' });
+    const answer = await server.send(operation.method, url, bodyOf(operation, ids), BOB);
+    expect([operation.id, answer.text.includes(MARK)]).toEqual([operation.id, false]);
+    if (NOBODYS.has(operation.id)) continue;
+    const isRefused = answer.status >= 400 && answer.status < 500;
+    const isError = /"type":"error"|^event: error|404: /.test(answer.text);
+    const told = [operation.id, answer.status, answer.text.slice(0, 200)];
+    expect([...told, isRefused || isError || EMPTY.has(answer.text)]).toEqual([...told, true]);
+    calls.push(operation.id);
+  }
+  expect(calls.length).toBeGreaterThan(60);
+
+  const { thread_id, run_id, cron_id, assistant_id } = ids;
+  expect((await server.get(`/threads/${thread_id}`, ALICE)).body.metadata.owner).toBe('alice');
+  expect((await server.get(`/threads/${thread_id}/runs/${run_id}`, ALICE)).body.status).toBe('pending');
+  expect((await server.get(`/runs/crons/${cron_id}`, ALICE)).body.metadata.mark).toBe(MARK);
+  expect((await server.get(`/assistants/${assistant_id}`, ALICE)).body.version).toBe(1);
+  expect((await server.get('/store/items?namespace=notes&key=mine', ALICE)).body.value).toEqual({
+    mark: MARK,
+  });
+  expect((await server.get('/store/items?namespace=notes&key=mine', BOB)).body).toBeNull();
+});
+
+test('handlers may send everybody to namespaces of their own in the store', async () => {
+  await using server = await openApp({ graphs: ['echo'], folder });
+  const item = { namespace: ['notes'], key: 'a', value: { text: 'mine' } };
+  await server.send('PUT', '/store/items', item, ALICE);
+  const found = await server.post('/store/items/search', { namespace_prefix: [] }, ALICE);
+  expect(found.body.items).toMatchObject([{ namespace: ['alice', 'notes'], key: 'a' }]);
+  expect((await server.post('/store/namespaces', {}, BOB)).body).toEqual({ namespaces: [] });
+  await server.send('DELETE', '/store/items', { namespace: ['notes'], key: 'a' }, BOB);
+  expect((await server.get('/store/items?namespace=notes&key=a', ALICE)).body.value).toEqual({
+    text: 'mine',
+  });
+});

@@ -1,0 +1,34 @@
+/** An operation of the OpenAPI document, ready to be called. */
+export interface Operation {
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  /** Needs no key. */
+  readonly open: boolean;
+  /** The example of the document. */
+  readonly body: Record<string, unknown> | undefined;
+}
+
+interface Described {
+  operationId: string;
+  security?: unknown[];
+  requestBody?: { content: Record<string, { example?: Record<string, unknown> }> };
+}
+
+/** Every operation of a document. */
+export function operationsOf(document: { paths: Record<string, Record<string, Described>> }): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, security, requestBody }]) => ({
+      id: operationId,
+      method: method.toUpperCase() as Operation['method'],
+      path,
+      open: security?.length === 0,
+      body: requestBody && (Object.values(requestBody.content)[0]?.example ?? {}),
+    })),
+  );
+}
+
+/** The path with ids in the places of its parameters. */
+export function addressOf({ path }: Operation, ids: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'nothing');
+}
