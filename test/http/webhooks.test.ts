@@ -115,6 +115,24 @@ test.each([
   });
 });
 
+test('a run whose place another takes tells which', async () => {
+  const { path, webhook } = address();
+  const thread_id = await http.thread();
+  const sleep = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+  const first = await http.post(`/threads/${thread_id}/runs`, { ...sleep, webhook });
+  const isRunning = async () =>
+    (await http.get(`/threads/${thread_id}/runs/${first.body.run_id}`)).body.status === 'running';
+  await until('it was running', isRunning);
+  const next = await http.post(`/threads/${thread_id}/runs`, { ...ECHO, multitask_strategy: 'interrupt' });
+  expect((await told(path)).body).toMatchObject({
+    status: 'interrupted',
+    error: {
+      error: 'UserInterrupt',
+      message: expect.stringContaining(`superseded by run ${next.body.run_id}`),
+    },
+  });
+});
+
 test('a run that takes too long tells it', async () => {
   await using impatient = await openApp({
     graphs: ['sleeper'],
