@@ -12,3 +12,8 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+/** Epoch ms of an ISO-8601 text; one without an offset is in UTC. NaN for what is none. */
+export function momentOf(text: string): number {
+  return Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+}

@@ -1,11 +1,17 @@
 import { z } from 'zod';
+import { momentOf } from '../core/clock.ts';
 import { Config } from './assistants.ts';
 import { JsonObject, Limit, Offset, QueryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
 /** When a schedule ends: with an offset, or without one in UTC, as Python writes a time that knows no zone. */
 const EndTime = z.iso
-  .datetime({ offset: true, local: true, error: 'must be a date and time (ISO 8601)' })
+  .datetime({ offset: true, local: true, error: 'must be a date and time, such as 2030-12-31T23:59:59Z' })
+  // What both databases can keep and sort.
+  .refine(
+    (text) => momentOf(text) >= Date.UTC(1900, 0) && momentOf(text) < Date.UTC(10_000, 0),
+    'must be in the years 1900 to 9999',
+  )
   .meta({ format: 'date-time' });
 
 /** Runs that are made by the clock (CONTRACT §11). */
@@ -55,7 +61,10 @@ const RUN_FIELDS = {
 export const CRON_RUN_FIELDS: readonly string[] = [...Object.keys(RUN_FIELDS), 'if_not_exists'];
 
 const SCHEDULE = {
-  schedule: z.string().describe('Five fields: minute, hour, day of month, month, day of week; or `@daily`.'),
+  schedule: z
+    .string()
+    .max(1000)
+    .describe('Five fields: minute, hour, day of month, month, day of week; or `@daily`.'),
   timezone: z
     .string()
     .nullish()
@@ -102,7 +111,10 @@ export const CronPatch = z.looseObject({
 export type CronPatch = z.infer<typeof CronPatch>;
 
 export const CronCount = z.looseObject({
-  assistant_id: Uuid.optional().describe('Only crons of this assistant.'),
+  assistant_id: z
+    .string()
+    .optional()
+    .describe('Only crons of this assistant: its id, or the name of a graph.'),
   thread_id: Uuid.optional().describe('Only crons of this thread.'),
   metadata: JsonObject.optional().describe('Only crons whose metadata contains this.'),
 });

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import type { CronCreate, CronPatch, ThreadCronCreate } from '../schemas/crons.ts';
 import type { StoredCron } from '../storage/cron-row.ts';
 import { ownConfig } from './cron-runs.ts';
-import { momentOf, nextDate, unlessOver } from './cron-schedule.ts';
+import { endsAt, nextDate, unlessOver } from './cron-schedule.ts';
 import { mirrorContext } from './mirror-context.ts';
 
 interface CronContext {
@@ -21,7 +21,7 @@ interface CronContext {
 export function newCron(input: CronCreate | ThreadCronCreate, context: CronContext): StoredCron {
   const { actor, cron_id, assistant_id, thread_id, metadata, now_ms } = context;
   const { schedule, timezone = null, end_time = null, enabled = true } = input;
-  const ends_at = momentOf(end_time);
+  const ends_at = endsAt(end_time);
   const now = timestamp(now_ms);
   return {
     cron_id,
@@ -58,7 +58,7 @@ export function revisedCron(
     timezone,
     end_time,
     enabled,
-    ends_at: momentOf(end_time),
+    ends_at: endsAt(end_time),
     payload: payloadOf(merged(stored.payload, patch), stored.cron_id),
     metadata: { ...stored.metadata, ...metadata },
     on_run_completed: stored.thread_id === null ? (patch.on_run_completed ?? stored.on_run_completed) : null,

@@ -1,4 +1,4 @@
-import { timestamp } from '../core/clock.ts';
+import { momentOf, timestamp } from '../core/clock.ts';
 import { nextRun } from '../core/cron-times.ts';
 import type { StoredCron } from '../storage/cron-row.ts';
 
@@ -19,9 +19,7 @@ export function unlessOver(date: string, ends_at: string | null): string | null 
   return ends_at !== null && date > ends_at ? null : date;
 }
 
-/** The moment that a checked `end_time` means: UTC unless it has an offset. */
-export function momentOf(end_time: string | null): string | null {
-  if (end_time === null) return null;
-  const hasOffset = /(Z|[+-]\d\d:?\d\d)$/i.test(end_time);
-  return timestamp(Date.parse(hasOffset ? end_time : `${end_time}Z`));
+/** When a cron with this `end_time` is over. */
+export function endsAt(end_time: string | null): string | null {
+  return end_time === null ? null : timestamp(momentOf(end_time));
 }

@@ -2,6 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import { checkSchedule } from '../core/cron-times.ts';
 import { BadRequest, InvalidInput, NotFound } from '../core/errors.ts';
+import { isUuid } from '../core/ids.ts';
 import type {
   Cron,
   CronCount,
@@ -64,13 +65,15 @@ export function cronService(deps: CronDeps) {
 
     async search(actor: Actor, query: CronSearch): Promise<Page<Partial<Cron>>> {
       const visibility = await authorize(actor, 'crons:search', { ...query });
-      const rows = await crons.search({ ...query, limit: query.limit + 1 }, visibility);
+      const filter = withAssistant(deps, query);
+      const rows = await crons.search({ ...filter, limit: query.limit + 1 }, visibility);
       const selected = rows.map((row) => pick(shown(row), query.select));
       return pageOf(selected, query.limit, query.offset);
     },
 
     async count(actor: Actor, filter: CronCount): Promise<number> {
-      return crons.count(filter, await authorize(actor, 'crons:search', { ...filter }));
+      const visibility = await authorize(actor, 'crons:search', { ...filter });
+      return crons.count(withAssistant(deps, filter), visibility);
     },
 
     /** A time that has come but is not served yet is kept, unless the schedule itself changes. */
@@ -108,6 +111,14 @@ async function assistantId({ assistants }: CronDeps, actor: Actor, id: string): 
     const isMissing = error instanceof NotFound || error instanceof InvalidInput;
     throw isMissing ? new NotFound(`Assistant '${id}' not found`) : error;
   }
+}
+
+/** The name of a graph stands for the assistant it comes with. */
+function withAssistant<Filter extends CronCount>({ assistants }: CronDeps, filter: Filter): Filter {
+  if (filter.assistant_id === undefined) return filter;
+  const assistant_id = assistants.idOf(filter.assistant_id);
+  if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+  return { ...filter, assistant_id };
 }
 
 async function requireThread({ threads }: CronDeps, actor: Actor, thread_id: string): Promise<void> {

@@ -66,14 +66,17 @@ describe('what cannot be is refused when it is made', () => {
     [{ schedule: undefined }, 422, 'schedule'],
     [{ assistant_id: undefined }, 422, 'assistant_id'],
     [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'. Use IANA timezone format"],
+    [{ schedule: '0,'.repeat(100_000) }, 422, 'schedule'],
     [{ end_time: 'x' }, 422, 'end_time: must be a date and time'],
+    [{ end_time: '0000-01-01T00:00:00Z' }, 422, 'end_time: must be in the years'],
+    [{ end_time: '9999-12-31T23:59:59-23:59' }, 422, 'end_time: must be in the years'],
     [{ enabled: 'yes' }, 422, 'enabled'],
     [{ stream_mode: 'sideways' }, 422, 'stream_mode'],
     [{ assistant_id: 'x' }, 404, "Assistant 'x' not found"],
     [{ assistant_id: NOBODY }, 404, `Assistant '${NOBODY}' not found`],
     [{ config: { configurable: { a: 1 } }, context: { b: 2 } }, 400, 'Cannot specify both'],
     [{ webhook: 'ftp://example.com' }, 422, 'ftp'],
-  ])('%j', async (fields, status, detail) => {
+  ])('%#: %j', async (fields, status, detail) => {
     const answer = await http.post('/runs/crons', { ...YEARLY, ...fields });
     expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
   });
@@ -205,11 +208,14 @@ describe('a search', () => {
     expect(await found({ sort_order: 'desc' })).toEqual([1, 3, 2]);
     expect(await found({ thread_id })).toEqual([3]);
     expect(await found({ assistant_id: own.assistant_id })).toEqual([1]);
+    expect(await found({ assistant_id: 'echo' })).toEqual([3, 2]);
     expect(await found({ enabled: false })).toEqual([2]);
     expect(await found({ metadata: { ...mark, deep: { in: ['b'] } } })).toEqual([2]);
     expect(await found({ limit: 1, offset: 1 })).toEqual([1]);
     expect((await http.post('/runs/crons/count', { metadata: mark })).body).toBe(3);
     expect((await http.post('/runs/crons/count', { thread_id })).body).toBe(1);
+    const ofEcho = { assistant_id: 'echo', metadata: mark };
+    expect((await http.post('/runs/crons/count', ofEcho)).body).toBe(2);
   });
 
   test('says whether more follow, and returns what is selected', async () => {
@@ -231,7 +237,7 @@ describe('a search', () => {
     { limit: 0 },
     { limit: 1001 },
     { sort_by: 'schedule' },
-    { assistant_id: 'echo' },
+    { assistant_id: 'x' },
     { select: ['x'] },
   ])('for what cannot be is refused: %j', async (query) => {
     expect((await http.post('/runs/crons/search', query)).status).toBe(422);
