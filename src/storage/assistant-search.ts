@@ -6,15 +6,15 @@ import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
 import type { TableFilter } from './search/table-search.ts';
-import { all, type DialectSql, raw, sql } from './sql.ts';
+import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from './visibility.ts';
 
-const SORT: Record<AssistantSearch['sort_by'], string> = {
-  assistant_id: 'assistants.assistant_id',
-  created_at: 'assistants.created_at',
-  updated_at: 'assistants.updated_at',
-  name: 'lower(assistants.name)',
-  graph_id: 'assistants.graph_id',
+const SORT: Record<AssistantSearch['sort_by'], Sql> = {
+  assistant_id: raw('assistants.assistant_id'),
+  created_at: raw('assistants.created_at'),
+  updated_at: raw('assistants.updated_at'),
+  name: sql`${{ sqlite: raw('unicode_lower(assistants.name)'), postgres: raw('lower(assistants.name)') }}`,
+  graph_id: raw('assistants.graph_id'),
 };
 
 export async function searchAssistants(
@@ -25,7 +25,7 @@ export async function searchAssistants(
   const ids = await findIds(reader, {
     ...filterOf(query, visibility),
     id: 'assistants.assistant_id',
-    sort: raw(SORT[query.sort_by]),
+    sort: SORT[query.sort_by],
     order: query.sort_order,
     limit: query.limit,
     offset: query.offset,

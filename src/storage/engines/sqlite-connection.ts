@@ -33,6 +33,7 @@ export function connect(path: string, options: { readonly: boolean }): Connectio
   connection.function('json_merge', { deterministic: true }, jsonMerge);
   // SQLite's own `lower` knows ASCII only, and it lacks `strpos`.
   connection.function('lower', { deterministic: true }, lower);
+  connection.function('unicode_lower', { deterministic: true }, lower);
   connection.function(
     'strpos',
     { deterministic: true },
