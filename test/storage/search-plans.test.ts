@@ -22,7 +22,7 @@ const SORTED = /TEMP B-TREE FOR ORDER BY|Sort Key/;
 describeEachDatabase('the plan of a search', (open) => {
   test('has an index for each filter and order', async () => {
     await using db = await open();
-    await seedThreads(db, 6000);
+    await seedThreads(db, 4000);
     const search = (query: object) =>
       plansOf(db, (reader) => searchThreads(reader, ThreadSearch.parse(query)));
 
@@ -63,7 +63,7 @@ describeEachDatabase('the plan of a search', (open) => {
 
   test('has an index for values, and reads a state only where its outline does not tell', async () => {
     await using db = await open();
-    await seedThreads(db, 6000);
+    await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { values: { topic: 'topic-3' } }));
     expect(plan).toMatch(
       /threads_outline_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_outline/,
@@ -74,7 +74,7 @@ describeEachDatabase('the plan of a search', (open) => {
 
   test('counts a status in its index', async () => {
     await using db = await open();
-    await seedThreads(db, 6000);
+    await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { status: 'interrupted' }));
     expect(plan).toMatch('threads_status');
     expect(plan).not.toMatch(WHOLE_TABLE);

@@ -16,10 +16,10 @@ describeEachDatabase('values of threads', (open) => {
     await using db = await open();
     const threads = threadRepository(db);
     const random = new RandomJson(7);
-    const states = Array.from({ length: 300 }, (_, n) => ({
+    const states = Array.from({ length: 120 }, (_, n) => ({
       ...random.object(),
       ...(n % 3 === 0 && { a: { long: LONG, more: random.value(2) } }),
-      ...(n % 50 === 0 && { b: LARGE }),
+      ...(n % 20 === 0 && { b: LARGE }),
     }));
     for (const [n, state] of states.entries()) {
       await threads.insert(freshThread(n));
@@ -30,7 +30,7 @@ describeEachDatabase('values of threads', (open) => {
       { b: LARGE },
       { a: { long: LONG } },
       { a: {} },
-      ...Array.from({ length: 150 }, () => random.partOfObject(random.one(states))),
+      ...Array.from({ length: 60 }, () => random.partOfObject(random.one(states))),
     ];
     for (const wanted of questions) {
       const stored = JSON.parse(toJson(wanted));

@@ -5,11 +5,11 @@ import type { TablePage } from './table-search.ts';
 import { walk } from './walk.ts';
 
 /** So few rows are read and sorted sooner than anything is decided. */
-const FEW = 1000;
+const FEW = 2000;
 /** So many are still read and sorted, some 60 ms, rather than a whole table walked. */
 const MANY = 20_000;
 /** How far we go in the order of the page for the rows of a filter that is not selective: most often far enough. */
-const STROLL = 20_000;
+const STROLL = 10_000;
 
 /**
  * The ids of a page, in its order. PostgreSQL chooses its way by statistics. On SQLite we choose: the rows of the most
