@@ -3,7 +3,7 @@ import type { DialectSql, Sql } from '../sql.ts';
 
 /** What of a table is looked for. */
 export interface TableFilter {
-  readonly table: 'threads' | 'assistants' | 'crons';
+  readonly table: 'threads' | 'assistants';
   /** All that a row must be, in the words of one statement. */
   readonly where: readonly (Sql | DialectSql)[];
   /**

@@ -7,8 +7,8 @@ import { measureLoad } from '../load.ts';
 import { ENGINES, type MakeDatabase } from '../search-database.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
-const REQUESTS = 60;
-const WARM_UP = 5;
+const REQUESTS = 200;
+const WARM_UP = 20;
 const CREATIONS = 400;
 const MEGABYTE = 1024 ** 2;
 
