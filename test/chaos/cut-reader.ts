@@ -1,19 +1,28 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RemoteRun } from '../support/remote-runs.ts';
 import { type SseEvent, sseEvents } from '../support/sse.ts';
 
-/** A client of a run's stream that comes back after the last event it has, until the run has ended. */
+export interface CutStream {
+  readonly path: string;
+  /** The id that stands for all of it. */
+  readonly all: string;
+  /** The last event of a stream that does not end by itself. */
+  readonly isLast?: (event: SseEvent) => boolean;
+}
+
+/** A client of an event stream that comes back after the last event it has, until the stream has ended. */
 export class CutReader {
   readonly seen: SseEvent[] = [];
   /** How often the connection was cut on purpose. */
   cuts = 0;
   /** How often it could not be had, or broke by itself. */
   failures = 0;
-  readonly #stream: string;
+  readonly #url: string;
+  readonly #stream: CutStream;
 
-  constructor(url: string, { thread_id, run_id }: RemoteRun) {
-    this.#stream = `${url}/threads/${thread_id}/runs/${run_id}/stream`;
+  constructor(url: string, stream: CutStream) {
+    this.#url = url + stream.path;
+    this.#stream = stream;
   }
 
   /** Cuts the first connections after so many bytes, wherever in an event that is. */
@@ -24,15 +33,22 @@ export class CutReader {
         this.cuts++;
       } catch {
         this.failures++;
-        await sleep(50);
+        await sleep(100);
       }
     }
   }
 
   async #readSome(bytes: number): Promise<'cut' | 'end'> {
-    const response = await open(this.#stream, this.seen.at(-1)?.id ?? '-1');
+    const { all, isLast } = this.#stream;
+    const response = await open(this.#url, this.seen.at(-1)?.id ?? all);
     const outcome = { isCut: false };
-    for await (const event of sseEvents(firstBytes(response, bytes, outcome))) this.seen.push(event);
+    for await (const event of sseEvents(firstBytes(response, bytes, outcome))) {
+      this.seen.push(event);
+      if (isLast?.(event)) {
+        response.destroy();
+        return 'end';
+      }
+    }
     return outcome.isCut ? 'cut' : 'end';
   }
 }

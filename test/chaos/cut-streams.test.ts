@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { HttpClient } from '../support/http-client.ts';
-import { startRun } from '../support/remote-runs.ts';
+import { type RemoteRun, startRun } from '../support/remote-runs.ts';
 import type { SseEvent } from '../support/sse.ts';
 import { until } from '../support/until.ts';
-import { CutReader } from './cut-reader.ts';
+import { CutReader, type CutStream } from './cut-reader.ts';
 import { startChaosServer } from './server.ts';
 
 const RUNS = 50;
@@ -34,11 +34,11 @@ test('streams that are cut at 200 places, and two kills, bring every event once'
   await Promise.all(reading);
 
   expect(clients.map(({ cuts }) => cuts)).toEqual(Array(RUNS).fill(CUTS_A_STREAM));
-  for (const [index, { seen, run }] of clients.entries()) {
+  for (const [index, { seen, stream }] of clients.entries()) {
     const message = `seed ${seed}, stream ${index}`;
     const numbers = seen.map(({ id }) => Number(id));
     expect(numbers, message).toEqual(seen.map((_, position) => position + 1));
-    const again = new CutReader(server.process.url, run);
+    const again = new CutReader(server.process.url, stream);
     await again.read([]);
     expect(again.seen, message).toEqual(seen);
     expect(attempts(seen), message).toEqual([1, 2, 3]);
@@ -46,7 +46,7 @@ test('streams that are cut at 200 places, and two kills, bring every event once'
   }
 });
 
-/** A run for each, all under way at the same time. */
+/** A run for each, all under way at the same time; half of them follow its thread. */
 async function startClients(http: HttpClient, url: string) {
   const body = {
     assistant_id: 'tokens',
@@ -55,27 +55,42 @@ async function startClients(http: HttpClient, url: string) {
     stream_resumable: true,
   };
   const runs = await Promise.all(Array.from({ length: RUNS }, () => startRun(http, body)));
-  return runs.map((run) => Object.assign(new CutReader(url, run), { run }));
+  const streams = runs.map((run, index) => (index % 2 === 0 ? streamOfRun(run) : streamOfThread(run)));
+  return streams.map((stream) => Object.assign(new CutReader(url, stream), { stream }));
+}
+
+function streamOfRun({ thread_id, run_id }: RemoteRun): CutStream {
+  return { path: `/threads/${thread_id}/runs/${run_id}/stream`, all: '-1' };
+}
+
+/** It goes on after the run, whose end is an event. */
+function streamOfThread({ thread_id }: RemoteRun): CutStream {
+  const isLast = ({ event, data }: SseEvent) => event === 'metadata' && data.includes('run_done');
+  return { path: `/threads/${thread_id}/stream`, all: '-', isLast };
 }
 
 function places(next: () => number): number[] {
   return Array.from({ length: CUTS_A_STREAM }, () => 1 + Math.floor(next() * MAX_BYTES));
 }
 
+function isBegin({ event, data }: SseEvent): boolean {
+  return event === 'metadata' && data.includes('attempt');
+}
+
 function attempts(events: readonly SseEvent[]): number[] {
-  const metadata = events.filter(({ event }) => event === 'metadata');
-  return metadata.map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
+  const begins = events.filter(isBegin);
+  return begins.map(({ data }) => (JSON.parse(data) as { attempt: number }).attempt);
 }
 
 /** How many events of an attempt have come; none before it began. */
 function eventsOf(events: readonly SseEvent[], attempt: number): number {
-  const begins = events.flatMap(({ event }, position) => (event === 'metadata' ? [position] : []));
+  const begins = events.flatMap((event, position) => (isBegin(event) ? [position] : []));
   return events.length - (begins[attempt - 1] ?? events.length);
 }
 
 /** The tokens of the last attempt: it says its step again from the beginning. */
 function lastAnswer(events: readonly SseEvent[]): string[] {
-  const begin = events.findLastIndex(({ event }) => event === 'metadata');
+  const begin = events.findLastIndex(isBegin);
   const messages = events.slice(begin).filter(({ event }) => event === 'messages');
   const contents = messages.map(({ data }) => (JSON.parse(data) as [{ content: string }])[0].content);
   return contents.filter((content) => content !== '');
