@@ -6,7 +6,7 @@ import { type BenchServer, benchServer } from '../bench-server.ts';
 import type { Figure, Scenario } from '../figures.ts';
 
 const SILENT = 200;
-const EVENTS = 100;
+const EVENTS = 60;
 const EVENT_BYTES = 200 * 1024;
 const MEGABYTE = 1024 ** 2;
 /** Of CPU in a second: what a server with nothing to do may use. */
