@@ -41,7 +41,7 @@ export async function indexWords(
 export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
   const found = query.any.map(
     (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
-      where ${has(term, query, scope)} and ${isInScope(scope)} ${NEWEST}) one`,
+      where ${has(term, query, scope)} and ${isInScope(scope)} ${ENOUGH}) one`,
   );
   const rows = await reader.all<{ item_id: number; rank: number }>(sql`
     with found as materialized (${join(found, ' union all ')}),
@@ -63,12 +63,15 @@ const FROM: DialectSql = {
 };
 
 /**
- * SQLite stops the process while it searches: of a word that more items of the scope have, the newest are enough. For a
- * word of 125,000 items this took 630 ms without.
+ * Of a word that more items of the scope have, this many are enough: for a word of 125,000 items a search took 630 ms
+ * with SQLite, in which the process did nothing else, and 4.7 s with PostgreSQL.
  */
-const NEWEST: DialectSql = {
-  sqlite: raw('order by store_words.rowid desc limit 10000'),
-  postgres: raw(''),
+const MOST_FOUND = 10_000;
+
+/** With SQLite the newest, which costs nothing more; with PostgreSQL whichever lie first. */
+const ENOUGH: DialectSql = {
+  sqlite: raw(`order by store_words.rowid desc limit ${MOST_FOUND}`),
+  postgres: raw(`limit ${MOST_FOUND}`),
 };
 
 /** The item has the term and none of the unwanted ones; below the namespace, which the word index knows too. */

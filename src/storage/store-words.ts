@@ -5,6 +5,8 @@ const MOST_WORDS = 10_000;
 /** Of one query. */
 const MOST_TERMS = 32;
 const LONGEST_WORD = 64;
+/** Of a text: its words beyond are too many, or no words. */
+const MOST_CHARACTERS = MOST_WORDS * LONGEST_WORD;
 
 /** Scripts without spaces between words: each character is a word, and a phrase finds them in order. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
@@ -16,6 +18,7 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
  */
 export function wordsOf(text: string, most: number = MOST_WORDS): string[] {
   const plain = text
+    .slice(0, MOST_CHARACTERS)
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
