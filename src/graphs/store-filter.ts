@@ -1,6 +1,6 @@
 import { BadRequest } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
-import type { StoreCondition } from '../storage/store-scope.ts';
+import type { StoreCondition } from '../storage/store/scope.ts';
 
 const OPERATORS = { $eq: 'eq', $ne: 'ne', $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
 

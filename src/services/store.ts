@@ -11,7 +11,7 @@ import type {
   StorePut,
   StoreSearch,
 } from '../schemas/store.ts';
-import { itemPasses } from '../storage/store-visibility.ts';
+import { itemPasses } from '../storage/store/visibility.ts';
 
 export type StoreService = ReturnType<typeof storeService>;
 

@@ -17,7 +17,7 @@ import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
 import { serverSecretRepository } from './server-secrets.ts';
 import { sql } from './sql.ts';
-import { storeItemRepository } from './store-items.ts';
+import { storeItemRepository } from './store/items.ts';
 import { threadLogRepository } from './thread-log.ts';
 import { threadRepository } from './threads.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';

@@ -6,7 +6,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { CronTicks } from '../services/cron-ticks.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { StoreItemRepository } from '../storage/store-items.ts';
+import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { cronLoop } from './crons.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from '../core/logger.ts';
-import type { StoreItemRepository } from '../storage/store-items.ts';
+import type { StoreItemRepository } from '../storage/store/items.ts';
 import { Loop } from './loop.ts';
 
 /** Items removed in one transaction: others must not wait for it. */

@@ -3,7 +3,7 @@ import type { Embedder } from '../../src/graphs/embedder.ts';
 import { type LongTermStore, longTermStore, type StoreTtlRules } from '../../src/graphs/long-term-store.ts';
 import { type StoreIndexRules, storeIndex } from '../../src/graphs/store-index.ts';
 import type { Db } from '../../src/storage/db.ts';
-import { storeItemRepository } from '../../src/storage/store-items.ts';
+import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { bagOfWords } from './bag-of-words.ts';
 
 const TTL: StoreTtlRules = { refresh_on_read: true };

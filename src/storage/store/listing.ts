@@ -1,7 +1,7 @@
-import type { Reader } from './db.ts';
-import { all, type DialectSql, type Sql, sql } from './sql.ts';
-import { isUnder } from './store-rows.ts';
-import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './store-scope.ts';
+import type { Reader } from '../db.ts';
+import { all, type DialectSql, type Sql, sql } from '../sql.ts';
+import { isUnder } from './rows.ts';
+import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
 
 /** Items that are read and sorted rather than walked through in the order of their change. */
 const FEW = 5000;

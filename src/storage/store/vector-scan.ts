@@ -1,8 +1,8 @@
-import type { Reader } from './db.ts';
-import { sql } from './sql.ts';
-import { isItem } from './store-rows.ts';
-import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './store-scope.ts';
-import type { VectorQuery } from './store-vectors.ts';
+import type { Reader } from '../db.ts';
+import { sql } from '../sql.ts';
+import { isItem } from './rows.ts';
+import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
+import type { VectorQuery } from './vectors.ts';
 
 /** Items whose vectors are in memory at once, and between which the process does other things. */
 const BATCH = 1000;

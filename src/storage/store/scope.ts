@@ -1,8 +1,8 @@
-import { fieldCompares, fieldEquals } from './json-field.ts';
-import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { isUnder, LIVE } from './store-rows.ts';
-import { visibleItem } from './store-visibility.ts';
-import type { Visibility } from './visibility.ts';
+import { fieldCompares, fieldEquals } from '../json-field.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../sql.ts';
+import type { Visibility } from '../visibility.ts';
+import { isUnder, LIVE } from './rows.ts';
+import { visibleItem } from './visibility.ts';
 
 export type StoreCondition =
   | { readonly field: string; readonly is: 'eq' | 'ne'; readonly value: unknown }

@@ -1,6 +1,6 @@
-import { toJson } from '../core/json.ts';
-import { type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { NOW } from './time.ts';
+import { toJson } from '../../core/json.ts';
+import { type DialectSql, raw, type Sql, sql } from '../sql.ts';
+import { NOW } from '../time.ts';
 
 /** Not expired. */
 export const LIVE: Sql = sql`(expires_at is null or expires_at > ${NOW})`;

@@ -1,7 +1,7 @@
-import { isObject } from '../core/json.ts';
-import { contains } from './json.ts';
-import type { MetadataFilter } from './metadata-filter.ts';
-import { all, any, raw, type Sql, sql } from './sql.ts';
+import { isObject } from '../../core/json.ts';
+import { contains } from '../json.ts';
+import type { MetadataFilter } from '../metadata-filter.ts';
+import { all, any, raw, type Sql, sql } from '../sql.ts';
 
 /** What a filter of an owner rule speaks of: `namespace`, `key`, and the fields of the value (CONTRACT §13). */
 export interface StoreSubject {

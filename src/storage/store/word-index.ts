@@ -1,7 +1,7 @@
-import type { Reader, Transaction } from './db.ts';
-import { type DialectSql, join, raw, sql } from './sql.ts';
-import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './store-scope.ts';
-import { scopeOf, scopesOf, type WordQuery, wordsOf } from './store-words.ts';
+import type { Reader, Transaction } from '../db.ts';
+import { type DialectSql, join, raw, sql } from '../sql.ts';
+import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
+import { scopeOf, scopesOf, type WordQuery, wordsOf } from './words.ts';
 
 /** For an `insert into store_items`: PostgreSQL keeps the words in the row. */
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };

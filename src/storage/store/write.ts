@@ -1,14 +1,14 @@
-import { toJson } from '../core/json.ts';
-import type { StoreItem } from '../schemas/store.ts';
-import type { Transaction } from './db.ts';
-import { canonicalJson } from './json.ts';
-import { raw, sql } from './sql.ts';
-import { prefixOf } from './store-rows.ts';
-import { isVisible } from './store-scope.ts';
-import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './store-text.ts';
-import { putVectors, type VectorForm } from './store-vectors.ts';
-import { NOW, nowPlus } from './time.ts';
-import type { Visibility } from './visibility.ts';
+import { toJson } from '../../core/json.ts';
+import type { StoreItem } from '../../schemas/store.ts';
+import type { Transaction } from '../db.ts';
+import { canonicalJson } from '../json.ts';
+import { raw, sql } from '../sql.ts';
+import { NOW, nowPlus } from '../time.ts';
+import type { Visibility } from '../visibility.ts';
+import { prefixOf } from './rows.ts';
+import { isVisible } from './scope.ts';
+import { putVectors, type VectorForm } from './vectors.ts';
+import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './word-index.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */

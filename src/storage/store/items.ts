@@ -1,11 +1,12 @@
-import type { StoreItem, StoreMatch } from '../schemas/store.ts';
-import type { Db, Transaction } from './db.ts';
-import { all, type DialectSql, raw, sql } from './sql.ts';
-import { listItems } from './store-listing.ts';
-import { listNamespaces, type NamespaceQuery } from './store-namespaces.ts';
-import { isItem, LIVE, prefixOf } from './store-rows.ts';
-import { type Found, isVisible, type StoreScope } from './store-scope.ts';
-import { findByWords } from './store-text.ts';
+import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
+import type { Db, Transaction } from '../db.ts';
+import { all, type DialectSql, raw, sql } from '../sql.ts';
+import { NOW, nowPlusMinutes } from '../time.ts';
+import type { Visibility } from '../visibility.ts';
+import { listItems } from './listing.ts';
+import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
+import { isItem, LIVE, prefixOf } from './rows.ts';
+import { type Found, isVisible, type StoreScope } from './scope.ts';
 import {
   BYTES,
   findNearest,
@@ -13,11 +14,10 @@ import {
   putVectors,
   type VectorForm,
   type VectorQuery,
-} from './store-vectors.ts';
-import { wordQuery } from './store-words.ts';
-import { type StoreWrite, type WriteStep, writeItem } from './store-write.ts';
-import { NOW, nowPlusMinutes } from './time.ts';
-import type { Visibility } from './visibility.ts';
+} from './vectors.ts';
+import { findByWords } from './word-index.ts';
+import { wordQuery } from './words.ts';
+import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
 
 /** What a search goes by: words of a text, or a vector; without either all items fit alike. */
 export type StoreSearchQuery = string | VectorQuery | undefined;

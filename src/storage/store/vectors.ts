@@ -1,8 +1,8 @@
-import type { Db, Reader, Transaction } from './db.ts';
-import { insertRows } from './insert-rows.ts';
-import { type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './store-scope.ts';
-import { nearestInProcess } from './store-vectors-scan.ts';
+import type { Db, Reader, Transaction } from '../db.ts';
+import { insertRows } from '../insert-rows.ts';
+import { type DialectSql, raw, type Sql, sql } from '../sql.ts';
+import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
+import { nearestInProcess } from './vector-scan.ts';
 
 /**
  * How vectors lie in the database: as bytes, which SQLite compares and PostgreSQL only keeps, or as pgvector's own type,

@@ -1,8 +1,8 @@
-import type { Db } from './db.ts';
-import { all, type DialectSql, raw, type Sql, sql } from './sql.ts';
-import { afterPrefix, LIVE, prefixOf } from './store-rows.ts';
-import { isVisible } from './store-scope.ts';
-import type { Visibility } from './visibility.ts';
+import type { Db } from '../db.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../sql.ts';
+import type { Visibility } from '../visibility.ts';
+import { afterPrefix, LIVE, prefixOf } from './rows.ts';
+import { isVisible } from './scope.ts';
 
 export interface NamespaceQuery {
   /** First labels; `*` is any one label. */
