@@ -9,7 +9,7 @@ import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
 import type { Config } from './config/schema.ts';
 import { VERSION } from './config/version.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type Clock, systemClock, timestamp } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import type { Logger } from './core/logger.ts';
 import { LiveRuns } from './events/live-runs.ts';
@@ -89,6 +89,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       queue: storage.queue.figures,
       workers: workers.figures,
       webhooks: workers.webhooks,
+      crons: () => storage.crons.figures(timestamp(clock.now())),
       ping: storage.ping,
       isDraining: workers.isDraining,
     },

@@ -54,6 +54,10 @@ export type QueueFigures = z.infer<typeof QueueFigures>;
 export const WorkerFigures = z.object({ max: z.int(), active: z.int(), available: z.int() });
 export type WorkerFigures = z.infer<typeof WorkerFigures>;
 
+/** Crons that make runs, and those of them whose time has come but which are not served yet. */
+export const CronFigures = z.object({ n_crons: z.int(), n_overdue_crons: z.int() });
+export type CronFigures = z.infer<typeof CronFigures>;
+
 /** What waits to be sent and what was given up, on all processes; and the tries of this one. */
 export const WebhookFigures = z.object({
   pending: z.int(),

@@ -31,7 +31,7 @@ export function newCron(input: CronCreate | ThreadCronCreate, context: CronConte
     end_time,
     schedule,
     timezone,
-    payload: payloadOf({ ...input, assistant_id }, cron_id),
+    payload: payloadOf(input, { cron_id, assistant_id }),
     next_run_date: nextDate({ schedule, timezone, ends_at, enabled }, now_ms),
     metadata,
     on_run_completed: thread_id === null ? ((input as CronCreate).on_run_completed ?? 'delete') : null,
@@ -59,7 +59,7 @@ export function revisedCron(
     end_time,
     enabled,
     ends_at: endsAt(end_time),
-    payload: payloadOf(merged(stored.payload, patch), stored.cron_id),
+    payload: payloadOf(merged(stored.payload, patch), stored),
     metadata: { ...stored.metadata, ...metadata },
     on_run_completed: stored.thread_id === null ? (patch.on_run_completed ?? stored.on_run_completed) : null,
     disabled_reason: patch.enabled === undefined ? stored.disabled_reason : null,
@@ -91,9 +91,12 @@ function merged(payload: JsonObject, patch: CronPatch): JsonObject {
   return both;
 }
 
-/** What came, and the cron's own id where its runs have it (CONTRACT §11). */
-function payloadOf(input: JsonObject, cron_id: string): JsonObject {
+/** What came, with the assistant's id, and the cron's own where its runs have it (CONTRACT §11). */
+function payloadOf(
+  input: JsonObject,
+  { cron_id, assistant_id }: Pick<StoredCron, 'cron_id' | 'assistant_id'>,
+): JsonObject {
   const config = ownConfig(input['config']) ?? {};
   mirrorContext(config, (input['context'] as JsonObject | null | undefined) ?? {});
-  return { ...input, config: { ...config, configurable: { ...config.configurable, cron_id } } };
+  return { ...input, assistant_id, config: { ...config, configurable: { ...config.configurable, cron_id } } };
 }

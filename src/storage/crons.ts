@@ -1,4 +1,5 @@
 import type { CronCount, CronFilter, CronSearch } from '../schemas/crons.ts';
+import type { CronFigures } from '../schemas/system.ts';
 import { assignments, COLUMNS, type CronRow, cronOf, findCron, type StoredCron, values } from './cron-row.ts';
 import type { Db } from './db.ts';
 import { metadataMatches } from './metadata-filter.ts';
@@ -78,6 +79,14 @@ export function cronRepository(db: Db) {
         sql`select min(next_run_date) as next from crons where next_run_date is not null`,
       );
       return row?.next ?? undefined;
+    },
+
+    /** How many make runs, and how many of them should have by `at`. */
+    async figures(at: string): Promise<CronFigures> {
+      const row = await db.get<CronFigures>(sql`
+        select count(*) as n_crons, count(case when next_run_date <= ${at} then 1 end) as n_overdue_crons
+        from crons where next_run_date is not null`);
+      return row ?? { n_crons: 0, n_overdue_crons: 0 };
     },
 
     /** Those that come after `at`, by their ids, after one of them. */

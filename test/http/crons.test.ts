@@ -118,6 +118,7 @@ describe('a patch', () => {
       metadata: { b: 2 },
       input: { y: 1 },
       on_run_completed: 'keep',
+      assistant_id: 'another',
     };
     const { status, body } = await http.patch(`/runs/crons/${cron_id}`, patch);
     expect(status).toBe(200);
@@ -130,7 +131,7 @@ describe('a patch', () => {
       next_run_date: '2027-01-01T15:00:00.000Z',
       created_at,
     });
-    expect(body.payload).toMatchObject({ metadata: { b: 2 }, input: { y: 1 } });
+    expect(body.payload).toMatchObject({ metadata: { b: 2 }, input: { y: 1 }, assistant_id: ECHO });
     expect((await http.get(`/runs/crons/${cron_id}`)).body).toEqual(body);
   });
 

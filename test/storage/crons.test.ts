@@ -132,6 +132,7 @@ describeEachDatabase('crons', (open) => {
     expect(await due(10)).toEqual([1, 0]);
     expect(await due(1)).toEqual([1]);
     expect(await crons.nextDue()).toBe('2026-06-01T09:00:00.000Z');
+    expect(await crons.figures(AT)).toEqual({ n_crons: 3, n_overdue_crons: 2 });
   });
 
   test('are moved and disabled only while nobody else has moved them', async () => {

@@ -40,6 +40,7 @@ const ENGINE: ServerParts['engine'] = {
     pending_runs_wait_time_med_secs: 2,
     pending_unblocked_runs_wait_time_max_secs: null,
   }),
+  crons: async () => ({ n_crons: 4, n_overdue_crons: 1 }),
   webhooks: async () => ({ pending: 3, dead: 1, delivered: 5, failed: 2 }),
   workers: () => ({ max: 10, active: 1, available: 9 }),
   ping: async () => {},

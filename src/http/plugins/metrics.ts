@@ -1,11 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { QueueFigures, RequestCount, WebhookFigures, WorkerFigures } from '../../schemas/system.ts';
+import type {
+  CronFigures,
+  QueueFigures,
+  RequestCount,
+  WebhookFigures,
+  WorkerFigures,
+} from '../../schemas/system.ts';
 
 /** What the engine knows about itself. */
 export interface EngineFigures {
   queue(): Promise<QueueFigures>;
   workers(): WorkerFigures;
   webhooks(): Promise<WebhookFigures>;
+  crons(): Promise<CronFigures>;
 }
 
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
@@ -41,6 +48,8 @@ export function httpMetrics(engine: EngineFigures) {
     available: gauge('workers_available', 'Runs this process could execute more.'),
     n_pending: gauge('num_pending_runs', 'Runs that wait.'),
     n_running: gauge('num_running_runs', 'Runs that are executed.'),
+    n_crons: gauge('num_crons', 'Crons that make runs.'),
+    n_overdue_crons: gauge('num_overdue_crons', 'Crons whose time has come and whose run is not made yet.'),
     pending: gauge('webhooks_pending', 'Webhooks that wait to be sent, or to be sent again.'),
     dead: gauge('webhooks_dead', 'Webhooks that were given up.'),
   };
@@ -74,7 +83,8 @@ export function httpMetrics(engine: EngineFigures) {
       webhookTries.reset();
       webhookTries.inc({ outcome: 'delivered' }, delivered);
       webhookTries.inc({ outcome: 'failed' }, failed);
-      const figures = { ...engine.workers(), ...(await engine.queue()), ...webhooks };
+      const runs = { ...engine.workers(), ...(await engine.queue()) };
+      const figures = { ...runs, ...(await engine.crons()), ...webhooks };
       for (const [name, gauge] of Object.entries(gauges)) gauge.set(figures[name as keyof typeof gauges]);
       return registry.metrics();
     },
