@@ -11,6 +11,8 @@ let url: string;
 beforeAll(async () => {
   server = await openApp({ graphs: GRAPHS });
   ({ url } = await server.app.listen());
+  // Reading types takes seconds the first time, on a busy machine longer than a list of tools waits for them.
+  await server.get('/assistants/chat/schemas');
 });
 
 afterAll(() => server[Symbol.asyncDispose]());
