@@ -31,6 +31,8 @@ async function dispatch([first, ...rest]: readonly string[]): Promise<number> {
   const name = ALIASES[given] ?? given;
   const command = COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
+    const longer = COMMANDS.filter((known) => known.name.startsWith(`${name} `)).map((known) => known.name);
+    if (longer.length > 0) throw new UsageError(`${name} needs another word: ${longer.join(', ')}`);
     const meant = nearest(
       name,
       COMMANDS.map((known) => known.name),

@@ -7,7 +7,6 @@ import type { Thread, ThreadPrune, ThreadStorage, ThreadsPruned } from '../schem
 import type { Ttl } from '../storage/thread-ttl.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { Visibility } from '../storage/visibility.ts';
-import { withoutReserved } from './thread-metadata.ts';
 
 export interface ThreadUpkeepDeps {
   readonly threads: ThreadRepository;
@@ -73,7 +72,7 @@ export function threadUpkeep({ threads, clock, ids, control, default_ttl }: Thre
         target_id,
         at: timestamp(clock.now()),
         ttl: default_ttl,
-        metadata: withoutReserved(value.metadata),
+        metadata: value.metadata,
         visibility,
       });
       if (!copy) throw new Conflict('Conflict');

@@ -27,7 +27,12 @@ export function threadService(deps: ThreadDeps) {
     /** `supersteps` become the history of a thread that is new. */
     async create(actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
-      const value = { thread_id, metadata: input.metadata ?? {}, if_exists: input.if_exists, ttl: input.ttl };
+      const value = {
+        thread_id,
+        metadata: withoutReserved(input.metadata ?? {}),
+        if_exists: input.if_exists,
+        ttl: input.ttl,
+      };
       const visibility = await authorize(actor, 'threads:create', value);
       const thread = newThread(thread_id, value, timestamp(clock.now()));
       const inserted = await threads.insert(thread, ttlOf(input.ttl, default_ttl));
@@ -64,11 +69,16 @@ export function threadService(deps: ThreadDeps) {
 
     /** Merges metadata shallow; `updated_at` moves even when nothing changed (CONTRACT §2.2). */
     async update(actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
-      const value = { thread_id, metadata: patch.metadata, ttl: patch.ttl };
+      const metadata = patch.metadata && withoutReserved(patch.metadata);
+      const value = { thread_id, metadata, ttl: patch.ttl };
       const visibility = await authorize(actor, 'threads:update', value);
-      const metadata = value.metadata && withoutReserved(value.metadata);
       const ttl = patch.ttl && ttlOf(patch.ttl, default_ttl);
-      const thread = await threads.update(thread_id, { metadata, ttl }, timestamp(clock.now()), visibility);
+      const thread = await threads.update(
+        thread_id,
+        { metadata: value.metadata, ttl },
+        timestamp(clock.now()),
+        visibility,
+      );
       if (!thread) throw new NotFound('Not Found');
       return thread;
     },
@@ -81,7 +91,7 @@ function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, no
     created_at: now,
     updated_at: now,
     state_updated_at: now,
-    metadata: withoutReserved(metadata),
+    metadata,
     status: 'idle',
     config: {},
     values: null,

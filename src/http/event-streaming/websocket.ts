@@ -53,6 +53,7 @@ export function webSocketRoutes(
     method: 'GET',
     url: '/threads/:thread_id/stream/events',
     schema: { hide: true },
+    config: { scope: 'run' },
     exposeHeadRoute: false,
     errorHandler(error, request, reply) {
       if (!request.ws) throw error;

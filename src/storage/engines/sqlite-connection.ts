@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { Unavailable } from '../../core/errors.ts';
 import { jsonTerms } from '../search/terms.ts';
@@ -51,7 +49,6 @@ function lower(text: unknown): unknown {
  * locks are the operating system's, which releases them even after `kill -9`.
  */
 export function lockDatabase(path: string): Connection {
-  mkdirSync(dirname(path), { recursive: true });
   const file = `${path}.lock`;
   const lock = new Database(file, { timeout: LOCK_TIMEOUT_MS });
   try {

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Unavailable } from '../../core/errors.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
 import type { Sql } from '../sql.ts';
@@ -28,6 +30,7 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
 }
 
 function open(path: string, { synchronous, beside_a_server = false }: SqliteOptions): Db {
+  mkdirSync(dirname(path), { recursive: true });
   const lock = beside_a_server ? undefined : lockDatabase(path);
   try {
     const writer = connect(path, { readonly: false });

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+
+const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
+
+test('a key is shown once, listed without itself, and revoked', async () => {
+  await using folder = await project(CONFIG);
+  const run = (...args: string[]) => agentServer(['keys', ...args], { cwd: folder.root });
+  const created = await run('create', '--name', 'backend', '--scope', 'read', '--days', '30');
+  expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ask_[\w-]{43}\n$/) });
+  expect(created.stderr).toContain('it cannot be shown again');
+
+  const listed = await run('list');
+  expect(listed.stdout).toMatch(
+    /^[0-9a-f-]{36} {2}read {3}backend {2}\(made .+, expires .+, never used\)\n$/,
+  );
+  expect(listed.stdout).not.toContain(created.stdout.trim());
+
+  const [id = ''] = listed.stdout.split(' ');
+  expect(await run('revoke', '--id', id)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect((await run('list')).stdout).toContain('revoked');
+  expect(await run('revoke', '--id', id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('revoked before'),
+  });
+});
+
+test.each([
+  [['create'], 'keys create: --name is needed, so that you know it again'],
+  [['create', '--name', 'a', '--scope', 'all'], 'keys create: --scope must be read, run or admin'],
+  [['create', '--name', 'a', '--days', 'x'], 'keys create: --days must be a number of days, at most 36500'],
+  [['revoke', '--id', 'x'], 'keys revoke: --id must be one that keys list shows'],
+  [['delete'], 'keys needs another word: keys create, keys list, keys revoke'],
+])('keys %j is bad usage', async (args, line) => {
+  await using folder = await project(CONFIG);
+  const { code, stderr } = await agentServer(['keys', ...args], { cwd: folder.root });
+  expect([code, stderr]).toEqual([2, `agent-server: ${line}\n`]);
+});
