@@ -4,6 +4,7 @@ import { type Access, openAccess } from './app/auth.ts';
 import { dataFolder } from './app/data-folder.ts';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
+import { openOwnApp, postInside } from './app/own-app.ts';
 import { wireServices } from './app/services.ts';
 import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
@@ -19,6 +20,7 @@ import { graphStore } from './graphs/graph-store.ts';
 import { langgraphVersion } from './graphs/library-version.ts';
 import { loadFunction } from './graphs/project-function.ts';
 import { loadGraphs } from './graphs/registry.ts';
+import { bindLoopback } from './http/loopback.ts';
 import type { RegisterMcp } from './http/mcp/own-tools.ts';
 import { createServer } from './http/server.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
@@ -76,6 +78,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     longTermStore,
     store: graphStore(longTermStore),
     webhooks: wirePolicy(config),
+    postOwn: (request, signal) => postInside(server, request, signal),
     access,
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
@@ -103,9 +106,11 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     },
     logger,
     ids,
+    ownApp: await openOwnApp(config),
     registerMcp: config.mcp.app ? await loadFunction<RegisterMcp>(config.mcp.app, config.root) : undefined,
   });
-  return appOf({ config, server, graphs, workers, storage, end });
+  const loopback = bindLoopback(server, config.http.mount_prefix);
+  return appOf({ config, server, graphs, workers, storage, end, loopback });
 }
 
 /** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
@@ -123,6 +128,7 @@ function appOf({
   workers,
   storage,
   end,
+  loopback,
 }: {
   config: Config;
   server: FastifyInstance;
@@ -131,12 +137,14 @@ function appOf({
   storage: AsyncDisposable;
   /** Ends what only serves requests. */
   end: AbortController;
+  loopback: Disposable;
 }): App {
   let stopping: Promise<void> | undefined;
   async function stop(grace_ms: number): Promise<void> {
     // The door stays open while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
     await workers.stop(grace_ms);
     end.abort();
+    loopback[Symbol.dispose]();
     await server.close();
     await storage[Symbol.asyncDispose]();
   }

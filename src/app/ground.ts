@@ -8,6 +8,7 @@ import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { WebhookPolicy } from '../services/webhook-policy.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { Access } from './auth.ts';
 
 /** What services and workers are made of; they meet only here: in storage, in the bus and in the runs in memory. */
@@ -25,6 +26,8 @@ export interface Ground {
   readonly store: GraphMemory['store'];
   /** Which addresses clients may have called. */
   readonly webhooks: WebhookPolicy;
+  /** Posts to a route of the project's own app. */
+  readonly postOwn: PostWebhook;
   readonly access: Access;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;

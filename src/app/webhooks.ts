@@ -18,8 +18,8 @@ export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
   return { enabled: !http.disable_webhooks, stateless_values: webhooks.stateless_values };
 }
 
-export function wirePolicy({ webhooks: { url, https } }: Config): WebhookPolicy {
-  return webhookPolicy({ ...url, https, has_own_routes: false }, resolveHost);
+export function wirePolicy({ http, webhooks: { url, https } }: Config): WebhookPolicy {
+  return webhookPolicy({ ...url, https, has_own_routes: http.app !== undefined }, resolveHost);
 }
 
 /** Undefined while nothing is to be sent; what waits then is sent once it is again. */
@@ -27,6 +27,7 @@ export function wireDispatcher({
   config,
   storage,
   webhooks: policy,
+  postOwn,
   ...ground
 }: Ground): WebhookDispatcher | undefined {
   if (config.http.disable_webhooks) return undefined;
@@ -37,6 +38,7 @@ export function wireDispatcher({
     connect_timeout_ms: delivery.connect_timeout_seconds * 1000,
     timeout_ms: delivery.timeout_seconds * 1000,
     connections: delivery.concurrency_per_host,
+    ...(config.http.app === undefined ? {} : { own: postOwn }),
   });
   const rules = dispatchRules(config.webhooks);
   return new WebhookDispatcher({ ...ground, outbox: storage.outbox, sender, random: systemRandom, rules });

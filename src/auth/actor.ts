@@ -25,6 +25,8 @@ export interface Identity {
 export interface Actor extends Identity {
   /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
+  /** Headers of the request that the configuration wants to be part of the runs' `configurable`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */
   readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 
 /** Keys of langgraph.json that only build an image (CONTRACT §14): this server has nothing to build. */
 const BUILD_ONLY = new Set([
@@ -21,5 +21,21 @@ const BUILD_ONLY = new Set([
 
 /** A langgraph.json project as this server reads it: without what only builds an image. */
 export function fromLanggraphJson(document: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
+  const known = Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
+  const { http } = known;
+  return isObject(http) ? { ...known, http: withHeaderLists(http) } : known;
+}
+
+function renamed(keys: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
+}
+
+/** `include` and `exclude` mean the same as `includes` and `excludes` (CONTRACT §3). */
+function withHeaderLists(http: JsonObject): JsonObject {
+  const lists = ['configurable_headers', 'logging_headers'].flatMap((key) => {
+    const { include, exclude, ...given } = isObject(http[key]) ? http[key] : {};
+    if (include === undefined && exclude === undefined) return [];
+    return [[key, { ...renamed({ includes: include, excludes: exclude }), ...given }]];
+  });
+  return { ...http, ...Object.fromEntries(lists) };
 }

@@ -20,18 +20,22 @@ import type { WebhookService } from '../services/webhooks.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import { type HeaderPatterns, headerPicker } from './header-patterns.ts';
+import { passageOf } from './inside.ts';
 import type { RegisterMcp } from './mcp/own-tools.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
 import type { SecurityDocument } from './openapi/security.ts';
-import { type AuthOptions, useAuth } from './plugins/auth.ts';
+import type { OwnApp } from './own-app/kinds.ts';
+import { type AuthOptions, admission } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
 import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
+import { useOwnApp } from './plugins/own-app.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
 import { useTextJson } from './plugins/text-json.ts';
@@ -86,6 +90,10 @@ export interface HttpOptions {
   /** Such as `/agents`; every route but `/ok` moves under it. */
   readonly mount_prefix?: string | undefined;
   readonly cors: CorsOptions;
+  readonly configurable_headers: HeaderPatterns;
+  readonly logging_headers: HeaderPatterns;
+  readonly middleware_order: 'auth_first' | 'middleware_first';
+  readonly enable_custom_route_auth: boolean;
   readonly disable_assistants: boolean;
   readonly disable_threads: boolean;
   readonly disable_runs: boolean;
@@ -108,6 +116,8 @@ export interface ServerParts {
   readonly ids: Ids;
   /** Adds the project's own to what MCP clients find. */
   readonly registerMcp?: RegisterMcp | undefined;
+  /** Answers before our routes do. */
+  readonly ownApp?: OwnApp | undefined;
 }
 
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
@@ -116,7 +126,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   const { body_limit, mount_prefix = '' } = options;
   const server = fastify({
     bodyLimit: body_limit,
-    genReqId: ({ headers }) => requestId(headers['x-request-id'], ids.uuid4),
+    genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: 300_000,
@@ -129,12 +139,12 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useContract(server);
   useTextJson(server);
   useErrors(server, { logger, body_limit, routes });
-  useRequestLog(server, { logger, metrics });
+  useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
   if (options.served_hosts) useHostCheck(server, options.served_hosts);
   await useCors(server, options.cors);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
-  useAuth(server, auth);
+  useDoor(server, parts);
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   const { version, graph_ids } = info;
@@ -152,6 +162,25 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   );
   await server.ready();
   return server;
+}
+
+/** Authentication and the project's own app, in the order of the configuration. */
+function useDoor(server: FastifyInstance, { auth, options, ownApp: app }: ServerParts): void {
+  const { mount_prefix = '', middleware_order, enable_custom_route_auth } = options;
+  const admit = admission(server, auth, headerPicker(withTrace(options.configurable_headers)));
+  const own = app && { ...options, app, mount_prefix, admit };
+  if (own && middleware_order === 'middleware_first') useOwnApp(server, own);
+  server.addHook('onRequest', async (request) => {
+    // The app's own routes; what it lets through comes here again.
+    const isForApp = own && request.is404 && !passageOf(request.raw)?.from;
+    if (!isForApp || enable_custom_route_auth) await admit(request);
+  });
+  if (own && middleware_order === 'auth_first') useOwnApp(server, own);
+}
+
+/** A trace goes on in the run, as with the official server (CONTRACT §3). */
+function withTrace({ includes, excludes }: HeaderPatterns): HeaderPatterns {
+  return { includes: [...includes, 'langsmith-trace'], excludes };
 }
 
 interface Routed extends ServerParts {

@@ -125,8 +125,9 @@ function checkpointOf(input: RunCreate): JsonObject {
 
 /** What a client may not choose; it wins over everything else. */
 function serverConfigurable(run: RunContext, after_seconds: number): JsonObject {
-  const { user, request_id, protocol } = run.actor;
+  const { user, request_id, protocol, headers } = run.actor;
   return {
+    ...headers,
     run_id: run.run_id,
     thread_id: run.thread_id,
     graph_id: run.assistant.graph_id,

@@ -51,14 +51,15 @@ test.each(['encryption'])('%s, which the server does not have yet, is one warnin
   expect(warnings).toEqual([`${key}: this server does not have this yet; the key has no effect`]);
 });
 
-test('own routes are accepted with a warning', async () => {
+test('own routes are taken as they are for the official server', async () => {
   const { config, warnings } = await loadJson({
     graphs: GRAPHS,
-    http: { app: './app.ts:app', disable_mcp: true },
+    http: { app: './app.ts:app', disable_mcp: true, configurable_headers: { include: ['x-*'] } },
   });
 
   expect(config.http.disable_mcp).toBe(true);
-  expect(warnings).toEqual(['http.app: this server does not have this yet; the key has no effect']);
+  expect(config.http.configurable_headers).toEqual({ includes: ['x-*'], excludes: [] });
+  expect(warnings).toEqual([]);
 });
 
 test('a backend of its own for checkpoints is one warning line', async () => {

@@ -76,7 +76,14 @@ test('a service learns who acts and in which request', async () => {
     http.inject({ method: 'POST', url: '/threads/count', payload: {}, headers });
   await call({ 'x-request-id': 'mine' });
   const answer = await call({ 'x-request-id': 'not usable: \u00e9' });
-  expect(actors[0]).toEqual({ user: null, request_id: 'mine', scope: 'admin', rules: [], principal: '' });
+  expect(actors[0]).toEqual({
+    user: null,
+    request_id: 'mine',
+    scope: 'admin',
+    rules: [],
+    principal: '',
+    headers: {},
+  });
   expect(actors[1]?.request_id).toMatch(/^[0-9a-f-]{36}$/);
   expect(answer.headers['x-request-id']).toBe(actors[1]?.request_id);
 });

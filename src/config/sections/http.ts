@@ -1,4 +1,4 @@
-import { block, flag, group, list, PENDING, text, whole, word } from '../values.ts';
+import { flag, group, list, text, whole, word } from '../values.ts';
 
 const Cors = group({
   allow_origins: list().default(['*']).describe('Origins a browser may call from.'),
@@ -18,6 +18,15 @@ const Cors = group({
     .describe('Response headers a browser may read.'),
   max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
 });
+
+/** Names with `*` for anything. */
+const headers = (what: string) =>
+  group({
+    includes: list()
+      .default([])
+      .describe(`${what}; \`x-*\` for all that begin so. Keys and cookies only by their whole name.`),
+    excludes: list().default([]).describe('Those of them that do not.'),
+  }).prefault({});
 
 export const Http = group({
   mount_prefix: text()
@@ -46,14 +55,14 @@ export const Http = group({
   }).prefault({}),
   disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
   disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
-  configurable_headers: block()
-    .describe("Request headers that become part of a run's `configurable`.")
-    .meta(PENDING),
-  logging_headers: block().describe('Request headers that become part of the request log.').meta(PENDING),
-  app: text().optional().describe('Your own routes, as `path:export`.').meta(PENDING),
-  middleware_order: word(['auth_first', 'middleware_first'])
+  configurable_headers: headers("Request headers that become part of a run's `configurable`"),
+  logging_headers: headers('Request headers that become part of the request log'),
+  app: text()
+    .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./app.ts:app')
     .optional()
-    .describe('Whether your own middleware runs before authentication.')
-    .meta(PENDING),
-  enable_custom_route_auth: flag().optional().describe('Authenticates your own routes too.').meta(PENDING),
+    .describe('Your own routes and middleware, as `path:export`, see [custom routes](custom-routes.md).'),
+  middleware_order: word(['auth_first', 'middleware_first'])
+    .default('middleware_first')
+    .describe('Whether your own app sees a request before authentication does.'),
+  enable_custom_route_auth: flag().default(false).describe('Authenticates your own routes too.'),
 });

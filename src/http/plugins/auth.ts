@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import { includes, type Scope, scopeOf } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
+import { passageOf } from '../inside.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,19 +25,36 @@ export interface AuthOptions {
   readonly has_users: boolean;
 }
 
+/** Finds out who sends a request, unless that is known. Throws when they must not come in. */
+export type Admit = (request: FastifyRequest) => Promise<void>;
+
 /**
- * Finds out who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist.
+ * Who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist. The `headers` that
+ * are picked become part of the configuration of the runs that the request makes.
  */
-export function useAuth(server: FastifyInstance, { authenticate, has_users }: AuthOptions): void {
+export function admission(
+  server: FastifyInstance,
+  { authenticate, has_users }: AuthOptions,
+  headersOf: (headers: IncomingHttpHeaders) => Record<string, string>,
+): Admit {
   server.decorateRequest('actor');
-  server.addHook('onRequest', async (request) => {
-    request.actor = systemActor(request.id);
+  const known = new WeakMap<FastifyRequest, Identity>();
+  return async (request) => {
+    if (known.has(request)) return;
+    const { id: request_id, raw } = request;
+    const passage = passageOf(raw);
+    const headers = headersOf(raw.headers);
+    request.actor = { ...systemActor(request_id), headers };
+    // A webhook of the server's own, which reaches the project's routes only.
+    if (passage && !passage.from) return;
     if (!authenticate || request.method === 'OPTIONS') return;
     if (isOpen(request.routeOptions.config, has_users)) return;
-    const identity = await authenticate(callerOf(request));
+    const before = passage && known.get(passage.from);
+    const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity, request);
-    request.actor = { ...identity, request_id: request.id };
-  });
+    known.set(request, identity);
+    request.actor = { ...identity, request_id, headers };
+  };
 }
 
 function isOpen({ open = false }: FastifyContextConfig, has_users: boolean): boolean {

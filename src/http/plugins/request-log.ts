@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
+import { passageOf } from '../inside.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { pathTemplate } from './route-table.ts';
 
@@ -11,15 +13,23 @@ export function requestId(header: string | string[] | undefined, newId: () => st
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : newId();
 }
 
+export interface RequestLogParts {
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  /** Those that are logged (`http.logging_headers`). */
+  readonly headersOf: (headers: IncomingHttpHeaders) => Record<string, string>;
+}
+
 /** What monitors ask for every few seconds would hide the rest of the log. */
 const QUIET = new Set(['/ok', '/metrics']);
 
 /**
- * Logs and counts every finished request. Neither headers nor queries are logged: they carry keys; the path does not.
+ * Logs and counts every finished request. Queries are not logged, and of headers only those that the configuration
+ * names: they carry keys; the path does not.
  */
 export function useRequestLog(
   server: FastifyInstance,
-  { logger, metrics }: { logger: Logger; metrics: HttpMetrics },
+  { logger, metrics, headersOf }: RequestLogParts,
 ): void {
   server.addHook('onRequest', async (request, reply) => {
     // Clients print it with an error, and it finds the line in the log.
@@ -27,11 +37,18 @@ export function useRequestLog(
   });
   server.addHook(
     'onResponse',
-    async ({ id, method, url, routeOptions }, { statusCode: status, elapsedTime: ms }) => {
+    async ({ id, method, url, routeOptions, raw }, { statusCode: status, elapsedTime: ms }) => {
+      // The request that it is a part of is the one that came.
+      if (passageOf(raw)?.from) return;
       const path = url.split('?', 1)[0] as string;
       metrics.observe({ method, path: pathTemplate(routeOptions.url ?? 'unknown'), status, ms });
       const write = QUIET.has(path) ? logger.debug : logger.info;
-      write(`${method} ${path} ${status}`, { request_id: id, ms: Math.round(ms * 10) / 10 });
+      const headers = headersOf(raw.headers);
+      write(`${method} ${path} ${status}`, {
+        request_id: id,
+        ms: Math.round(ms * 10) / 10,
+        ...(Object.keys(headers).length > 0 ? { headers } : {}),
+      });
     },
   );
 }

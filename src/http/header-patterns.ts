@@ -1,0 +1,44 @@
+/** Names of headers with `*` for anything; what is excluded is out, whatever includes it (CONTRACT §3). */
+export interface HeaderPatterns {
+  readonly includes: readonly string[];
+  readonly excludes: readonly string[];
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** They let their holder in, and neither a run nor a log is a place for that. */
+const SECRET = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'x-tenant-id',
+  'x-service-key',
+];
+
+/**
+ * Picks the headers that the patterns name. One that is a secret must be named itself; a `*` does not mean it.
+ */
+export function headerPicker({
+  includes,
+  excludes,
+}: HeaderPatterns): (headers: Headers) => Record<string, string> {
+  const included = includes.map(patternOf);
+  const excluded = excludes.map(patternOf);
+  const named = new Set(includes.map((name) => name.toLowerCase()));
+  const isPicked = (name: string) =>
+    included.some((pattern) => pattern.test(name)) &&
+    !excluded.some((pattern) => pattern.test(name)) &&
+    (named.has(name) || !SECRET.includes(name));
+  return (headers) =>
+    Object.fromEntries(
+      Object.entries(headers)
+        .filter(([name, value]) => value !== undefined && isPicked(name))
+        .map(([name, value]) => [name, [value].flat().join(', ')]),
+    );
+}
+
+function patternOf(glob: string): RegExp {
+  const source = glob.replace(/[.+^${}()|[\]\\?]/g, '\\$&').replaceAll('*', '.*');
+  return new RegExp(`^${source}$`, 'i');
+}

@@ -1,0 +1,137 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { NotFound } from '../../core/errors.ts';
+import { answerInside, passageOf } from '../inside.ts';
+import type { CallerContext } from '../own-app/context.ts';
+import type { NodeHandler, OwnApp } from '../own-app/kinds.ts';
+import type { Admit } from './auth.ts';
+
+export interface OwnAppOptions {
+  readonly app: OwnApp;
+  readonly mount_prefix: string;
+  /** Bytes. */
+  readonly body_limit: number;
+  /** Asks for who sends a request to the app's routes too. */
+  readonly enable_custom_route_auth: boolean;
+  readonly admit: Admit;
+}
+
+/**
+ * Lets the project's own app answer first. It is where it is registered: before or after authentication
+ * (`http.middleware_order`).
+ */
+export function useOwnApp(server: FastifyInstance, options: OwnAppOptions): void {
+  const { app, mount_prefix, enable_custom_route_auth, admit } = options;
+  server.addHook('onRequest', async (request, reply) => {
+    const passage = passageOf(request.raw);
+    // WebSockets are the server's own; what the app let through has been there.
+    if (passage?.from || request.ws || !isBelow(mount_prefix, request.url)) return;
+    const asksWho = enable_custom_route_auth && request.is404 && !passage;
+    if (asksWho) await admit(request);
+    if ('fetch' in app) return reply.send(await fetched(server, app.fetch, request, reply, options));
+    if (await handled(app.handle, request, reply, mount_prefix)) return reply.hijack();
+    if (passage) throw new NotFound('Not Found');
+    // Behind the app, every address asks who is there.
+    await admit(request);
+  });
+  if ('fetch' in app) return;
+  server.addHook('preParsing', async ({ raw }, _reply, payload) => reread(raw, payload));
+  server.addHook('onClose', async () => {
+    await app.close?.();
+  });
+}
+
+function isBelow(prefix: string, url: string): boolean {
+  return url.startsWith(prefix) && /^(?:[/?]|$)/.test(url.slice(prefix.length));
+}
+
+async function fetched(
+  server: FastifyInstance,
+  fetch: Extract<OwnApp, { fetch: unknown }>['fetch'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { mount_prefix, body_limit }: OwnAppOptions,
+): Promise<Response> {
+  const { method, url, protocol, host, raw } = request;
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const origin = URL.canParse(`${protocol}://${host}`) ? `${protocol}://${host}` : 'http://localhost';
+  const asked = new Request(origin + within(mount_prefix, url), {
+    method,
+    headers: headerList(raw),
+    signal: gone.signal,
+    ...(hasBody ? { body: await bodyOf(raw, body_limit) } : {}),
+  });
+  const isPassedOn = passageOf(raw) === undefined;
+  return await fetch(asked, {
+    auth: callerOf(request),
+    is_ours: !request.is404,
+    async pass(onward) {
+      // A webhook is for the project's routes, not for ours in the server's name.
+      if (!isPassedOn) return Response.json({ detail: 'Not Found' }, { status: 404 });
+      const { origin: start, pathname, search } = new URL(onward.url);
+      const ours = new Request(start + mount_prefix + pathname + search, onward);
+      return answerInside(server, ours, { from: request });
+    },
+  });
+}
+
+/** True when the handler answered; then it has the connection. */
+async function handled(
+  handle: NodeHandler,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  mount_prefix: string,
+): Promise<boolean> {
+  const { raw } = request;
+  const { url } = raw;
+  Object.assign(raw, { url: within(mount_prefix, request.url), auth: callerOf(request) });
+  // It writes to the connection itself, and those of CORS belong to its answers too.
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) reply.raw.setHeader(name, value);
+  }
+  const isAnswered = await new Promise<boolean>((resolve, reject) => {
+    reply.raw.once('close', () => resolve(true));
+    const next = (error?: unknown) =>
+      error === undefined || error === null ? resolve(false) : reject(error);
+    Promise.resolve(handle(raw, reply.raw, next)).catch(reject);
+  });
+  raw.url = url;
+  return isAnswered;
+}
+
+function within(prefix: string, url: string): string {
+  const rest = url.slice(prefix.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function headerList({ headers }: IncomingMessage): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each]),
+  );
+}
+
+async function bodyOf(raw: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of raw as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** What a body parser of the app has read is there for us as well. */
+function reread(raw: IncomingMessage & { body?: unknown }, payload: Readable): Readable {
+  if (!raw.readableEnded || raw.body === undefined) return payload;
+  const text = typeof raw.body === 'string' ? raw.body : JSON.stringify(raw.body);
+  const length = Number(raw.headers['content-length'] ?? Buffer.byteLength(text));
+  return Object.assign(Readable.from([Buffer.from(text)]), { receivedEncodedLength: length });
+}
+
+function callerOf({ actor }: FastifyRequest): CallerContext | undefined {
+  return actor?.user ? { user: actor.user, scopes: actor.user.permissions } : undefined;
+}

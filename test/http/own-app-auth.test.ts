@@ -1,0 +1,83 @@
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/own-app');
+const HONO = '../own-app/hono.ts:app';
+const HANDLER = '../own-app/others.ts:handler';
+const KEYS = { AGENT_SERVER_API_KEYS: 'sesame' };
+const KEY = { 'x-api-key': 'sesame' };
+const ALICE = { authorization: 'Bearer alice-token' };
+
+const ORDERS = ['middleware_first', 'auth_first'] as const;
+const APPS = [HONO, HANDLER];
+const EACH = ORDERS.flatMap((order) => APPS.map((app) => [order, app] as const));
+
+test.each(EACH)('%s: own routes of %s are open, and ours are not', async (middleware_order, app) => {
+  await using server = await openApp({
+    graphs: ['echo'],
+    folder,
+    environment: KEYS,
+    http: { app, middleware_order },
+  });
+  expect((await server.get('/own/hello')).status).toBe(200);
+  for (const [url, key, status] of [
+    ['/threads/count', {}, 401],
+    ['/threads/count', KEY, 200],
+    ['/nope', {}, 401],
+    ['/nope', KEY, 404],
+  ] as const) {
+    expect([url, (await server.post(url, {}, key)).status]).toEqual([url, status]);
+  }
+});
+
+test.each(EACH)('%s: own routes of %s ask for a key too when they should', async (middleware_order, app) => {
+  await using server = await openApp({
+    graphs: ['echo'],
+    folder,
+    environment: KEYS,
+    http: { app, middleware_order, enable_custom_route_auth: true },
+  });
+  const refused = await server.get('/own/hello');
+  expect([refused.status, refused.body]).toEqual([401, { detail: 'Missing X-Api-Key header' }]);
+  expect((await server.get('/own/hello', KEY)).status).toBe(200);
+  expect((await server.get('/ok')).status).toBe(200);
+});
+
+test('middleware sees a request before authentication does, or after it', async () => {
+  const stopped = async (middleware_order: (typeof ORDERS)[number]) => {
+    await using server = await openApp({
+      graphs: ['echo'],
+      folder,
+      environment: KEYS,
+      http: { app: HONO, middleware_order },
+    });
+    return (await server.post('/threads/count?stop', {})).status;
+  };
+  expect([await stopped('middleware_first'), await stopped('auth_first')]).toEqual([200, 401]);
+});
+
+test('own routes are told who calls', async () => {
+  for (const [app, url] of [
+    [HONO, '/own/user'],
+    [HANDLER, '/own/hello'],
+  ] as const) {
+    await using server = await openApp({
+      graphs: ['echo'],
+      folder: resolve(folder, '../auth'),
+      http: { app, enable_custom_route_auth: true },
+    });
+    expect(Object.values((await server.get(url, ALICE)).body)).toEqual(['alice']);
+  }
+});
+
+test('who calls is asked once for a request that passes through the app', async () => {
+  await using server = await openApp({
+    graphs: ['echo'],
+    folder: resolve(folder, '../auth'),
+    http: { app: HONO, middleware_order: 'auth_first' },
+  });
+  const thread = await server.post('/threads', {}, ALICE);
+  expect(thread.body.metadata).toEqual({ owner: 'alice' });
+  expect((await server.post('/threads', {}, {})).status).toBe(401);
+});

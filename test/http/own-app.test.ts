@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/own-app');
+const RUN = { assistant_id: 'echo', input: { x: 1 } };
+const KEYS = { AGENT_SERVER_API_KEYS: 'sesame' };
+const KEY = { 'x-api-key': 'sesame' };
+
+type Http = NonNullable<Parameters<typeof openApp>[0]['http']>;
+
+function open(app: string, http: Http = {}, environment: Record<string, string> = {}) {
+  return openApp({ graphs: ['echo', 'sleeper'], folder, http: { app, ...http }, environment });
+}
+
+test('a Hono app answers its own addresses', async () => {
+  await using server = await open('./hono.ts:app');
+  const answer = await server.get('/own/hello?name=you', { 'x-request-id': 'mine' });
+  expect([answer.status, answer.body]).toEqual([200, { hello: 'you', id: 'mine' }]);
+  expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'access-control-allow-origin': '*' });
+  expect((await server.post('/own/echo', { a: [1] })).body).toEqual({ a: [1] });
+  expect((await server.get('/own/stream')).text).toBe('one\ntwo\nthree\n');
+  expect((await server.get('/info')).body).toEqual({ mine: true });
+});
+
+test('its middleware is around our routes too', async () => {
+  await using server = await open('./hono.ts:app');
+  const counted = await server.post('/threads/count', {});
+  expect([counted.status, counted.body]).toEqual([200, 0]);
+  expect(counted.headers).toMatchObject({ 'x-own': 'was here', 'x-own-status': '200' });
+  const missing = await server.get('/nope');
+  expect([missing.status, missing.body]).toEqual([404, { detail: 'Not Found' }]);
+  expect(missing.headers['x-own-status']).toBe('404');
+  expect((await server.get('/threads/x?stop')).body).toEqual({ stopped: true });
+});
+
+test('what it has read of a request is there for us as well', async () => {
+  await using server = await open('./hono.ts:app');
+  const { status, body } = await server.post('/runs/wait?read', RUN);
+  expect([status, body]).toEqual([200, expect.objectContaining({ x: 1 })]);
+});
+
+test('events pass through as they come, and end with their run', async () => {
+  await using server = await open('./hono.ts:app');
+  const { status, text, headers } = await server.post('/runs/stream', { ...RUN, stream_mode: 'values' });
+  expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  expect(text).toMatch(/^: heartbeat\r\n\r\nevent: metadata[\s\S]*event: values/);
+});
+
+test('a client that goes away cancels its run behind the app too', async () => {
+  await using server = await open('./hono.ts:app');
+  const url = await server.app.server.listen({ host: '127.0.0.1', port: 0 });
+  const client = new Client({ apiUrl: url });
+  const thread = await client.threads.create();
+  const gone = new AbortController();
+  const options = { input: { ms: 60_000 }, onDisconnect: 'cancel', signal: gone.signal } as const;
+  for await (const { event } of client.runs.stream(thread.thread_id, 'sleeper', options)) {
+    if (event === 'metadata') break;
+  }
+  gone.abort();
+  await until(
+    'its run is interrupted',
+    async () => (await client.runs.list(thread.thread_id))[0]?.status === 'interrupted',
+  );
+});
+
+test('one line of the log for each request', async () => {
+  await using server = await open('./hono.ts:app');
+  await server.post('/threads/count', {});
+  const lines = server.log.filter(({ message }) => message.startsWith('POST /threads/count'));
+  expect(lines).toHaveLength(1);
+});
+
+test('its own refusals stay as they are, and its errors tell nothing', async () => {
+  await using server = await open('./hono.ts:app');
+  const refused = await server.get('/own/refused');
+  expect([refused.status, refused.text]).toEqual([400, 'Not like this']);
+  const broken = await server.get('/own/broken');
+  expect([broken.status, broken.text]).toEqual([500, 'Internal Server Error']);
+});
+
+test('a client without an address reaches the server in whose process it is', async () => {
+  await using server = await open('./hono.ts:app', { mount_prefix: '/agents' });
+  const { status, body } = await server.get('/agents/own/run');
+  expect([status, body]).toEqual([200, expect.objectContaining({ x: 7 })]);
+  expect((await server.get('/own/run')).status).toBe(404);
+  expect((await server.get('/ok')).status).toBe(200);
+});
+
+test('a webhook may name one of its routes by the path, and none of ours', async () => {
+  await using server = await open('./hono.ts:app', { enable_custom_route_auth: true }, KEYS);
+  await server.post('/runs/wait', { ...RUN, webhook: '/own/hook' }, KEY);
+  await until('the webhook has come', async () => (await server.get('/own/hooks', KEY)).body.length === 1);
+  expect((await server.get('/own/hooks', KEY)).body).toMatchObject([{ status: 'success' }]);
+
+  await server.post('/runs/wait', { ...RUN, webhook: '/threads' }, KEY);
+  await until('the webhook was refused', () =>
+    server.log.some(({ fields }) => JSON.stringify(fields).includes('404')),
+  );
+  expect((await server.post('/threads/count', {}, KEY)).body).toBe(0);
+});
+
+test.each(['fetching', 'fetchFunction'])('%s answers what it knows', async (name) => {
+  await using server = await open(`./others.ts:${name}`);
+  expect((await server.get('/own/hello')).body).toEqual({ hello: '' });
+  expect((await server.post('/own/hello', '"posted"')).body).toEqual({ hello: '"posted"' });
+  expect((await server.post('/runs/wait', RUN)).body).toMatchObject({ x: 1 });
+  const own = await server.get('/nope');
+  expect([own.status, own.text]).toEqual([404, 'nothing here']);
+});
+
+test('a Fastify plugin has its routes in an instance of its own', async () => {
+  await using server = await open('./others.ts:plugin');
+  expect((await server.get('/own/hello')).body).toEqual({ hello: 'plugin' });
+  expect((await server.post('/own/echo', { a: 1 })).body).toEqual({ a: 1 });
+  expect((await server.post('/runs/wait', RUN)).body).toMatchObject({ x: 1 });
+  expect((await server.get('/nope')).body).toEqual({ detail: 'Not Found' });
+});
+
+test('a handler as Express has it is around our routes, and may have read the body', async () => {
+  await using server = await open('./others.ts:handler', { mount_prefix: '/agents' });
+  const own = await server.get('/agents/own/hello');
+  expect([own.body, own.headers['access-control-allow-origin']]).toEqual([{ hello: 'express' }, '*']);
+  const ours = await server.post('/agents/runs/wait', RUN);
+  expect([ours.body, ours.headers['x-own']]).toEqual([expect.objectContaining({ x: 1 }), 'was here']);
+  const broken = await server.get('/agents/own/broken');
+  expect([broken.status, broken.body]).toEqual([500, { detail: 'Internal Server Error' }]);
+});
+
+test('a body that is too large does not reach the app', async () => {
+  await using server = await openApp({
+    graphs: ['echo'],
+    folder,
+    http: { app: './hono.ts:app' },
+    server: { body_limit: 100 },
+  });
+  const answer = await server.post('/own/echo', { text: 'x'.repeat(100) });
+  expect([answer.status, answer.body]).toEqual([413, { detail: expect.stringContaining('100 bytes') }]);
+});
+
+test('what is no app is told in one line, and so is what is not there', async () => {
+  await expect(open('./others.ts:nothing')).rejects.toThrow(/http\.app: .*Hono app.*\(req, res, next\)/);
+  await expect(open('./others.ts:nope')).rejects.toThrow(/http\.app: .*no export 'nope'/);
+});
