@@ -5,7 +5,7 @@ import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } f
 import { EventQueue } from './event-queue.ts';
 import type { CheckpointNotice, GraphCall, GraphEvent } from './graph.ts';
 import { type LibraryEvent, ProtocolStream } from './protocol-stream.ts';
-import { type RunnableGraph, withMemory } from './runnable.ts';
+import { isBuiltHere, type RunnableGraph, withMemory } from './runnable.ts';
 import { type LibraryChunk, libraryModes, StreamModes } from './stream-modes.ts';
 import { TaskFailures } from './task-failures.ts';
 import { toWire } from './wire.ts';
@@ -66,7 +66,8 @@ async function run(
   if (call.protocol) return streamProtocol(graph, input, call, signal, new ProtocolStream(emit, notices));
   const failures = new TaskFailures();
   const modes = new StreamModes(call, { failures, notices, emit });
-  const options = callOptions(call, libraryModes(call), signal);
+  const asked = { ...call, notices: call.notices === true && isBuiltHere(graph) };
+  const options = callOptions(call, libraryModes(asked), signal);
   if (call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug')) options.callbacks = [failures];
   try {
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);

@@ -62,8 +62,13 @@ export function withMemory(
   memory: { checkpointer: unknown; store: unknown },
   whole = false,
 ): RunnableGraph {
-  if (!('nodes' in graph && 'channels' in graph)) return graph;
+  if (!isBuiltHere(graph)) return graph;
   const { checkpointer, store } = memory;
   if (whole && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
   return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
+}
+
+/** Built as LangGraph's own graphs are; not, say, a graph that is elsewhere, which makes its checkpoints there. */
+export function isBuiltHere(graph: RunnableGraph): boolean {
+  return 'nodes' in graph && 'channels' in graph;
 }
