@@ -22,10 +22,16 @@ export function checkSchedule(schedule: string, timezone: string | null): void {
  * The first time after `from_ms` that a schedule means in its time zone (IANA; null: UTC), epoch ms; undefined when
  * there is none. Where clocks go forward, a schedule without `*` or a step in its minutes and hours that falls into the
  * gap comes once, right after it, and others leave the gap out. Where they go back, the former comes the first time
- * only, and others each time. That is what Vixie's cron does.
+ * only, and others each time. That is what Vixie's cron does. Throws `InvalidInput` for what `checkSchedule` refuses now,
+ * such as a time zone that this machine does not know.
  */
 export function nextRun(schedule: string, timezone: string | null, from_ms: number): number | undefined {
-  return compiled(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
+  try {
+    return compiled(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new InvalidInput(`Invalid cron schedule: '${schedule}'. Reason: ${reason}`, { cause: error });
+  }
 }
 
 /** Nothing runs by it: without a function it only calculates. */
@@ -41,7 +47,9 @@ function problemOf(schedule: string): string | undefined {
     return `it needs five fields: minute, hour, day of month, month, day of week; or one of ${NAMES.join(', ')}`;
   }
   try {
-    return nextRun(schedule, null, 0) === undefined ? 'it never comes: no month has such a day' : undefined;
+    return compiled(schedule, null).nextRun(new Date(0)) === null
+      ? 'it never comes: no month has such a day'
+      : undefined;
   } catch (error) {
     const { message } = error as Error;
     // Days and months are counted from 0 there.

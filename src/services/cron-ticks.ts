@@ -54,25 +54,37 @@ export function cronTicks(deps: CronTickDeps) {
       do {
         page = await crons.coming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
         for (const cron of page) {
-          const next = nextDate(cron, now_ms);
-          if (next !== cron.next_run_date) await crons.move(cron, next);
+          await orDisabled(deps, cron, async () => {
+            const next = nextDate(cron, now_ms);
+            if (next !== cron.next_run_date) await crons.move(cron, next);
+          });
         }
       } while (page.length === PAGE);
     },
   };
 }
 
-async function serve(deps: CronTickDeps, cron: StoredCron): Promise<void> {
-  const { cron_id } = cron;
+function serve(deps: CronTickDeps, cron: StoredCron): Promise<void> {
+  const { cron_id, next_run_date: tick } = cron;
+  return orDisabled(deps, cron, async () => {
+    try {
+      await fire(deps, cron);
+    } catch (error) {
+      if (isAway(error) || isWrong(error)) throw error;
+      deps.logger.error('a run of a cron cannot be made', { cron_id, tick, error });
+      const detail = 'The run could not be made; the log of the server says why.';
+      await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
+    }
+  });
+}
+
+/** A cron of which something is wrong is paused: it would be wrong the next time too. */
+async function orDisabled(deps: CronTickDeps, cron: StoredCron, act: () => Promise<void>): Promise<void> {
   try {
-    await fire(deps, cron);
+    await act();
   } catch (error) {
-    if (isAway(error)) throw error;
-    // What is wrong with the cron itself will be wrong the next time too.
-    if (error instanceof ServerError && error.status < 500) return disable(deps, cron, error.message);
-    deps.logger.error('a run of a cron cannot be made', { cron_id, tick: cron.next_run_date, error });
-    const detail = 'The run could not be made; the log of the server says why.';
-    await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
+    if (!isWrong(error)) throw error;
+    await disable(deps, cron, error.message);
   }
 }
 
@@ -129,6 +141,10 @@ async function disable(
 ): Promise<void> {
   if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;
   logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
+}
+
+function isWrong(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.status < 500;
 }
 
 function isAway(error: unknown): boolean {

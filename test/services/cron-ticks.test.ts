@@ -4,6 +4,7 @@ import { type Actor, systemActor } from '../../src/auth/actor.ts';
 import { Forbidden } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import type { CronPatch } from '../../src/schemas/crons.ts';
+import { sql } from '../../src/storage/sql.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
@@ -178,6 +179,30 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     await server.ticks.fireDue();
     const disabled_reason = `Assistant '${systemAssistantId('echo')}' not found`;
     expect(await server.get(cron_id)).toMatchObject({ enabled: false, disabled_reason });
+  });
+
+  test('is paused when its time zone is not known any more; others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const server = await cronServer(db, { clock });
+    const [first, second, fine] = await Promise.all([
+      server.create({}),
+      server.create({}),
+      server.create({}),
+    ]);
+    for (const { cron_id } of [first, second]) {
+      await db.run(sql`update crons set timezone = 'Mars/X' where cron_id = ${cron_id}`);
+    }
+    await server.ticks.realign();
+    await server.crons.update(systemActor('r1'), first.cron_id, { timezone: 'UTC', enabled: true });
+    await db.run(sql`update crons set timezone = 'Mars/X' where cron_id = ${first.cron_id}`);
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    for (const { cron_id } of [first, second]) {
+      const reason = expect.stringContaining("Invalid timezone 'Mars/X'");
+      expect(await server.get(cron_id)).toMatchObject({ enabled: false, disabled_reason: reason });
+    }
+    expect(await server.history(fine.cron_id)).toEqual(['13:00 started']);
   });
 
   test('is paused when its user may not, and goes on when the rules themselves break; others are served', async () => {

@@ -32,7 +32,7 @@ class ThreadMissing extends Error {}
 
 /**
  * Lets a time of a cron pass: of all that try, in any process, one makes the run. Next time, note and run are one commit
- * (invariant 6). The note alone would do, were clocks never set back.
+ * (invariant 6). The date alone would do, were clocks never set back.
  */
 export async function fireCron(db: Db, firing: Firing, webhooks: RunWebhookRules): Promise<Fired> {
   try {
