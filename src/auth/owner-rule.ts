@@ -35,7 +35,7 @@ function keepToOwnNamespace(value: Record<string, unknown>, identity: string): u
   else if (namespace[0] !== label) throw new Forbidden(`Your namespaces of the store begin with "${label}".`);
 }
 
-/** A label has no dot, which addresses of mail do. */
+/** A label has no dot, which addresses of mail do; and a star stands for any label where namespaces are listed. */
 export function namespaceOf(identity: string): string {
-  return identity.replaceAll('%', '%25').replaceAll('.', '%2E');
+  return identity.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll('*', '%2A');
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
+import { ownerRule } from '../../src/auth/owner-rule.ts';
 import { storeService } from '../../src/services/store.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
@@ -72,5 +73,15 @@ describeEachDatabase('the store for somebody', (open) => {
     // Rules about threads alone say nothing of items: then there are none.
     const ofThread = actor(() => ({ ids: ['5f0c2b1e-8d3a-4c56-9e7f-1a2b3c4d5e6f'] }));
     expect(await service.search(ofThread, PAGE)).toEqual([]);
+  });
+
+  test("is not everybody's for a user whose name is a star", async () => {
+    await using db = await open();
+    const service = storeService({ store: storeOver(db) });
+    await service.put(actor(ownerRule('ada')), { namespace: ['ada', 'notes'], key: 'k', value: {} });
+    const star = actor(ownerRule('*'));
+    expect(await service.namespaces(star, PAGE)).toEqual([]);
+    await expect(service.namespaces(star, { ...PAGE, prefix: ['*'] })).rejects.toThrow('"%2A"');
+    expect(await service.namespaces(actor(ownerRule('ada')), PAGE)).toEqual([['ada', 'notes']]);
   });
 });
