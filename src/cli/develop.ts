@@ -100,6 +100,8 @@ async function reload(flags: FlagValues, door: FrontDoor, logger: Logger): Promi
 }
 
 async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
-  const entries = config.graphs.map(({ path }) => resolve(config.root, path));
+  const handlers = config.auth.path?.replace(/:[^:]*$/, '');
+  const paths = [...config.graphs.map(({ path }) => path), ...(handlers === undefined ? [] : [handlers])];
+  const entries = paths.map((path) => resolve(config.root, path));
   return [...files, ...(await importedFiles(entries, config.root))];
 }

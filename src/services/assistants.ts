@@ -63,7 +63,10 @@ export function assistantService(deps: AssistantDeps) {
       const assistant_id = assistantIdOf(id, graphs);
       const visibility = await authorize(actor, 'assistants:read', { assistant_id });
       const isSystem = graphs.ids.some((graph_id) => systemAssistantId(graph_id) === assistant_id);
-      const assistant = await assistants.get(assistant_id, isSystem ? undefined : visibility);
+      const assistant = await assistants.get(
+        assistant_id,
+        isSystem ? visibility && { ids: visibility.ids } : visibility,
+      );
       if (!assistant) throw new NotFound('Thread or assistant not found.');
       return assistant;
     },

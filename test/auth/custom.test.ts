@@ -1,0 +1,125 @@
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { authorize } from '../../src/auth/authorize.ts';
+import type { Caller } from '../../src/auth/caller.ts';
+import { customAuth } from '../../src/auth/custom.ts';
+
+/** Stands still until a test moves it. */
+function clock() {
+  let ms = 0;
+  return { now: () => ms, monotonic: () => ms, advance: (by_ms: number) => (ms += by_ms) };
+}
+
+function caller(headers: Caller['headers'], url = 'http://a.example/threads?x=1'): Caller {
+  return { method: 'POST', url, headers };
+}
+
+const open = { studio: false };
+
+test('authenticate is given the request as fetch has it', async () => {
+  const seen: unknown[] = [];
+  const auth = new Auth().authenticate((request: Request) => {
+    seen.push(
+      request.method,
+      request.url,
+      request.headers.get('x-many'),
+      request.headers.get('Authorization'),
+    );
+    return 'ann';
+  });
+  const { authenticate } = customAuth(auth, open, clock());
+  await authenticate(caller({ authorization: 'Bearer t', 'x-many': ['1', '2'] }));
+  await authenticate(caller({}, 'http://not a host/threads'));
+  expect(seen).toEqual([
+    'POST',
+    'http://a.example/threads?x=1',
+    '1, 2',
+    'Bearer t',
+    'POST',
+    'http://localhost/',
+    null,
+    null,
+  ]);
+});
+
+test('what decides is kept by the headers that are named, for a while, and refusals are not', async () => {
+  let asked = 0;
+  const auth = new Auth().authenticate((request: Request) => {
+    asked += 1;
+    if (request.headers.get('authorization') === 'bad') throw new HTTPException(401);
+    return request.headers.get('authorization') ?? 'nobody';
+  });
+  const time = clock();
+  const cache = { cache_keys: ['Authorization', 'X-Team'], ttl_seconds: 10, max_size: 2 };
+  const { authenticate } = customAuth(auth, { ...open, cache }, time);
+  const who = async (headers: Caller['headers']) => (await authenticate(caller(headers))).user?.identity;
+
+  expect([await who({ authorization: 'a' }), await who({ authorization: 'a' }), asked]).toEqual([
+    'a',
+    'a',
+    1,
+  ]);
+  expect([await who({ authorization: 'a', 'x-team': 'red' }), asked]).toEqual(['a', 2]);
+  expect([await who({ authorization: 'b' }), await who({ authorization: 'a' }), asked]).toEqual([
+    'b',
+    'a',
+    4,
+  ]);
+  time.advance(10_000);
+  expect([await who({ authorization: 'a' }), asked]).toEqual(['a', 5]);
+  await expect(who({ authorization: 'bad' })).rejects.toMatchObject({ status: 401 });
+  await expect(who({ authorization: 'bad' })).rejects.toMatchObject({ status: 401 });
+  expect([await who({}), await who({}), asked]).toEqual(['nobody', 'nobody', 9]);
+});
+
+test.each([
+  ['an answer that says nobody', () => ({ name: 'ann' })],
+  ['no answer', () => undefined],
+  ['an error of its own', () => Promise.reject(new Error('down'))],
+  ['an exception without a status', () => Promise.reject({ status: 200, message: 'odd' })],
+])('%s lets nobody in, and is no refusal', async (_what, answer) => {
+  const { authenticate } = customAuth(new Auth().authenticate(answer as never), open, clock());
+  await expect(authenticate(caller({}))).rejects.not.toHaveProperty('headers');
+});
+
+test('only the most specific handler is asked', async () => {
+  const asked: string[] = [];
+  const note = (name: string) => () => {
+    asked.push(name);
+  };
+  const auth = new Auth()
+    .authenticate(() => 'ann')
+    .on('*', note('*'))
+    .on('*:read', note('*:read'))
+    .on('threads', note('threads'))
+    .on('threads:create', note('threads:create'));
+  const { authenticate } = customAuth(auth, open, clock());
+  const actor = { ...systemActor('r'), ...(await authenticate(caller({}))) };
+  for (const event of ['threads:create', 'threads:read', 'crons:read', 'store:put'] as const) {
+    expect(await authorize(actor, event, {})).toBeUndefined();
+  }
+  expect(asked).toEqual(['threads:create', 'threads', '*:read', '*']);
+});
+
+test('a refusal of a handler keeps its status, words and headers', async () => {
+  const auth = new Auth()
+    .authenticate(() => 'ann')
+    .on('threads:read', () => false)
+    .on('threads:update', () => {
+      throw new HTTPException(429, { message: 'Slowly', headers: { 'Retry-After': '9' } });
+    })
+    .on('threads:delete', () => ({ owner: undefined }) as never);
+  const { authenticate } = customAuth(auth, open, clock());
+  const actor = { ...systemActor('r'), ...(await authenticate(caller({}))) };
+  await expect(authorize(actor, 'threads:read', {})).rejects.toMatchObject({
+    status: 403,
+    message: 'Forbidden',
+  });
+  await expect(authorize(actor, 'threads:update', {})).rejects.toMatchObject({
+    status: 429,
+    message: 'Slowly',
+    headers: { 'retry-after': '9' },
+  });
+  await expect(authorize(actor, 'threads:delete', {})).rejects.toThrow("'owner'");
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { readFilter } from '../../src/auth/filters.ts';
+
+test.each([
+  [{ owner: 'ann' }, { all: [{ contains: { owner: 'ann' } }] }],
+  [{ owner: { $eq: 'ann' } }, { all: [{ all: [{ contains: { owner: 'ann' } }] }] }],
+  [{ members: { $contains: 'ann' } }, { all: [{ all: [{ contains: { members: ['ann'] } }] }] }],
+  [{ members: { $contains: ['ann', 1] } }, { all: [{ all: [{ contains: { members: ['ann', 1] } }] }] }],
+  [{ $or: [] }, { all: [{ any: [] }] }],
+  [{ $and: [{ a: null }] }, { all: [{ all: [{ all: [{ contains: { a: null } }] }] }] }],
+  [{}, { all: [] }],
+])('%j is understood', (filter, understood) => {
+  expect(readFilter(filter)).toEqual(understood);
+});
+
+test.each([
+  ['nobody in particular', { owner: undefined }, /'owner'/],
+  ['an unknown operator', { owner: { $ne: 'ann' } }, /'\$ne'/],
+  ['an operator in the wrong place', { $eq: 'ann' }, /'\$eq'/],
+  ['an object', { owner: { $eq: { id: 1 } } }, /no plain value/],
+  ['a list where one value belongs', { owner: ['ann'] }, /no plain value: a list/],
+  ['no number', { owner: Number.NaN }, /no plain value/],
+  ['nothing at all', { owner: {} }, /wants nothing/],
+  ['branches that are none', { $or: { owner: 'ann' } }, /no list/],
+  ['a branch that is none', { $or: ['ann'] }, /no object/],
+  ['a text', 'ann', /no object/],
+])('a filter with %s is a mistake, and lets nobody in', (_what, filter, message) => {
+  expect(() => readFilter(filter)).toThrow(message);
+});
