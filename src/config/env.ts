@@ -31,6 +31,11 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'PORT', key: 'server.port', text: 'Port to listen on.' },
   { name: 'LANGGRAPH_SERVER_PORT', key: 'server.port', text: 'Port to listen on; wins over `PORT`.' },
   { name: 'AGENT_SERVER_API_KEYS', key: 'server.api_keys', text: 'Accepted keys, separated by commas.' },
+  {
+    name: 'AGENT_SERVER_RATE_LIMIT',
+    key: 'server.rate_limit',
+    text: 'Requests a minute, of each address and key.',
+  },
   { name: 'HTTP_MAX_REQUEST_BODY_BYTES', key: 'server.body_limit', text: 'Largest request body.' },
   { name: 'POSTGRES_URI', key: 'storage.url', text: 'Address of the database.' },
   { name: 'POSTGRES_URI_CUSTOM', key: 'storage.url', text: 'The same; wins over `POSTGRES_URI`.' },

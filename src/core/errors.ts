@@ -44,6 +44,17 @@ export class InvalidInput extends ServerError {
   readonly status = 422;
 }
 
+/** Who asks has asked too often; `retry_after` in seconds. */
+export class TooManyRequests extends ServerError {
+  readonly status = 429;
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(detail: string, retry_after: number) {
+    super(detail);
+    this.headers = { 'retry-after': String(retry_after) };
+  }
+}
+
 /** The database or a worker cannot serve right now; the same request may succeed later. */
 export class Unavailable extends ServerError {
   readonly status = 503;

@@ -10,6 +10,9 @@ export async function openApiDocument(version: string): Promise<object> {
     engine: {} as ServerParts['engine'],
     options: {
       body_limit: 1,
+      max_header_bytes: 16_384,
+      request_timeout_seconds: 300,
+      rate_limit: {},
       cors: {
         allow_origins: [],
         allow_methods: [],

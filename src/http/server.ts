@@ -28,7 +28,7 @@ import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
 import type { SecurityDocument } from './openapi/security.ts';
 import type { OwnApp } from './own-app/kinds.ts';
-import { type AuthOptions, admission } from './plugins/auth.ts';
+import { type Admit, type AuthOptions, admission } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
@@ -36,8 +36,10 @@ import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
 import { useOwnApp } from './plugins/own-app.ts';
+import { type RateLimits, useRateLimits } from './plugins/rate-limit.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
+import { useSecurityHeaders } from './plugins/security-headers.ts';
 import { useTextJson } from './plugins/text-json.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
@@ -61,6 +63,9 @@ import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
+
+/** Who sends nothing holds a connection no longer than this. */
+const HEADERS_TIMEOUT_MS = 30_000;
 
 export interface Services {
   readonly assistants: AssistantService;
@@ -87,6 +92,13 @@ export interface HttpOptions {
   readonly served_hosts?: readonly string[] | undefined;
   /** Bytes. */
   readonly body_limit: number;
+  /** Connections at a time; undefined: as many as there are file descriptors. */
+  readonly max_connections?: number | undefined;
+  /** Bytes of a request's line and headers. */
+  readonly max_header_bytes: number;
+  /** How long a client may take to send a request, its body included. */
+  readonly request_timeout_seconds: number;
+  readonly rate_limit: RateLimits;
   /** Such as `/agents`; every route but `/ok` moves under it. */
   readonly mount_prefix?: string | undefined;
   readonly cors: CorsOptions;
@@ -123,28 +135,36 @@ export interface ServerParts {
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = parts;
-  const { body_limit, mount_prefix = '' } = options;
+  const { body_limit, mount_prefix = '', max_header_bytes, request_timeout_seconds } = options;
   const server = fastify({
     bodyLimit: body_limit,
     genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
-    requestTimeout: 300_000,
+    requestTimeout: request_timeout_seconds * 1000,
+    // Node's own are 60 s for headers and a look every 30 s.
+    http: {
+      maxHeaderSize: max_header_bytes,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 5_000,
+    },
     routerOptions: { maxParamLength: 1024 },
     clientErrorHandler: answerMalformed,
     frameworkErrors: answerBadAddress,
   });
+  if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
   const metrics = httpMetrics(engine);
   const routes = useRouteTable(server);
   useContract(server);
   useTextJson(server);
   useErrors(server, { logger, body_limit, routes });
   useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
+  await useSecurityHeaders(server);
   if (options.served_hosts) useHostCheck(server, options.served_hosts);
   await useCors(server, options.cors);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
-  useDoor(server, parts);
+  useDoor(server, parts, await useRateLimits(server, options.rate_limit));
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   const { version, graph_ids } = info;
@@ -165,9 +185,16 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
 }
 
 /** Authentication and the project's own app, in the order of the configuration. */
-function useDoor(server: FastifyInstance, { auth, options, ownApp: app }: ServerParts): void {
+function useDoor(
+  server: FastifyInstance,
+  { auth, options, ownApp: app }: ServerParts,
+  countCaller: Admit | undefined,
+): void {
   const { mount_prefix = '', middleware_order, enable_custom_route_auth } = options;
-  const admit = admission(server, auth, headerPicker(withTrace(options.configurable_headers)));
+  const find = admission(server, auth, headerPicker(withTrace(options.configurable_headers)));
+  const admit: Admit = async (request) => {
+    if (await find(request)) await countCaller?.(request);
+  };
   const own = app && { ...options, app, mount_prefix, admit };
   if (own && middleware_order === 'middleware_first') useOwnApp(server, own);
   server.addHook('onRequest', async (request) => {

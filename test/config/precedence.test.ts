@@ -13,6 +13,9 @@ test('a file with graphs only gets every default', async () => {
     { graph_id: 'echo', path: './echo.ts', export: 'graph', description: null },
   ]);
   expect(config.server).toEqual({
+    max_header_bytes: 16 * 1024,
+    rate_limit: {},
+    request_timeout_seconds: 300,
     host: '127.0.0.1',
     port: 8123,
     api_keys: [],

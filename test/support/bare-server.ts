@@ -6,6 +6,9 @@ import { createServer, type HttpOptions, type ServerParts } from '../../src/http
 /** What the configuration's defaults are. */
 const OPTIONS: HttpOptions = {
   body_limit: 1024 * 1024,
+  max_header_bytes: 16_384,
+  request_timeout_seconds: 300,
+  rate_limit: {},
   cors: {
     allow_origins: ['*'],
     allow_methods: ['*'],

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { bytes, group, list, text, whole } from '../values.ts';
 
 export const Server = group({
@@ -13,6 +14,31 @@ export const Server = group({
     .describe(
       'Names that a server without keys may be called by, such as that of a proxy before it. `localhost` and loopback addresses always.',
     ),
+  max_connections: whole(1)
+    .optional()
+    .describe('Connections at a time; more are closed at once. Unset: no limit.'),
+  max_header_bytes: bytes()
+    .default(16 * 1024)
+    .describe('Largest head of a request, with its address; a larger one is answered with 431.'),
+  request_timeout_seconds: whole(1)
+    .default(300)
+    .describe('How long a client may take to send a request. Its headers have 30 seconds.'),
+  rate_limit: z
+    .union([
+      whole(1).transform((per_minute) => ({
+        per_address_per_minute: per_minute,
+        per_key_per_minute: per_minute,
+      })),
+      group({
+        per_address_per_minute: whole(1).optional(),
+        per_key_per_minute: whole(1).optional(),
+      }),
+    ])
+    .default({})
+    .describe(
+      'Requests a minute, of each address and of each key or user: a number for both, or a map with `per_address_per_minute` and `per_key_per_minute`. Unset: no limit.',
+    )
+    .meta({ type: 'whole number or map' }),
   body_limit: bytes()
     .default(16 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),

@@ -84,10 +84,13 @@ function contentOf(answer: ResponseSchema): JsonObject {
   );
 }
 
+/** Where `server.rate_limit` is set. */
+const TOO_MANY = 'More than 60 requests in a minute; come back after the seconds in Retry-After.';
+
 /** The failures of the route, and those that every route of its kind has. */
 function failures({ failures, body, params, querystring }: FastifySchema, open: boolean): JsonObject {
   const all: Record<number, string> = {
-    ...(open ? {} : { 401: 'Missing X-Api-Key header' }),
+    ...(open ? {} : { 401: 'Missing X-Api-Key header', 429: TOO_MANY }),
     ...(body || params || querystring ? { 422: invalid(body, params) } : {}),
     ...failures,
   };

@@ -30,30 +30,32 @@ export type Admit = (request: FastifyRequest) => Promise<void>;
 
 /**
  * Who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist. The `headers` that
- * are picked become part of the configuration of the runs that the request makes.
+ * are picked become part of the configuration of the runs that the request makes. False when it was known already.
  */
 export function admission(
   server: FastifyInstance,
   { authenticate, has_users }: AuthOptions,
   headersOf: (headers: IncomingHttpHeaders) => Record<string, string>,
-): Admit {
+): (request: FastifyRequest) => Promise<boolean> {
   server.decorateRequest('actor');
-  const known = new WeakMap<FastifyRequest, Identity>();
+  const known = new WeakMap<FastifyRequest, Identity | undefined>();
   return async (request) => {
-    if (known.has(request)) return;
+    if (known.has(request)) return false;
+    known.set(request, undefined);
     const { id: request_id, raw } = request;
     const passage = passageOf(raw);
     const headers = headersOf(raw.headers);
     request.actor = { ...systemActor(request_id), headers };
     // A webhook of the server's own, which reaches the project's routes only.
-    if (passage && !passage.from) return;
-    if (!authenticate || request.method === 'OPTIONS') return;
-    if (isOpen(request.routeOptions.config, has_users)) return;
+    if (passage && !passage.from) return false;
+    if (!authenticate || request.method === 'OPTIONS') return true;
+    if (isOpen(request.routeOptions.config, has_users)) return true;
     const before = passage && known.get(passage.from);
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity, request);
     known.set(request, identity);
     request.actor = { ...identity, request_id, headers };
+    return true;
   };
 }
 
