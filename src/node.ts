@@ -126,16 +126,25 @@ export function listenFailure(error: unknown, { host, port }: Address): unknown 
 function readyFields(config: Config, app: App, url: string): LogFields {
   const base = `${url}${config.http.mount_prefix ?? ''}`;
   const failed = [...app.graphs.loadErrors().keys()];
-  const keys = config.server.api_keys.length;
   return {
     url: base,
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
     ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),
     storage: withoutCredentials(config.storage.url),
-    auth:
-      keys === 0 ? 'none: only this machine is served' : `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}`,
+    auth: waysIn(config),
   };
+}
+
+/** Who is let in, in a few words. */
+function waysIn({ auth, server }: Config): string {
+  const keys = server.api_keys.length;
+  const ways = [
+    keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys that were made',
+    auth.path !== undefined && `handlers of ${auth.path}`,
+    auth.jwt && `tokens of ${auth.jwt.issuer ?? auth.jwt.jwks_url ?? 'who has the secret'}`,
+  ].filter((way) => typeof way === 'string');
+  return ways.length > 0 ? ways.join('; ') : 'none: only this machine is served';
 }
 
 /** The address of a database for the log. By text: one with several hosts is no URL, and a query may hold a password. */

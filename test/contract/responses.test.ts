@@ -5,9 +5,14 @@ import { openApp } from '../support/app.ts';
 import { receiver } from '../support/receiver.ts';
 import type { OpenApiDocument, Operation } from './openapi-differences.ts';
 
+const KEY = { 'x-api-key': 'operator' };
 const http = await openApp({
   graphs: ['echo', 'nested', 'interrupting', 'sleeper'],
-  environment: { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' },
+  environment: {
+    LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}',
+    // Tokens are made with a key.
+    AGENT_SERVER_API_KEYS: 'operator',
+  },
 });
 const hook = await receiver();
 afterAll(async () => {
@@ -37,7 +42,7 @@ async function call(operationId: string, values: Record<string, string> = {}, pa
   const route = (path as string).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `no ${name}`);
   const url = values['query'] ? `${route}?${values['query']}` : route;
   const example = (requestBody as Operation['requestBody'])?.content['application/json']?.example;
-  const answer = await http.send(method, url, payload ?? example);
+  const answer = await http.send(method, url, payload ?? example, KEY);
   const response = (responses as Operation['responses'])[String(answer.status)];
   expect([operationId, answer.status, response]).toEqual([operationId, answer.status, expect.any(Object)]);
   expect([operationId, answer.status < 300, answer.text]).toEqual([operationId, true, answer.text]);
@@ -63,7 +68,8 @@ const RUN = { assistant_id: 'interrupting', input: { x: 1 } };
 const SLEEP = { assistant_id: 'sleeper', input: { ms: 60_000 } };
 
 test('every answer is what the document says, and the examples work in its order', async () => {
-  for (const system of ['get_health', 'get_root', 'get_info', 'get_metrics']) await call(system);
+  for (const system of ['get_health', 'get_root', 'get_info', 'get_metrics', 'create_token'])
+    await call(system);
 
   await call('create_assistant');
   for (const find of ['search_assistants', 'count_assistants']) await call(find);
@@ -116,7 +122,7 @@ test('every answer is what the document says, and the examples work in its order
   for (const change of ['get_cron', 'patch_cron', 'trigger_cron', 'list_cron_runs', 'delete_cron'])
     await call(change, cron);
 
-  await http.post('/runs', { ...SLEEP, after_seconds: 600 });
+  await http.post('/runs', { ...SLEEP, after_seconds: 600 }, KEY);
   await call('cancel_runs');
   const { body: delivery } = await call('test_webhook', {}, { url: hook.url });
   for (const look of ['search_deliveries', 'get_delivery', 'redeliver']) await call(look, delivery);
