@@ -13,7 +13,7 @@ const SORT: Record<AssistantSearch['sort_by'], Sql> = {
   assistant_id: raw('assistants.assistant_id'),
   created_at: raw('assistants.created_at'),
   updated_at: raw('assistants.updated_at'),
-  name: sql`${{ sqlite: raw('unicode_lower(assistants.name)'), postgres: raw('lower(assistants.name)') }}`,
+  name: sql`${{ sqlite: raw('assistants.name_order'), postgres: raw('lower(assistants.name)') }}`,
   graph_id: raw('assistants.graph_id'),
 };
 

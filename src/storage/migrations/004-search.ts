@@ -19,9 +19,20 @@ const CONTAINMENT = [
   containmentIndex('assistants'),
 ];
 
-/** SQLite's own `lower` knows ASCII only; whoever opens the file without ours must fail and not write a wrong index. */
+/**
+ * SQLite's own `lower` knows ASCII only. Ours is in triggers and not in the index, so that whoever opens the file with
+ * another tool can read and check all of it.
+ */
 const BY_NAME: Record<DialectName, string> = {
-  sqlite: 'create index assistants_name on assistants (unicode_lower(name), assistant_id);\n',
+  sqlite: `
+alter table assistants add column name_order text;
+update assistants set name_order = unicode_lower(name);
+create trigger assistants_named after insert on assistants begin
+  update assistants set name_order = unicode_lower(new.name) where assistant_id = new.assistant_id; end;
+create trigger assistants_renamed after update of name on assistants when new.name <> old.name begin
+  update assistants set name_order = unicode_lower(new.name) where assistant_id = new.assistant_id; end;
+create index assistants_name on assistants (name_order, assistant_id);
+`,
   postgres: 'create index assistants_name on assistants (lower(name), assistant_id);\n',
 };
 
