@@ -14,6 +14,9 @@ export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
 const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 
+/** Later than that, dates have no text any more. */
+const CENTURY_S = 100 * 366 * 86_400;
+
 /** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
   run_id: Uuid.nullish().describe('An id of your own; 409 when a run has it.'),
@@ -68,7 +71,11 @@ const runFields = {
     .enum(['cancel', 'continue'])
     .nullish()
     .describe('What happens when the client that waits goes away; `continue` without it.'),
-  after_seconds: z.number().nullish().describe('Seconds until the run is due; negative means now.'),
+  after_seconds: z
+    .number()
+    .max(CENTURY_S)
+    .nullish()
+    .describe('Seconds until the run is due, a hundred years at most; negative means now.'),
   checkpoint_during: z.boolean().nullish().describe('Older form of `durability`: false means `exit`.'),
   durability: z
     .enum(['sync', 'async', 'exit'])

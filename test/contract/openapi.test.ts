@@ -60,7 +60,9 @@ test('every operation describes its success and what may go wrong', () => {
     ]);
     if (!open.includes(operationId as string))
       expect([operationId, statuses]).toContainEqual(expect.arrayContaining(['401']));
-    for (const status of statuses.filter((each) => Number(each) >= 400)) {
+    // Its failures are answers of JSON-RPC.
+    const inOwnWords = operationId === 'mcp' ? ['400', '406', '415'] : [];
+    for (const status of statuses.filter((each) => Number(each) >= 400 && !inOwnWords.includes(each))) {
       expect(responses[status]?.content?.['application/json']).toEqual({
         schema: { $ref: '#/components/schemas/ErrorResponse' },
         example: { detail: expect.stringMatching(/\w/) },

@@ -136,3 +136,8 @@ test('why a run was cancelled is told to those who ask', async () => {
   ]);
   expect(Object.keys((await http.get(at)).body)).not.toContain('cancel_reason');
 });
+
+test.each([1e10, 2531220522787332])('no run is due in %d seconds', async (after_seconds) => {
+  const { status, body } = await http.post('/runs', { ...ECHO, after_seconds });
+  expect([status, body.detail]).toEqual([422, expect.stringMatching(/^after_seconds: /)]);
+});

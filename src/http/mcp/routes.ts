@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Actor } from '../../auth/actor.ts';
 import { isObject } from '../../core/json.ts';
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts';
@@ -46,7 +47,8 @@ const DOCUMENTED = {
   tags: [TAGS.mcp],
   body: McpMessage,
   example: EXAMPLE,
-  response: { 200: McpAnswer },
+  // What is wrong with a message is told in the protocol's words; one that needs no answer has none.
+  response: { 200: McpAnswer, 202: z.string(), 400: McpAnswer, 406: McpAnswer, 415: McpAnswer },
 };
 
 function openDoor(parts: McpParts & { readonly body_limit: number }) {

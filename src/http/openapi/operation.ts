@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
+import { CreateHeaders } from '../../schemas/idempotency.ts';
 import { EXAMPLES } from '../../schemas/path-params.ts';
 import { NO_JSON } from '../plugins/contract.ts';
 import { jsonSchema } from './json-schema.ts';
@@ -84,14 +85,20 @@ function contentOf(answer: ResponseSchema): JsonObject {
   );
 }
 
+/** A key that was sent before (`Idempotency-Key`). */
+const OTHER_REQUEST = 'This Idempotency-Key was sent with another request. Each request needs its own.';
 /** Where `server.rate_limit` is set. */
 const TOO_MANY = 'More than 60 requests in a minute; come back after the seconds in Retry-After.';
 
 /** The failures of the route, and those that every route of its kind has. */
-function failures({ failures, body, params, querystring }: FastifySchema, open: boolean): JsonObject {
+function failures(
+  { failures, body, params, querystring, headers }: FastifySchema,
+  open: boolean,
+): JsonObject {
   const all: Record<number, string> = {
     ...(open ? {} : { 401: 'Missing X-Api-Key header', 429: TOO_MANY }),
     ...(body || params || querystring ? { 422: invalid(body, params) } : {}),
+    ...(headers === CreateHeaders ? { 409: OTHER_REQUEST } : {}),
     ...failures,
   };
   return Object.fromEntries(

@@ -17,6 +17,7 @@ import { PAGE_HEADERS, paged } from '../reply.ts';
 
 const tags = [TAGS.assistants];
 const MISSING = `Assistant ${EXAMPLES.assistant_id} not found`;
+const BOTH = 'Cannot specify both configurable and context. Prefer setting context alone.';
 const NO_GRAPH = "Graph 'x' not found. Expected one of: ['echo']";
 
 export function assistantRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
@@ -40,7 +41,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
           if_exists: 'do_nothing',
         },
         response: { 200: Assistant },
-        failures: { 404: NO_GRAPH, 409: `Assistant ${EXAMPLES.assistant_id} already exists` },
+        failures: { 400: BOTH, 404: NO_GRAPH, 409: `Assistant ${EXAMPLES.assistant_id} already exists` },
       },
     },
     (request) => assistants.create(request.actor, request.body),
@@ -108,7 +109,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
         body: AssistantPatch,
         example: { name: 'My better assistant', config: { recursion_limit: 20 } },
         response: { 200: Assistant },
-        failures: { 404: MISSING },
+        failures: { 400: BOTH, 404: MISSING },
       },
     },
     (request) => assistants.update(request.actor, request.params.assistant_id, request.body),
