@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
 import type { Services } from '../http/server.ts';
+import { a2aService } from '../services/a2a/a2a.ts';
 import { assistantRuns } from '../services/assistant-runs.ts';
 import { assistantService } from '../services/assistants.ts';
 import { chatCompletionService } from '../services/chat-completions.ts';
@@ -87,6 +88,7 @@ export function wireServices({
       sends_webhooks: !config.http.disable_webhooks,
     }),
     ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
+    a2a: a2aService({ ...shared, runs, threads, threadState, assistants, tasks: storage.a2aTasks, sources }),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };

@@ -32,6 +32,8 @@ export async function openApiDocument(version: string): Promise<object> {
       disable_meta: false,
       disable_ui: false,
       disable_mcp: false,
+      disable_a2a: false,
+      a2a: { card_default: 'hybrid' },
       mcp: { cancel_on_disconnect: false },
       openai: { enabled: false },
     },

@@ -1,6 +1,7 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
+import type { A2aService } from '../services/a2a/a2a.ts';
 import type { AssistantService } from '../services/assistants.ts';
 import type { ChatCompletionService } from '../services/chat-completions.ts';
 import type { CronService } from '../services/crons.ts';
@@ -17,6 +18,8 @@ import type { ThreadService } from '../services/threads.ts';
 import type { TokenService } from '../services/tokens.ts';
 import type { UiService } from '../services/ui.ts';
 import type { WebhookService } from '../services/webhooks.ts';
+import type { CardRules } from './a2a/cards.ts';
+import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
@@ -69,6 +72,7 @@ const HEADERS_TIMEOUT_MS = 30_000;
 
 export interface Services {
   readonly assistants: AssistantService;
+  readonly a2a: A2aService;
   readonly mcp: McpService;
   readonly chatCompletions: ChatCompletionService;
   readonly threads: ThreadService;
@@ -113,6 +117,8 @@ export interface HttpOptions {
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
   readonly disable_mcp: boolean;
+  readonly disable_a2a: boolean;
+  readonly a2a: CardRules & { readonly base_url?: string | undefined };
   readonly mcp: { readonly cancel_on_disconnect: boolean };
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
@@ -252,6 +258,12 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
       mcp: services.mcp,
       register: routed.registerMcp,
     });
+  if (!options.disable_a2a) {
+    const { auth, logger } = routed;
+    const security = auth.authenticate ? auth : undefined;
+    const { a2a } = services;
+    a2aRoutes(server, { ...options.a2a, a2a, replies, logger, mount_prefix, security });
+  }
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);
   tokenRoutes(server, services);

@@ -1,3 +1,4 @@
+import { a2aTaskRepository } from './a2a-tasks.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { assistantRepository } from './assistants.ts';
 import { AttemptWrites, type AttemptWritesOptions } from './attempt-writes.ts';
@@ -68,6 +69,7 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
     async ping(): Promise<void> {
       await db.get(sql`select 1`);
     },
+    a2aTasks: a2aTaskRepository(db),
     apiKeys: apiKeyRepository(db),
     assistants: assistantRepository(db),
     crons: cronRepository(db),

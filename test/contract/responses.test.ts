@@ -129,6 +129,8 @@ test('every answer is what the document says, and the examples work in its order
   await call('copy_thread', thread);
   await call('delete_thread', thread);
   await call('mcp');
+  await call('send_agent_message', { assistant_id: 'echo' });
+  await call('get_agent_card', { query: 'assistant_id=echo' });
   await call('delete_assistant', own);
   const ending = [...described.keys()].filter((operationId) => !ENDLESS.includes(operationId));
   expect([...visited].sort()).toEqual(ending.sort());

@@ -99,7 +99,7 @@ test('no operation gives one user what another owns', async () => {
     expect([operation.id, answer.text.includes(MARK)]).toEqual([operation.id, false]);
     if (NOBODYS.has(operation.id)) continue;
     const isRefused = answer.status >= 400 && answer.status < 500;
-    const isError = /"type":"error"|^event: error|404: /.test(answer.text);
+    const isError = /"type":"error"|"error":\{"code":|^event: error|404: /.test(answer.text);
     const told = [operation.id, answer.status, answer.text.slice(0, 200)];
     expect([...told, isRefused || isError || EMPTY.has(answer.text)]).toEqual([...told, true]);
     calls.push(operation.id);

@@ -35,6 +35,8 @@ const OPTIONS: HttpOptions = {
   disable_meta: false,
   disable_ui: false,
   disable_mcp: false,
+  disable_a2a: false,
+  a2a: { card_default: 'hybrid' },
   mcp: { cancel_on_disconnect: false },
   openai: { enabled: false },
 };

@@ -28,6 +28,20 @@ const headers = (what: string) =>
     excludes: list().default([]).describe('Those of them that do not.'),
   }).prefault({});
 
+const A2a = group({
+  default_assistant: text()
+    .optional()
+    .describe('The assistant whose card is at `/.well-known/agent-card.json` without a parameter.'),
+  card_default: word(['hybrid', '1.0', '0.3'])
+    .default('hybrid')
+    .describe(
+      'The form of cards for clients that name no version; `hybrid` is 0.3 with what clients of 1.0 read as well.',
+    ),
+  base_url: text()
+    .optional()
+    .describe('Where agents of others reach this server; what the request says without it.'),
+});
+
 export const Http = group({
   mount_prefix: text()
     .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
@@ -42,7 +56,8 @@ export const Http = group({
     .default(false)
     .describe('Leaves out `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
   disable_mcp: flag().default(false).describe('Leaves out `/mcp`.'),
-  disable_a2a: flag().default(false).describe('Leaves out `/a2a`.'),
+  disable_a2a: flag().default(false).describe('Leaves out `/a2a` and the agent cards.'),
+  a2a: A2a.prefault({}),
   mcp: group({
     cancel_on_disconnect: flag()
       .default(false)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as a2a from '../../schemas/a2a.ts';
 import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
 import * as crons from '../../schemas/crons.ts';
@@ -56,12 +57,15 @@ export const REQUESTS: Record<string, z.ZodType> = {
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
   TokenCreate,
   UiComponent,
+  A2aMessage: a2a.A2aMessage,
   McpMessage: mcp.McpMessage,
 };
 
 /** What the server answers. */
 export const RESPONSES: Record<string, z.ZodType> = {
   Token,
+  A2aAnswer: a2a.A2aAnswer,
+  A2aCard: a2a.A2aCard,
   McpAnswer: mcp.McpAnswer,
   Assistant: assistants.Assistant,
   AssistantVersion: assistants.AssistantVersion,

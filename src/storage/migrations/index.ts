@@ -6,6 +6,7 @@ import { search } from './004-search.ts';
 import { crons } from './005-crons.ts';
 import { webhooks } from './006-webhooks.ts';
 import { apiKeys } from './007-api-keys.ts';
+import { a2aTasks } from './009-a2a-tasks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
 
 export interface Migration {
@@ -27,5 +28,6 @@ export const migrations: readonly Migration[] = [
   { version: 5, name: 'crons', text: crons },
   { version: 6, name: 'webhooks', text: webhooks },
   { version: 7, name: 'api keys', text: apiKeys },
+  { version: 9, name: 'a2a tasks', text: a2aTasks },
   { version: 10, name: 'server secrets', text: serverSecrets },
 ];

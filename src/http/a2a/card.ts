@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { systemAssistantId } from '../../core/ids.ts';
+import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { type AssistantFacts, a2aMetadata } from '../../services/a2a/assistant-facts.ts';
+
+export const HISTORY_SCOPE = 'LangGraph-A2A-History-Scope';
+
+const SCOPE_EXTENSION = {
+  uri: 'https://langchain.com/a2a/extensions/history-scope/v1',
+  description: 'Whether the history of a task has the messages of the task alone, or of its context.',
+  required: false,
+  params: {
+    header: HISTORY_SCOPE,
+    values: ['task', 'context'],
+    default: 'context',
+    methods: ['SendMessage', 'SendStreamingMessage', 'GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'],
+  },
+};
+
+/** Files are handed on to the graph, whose models say what they read. */
+const MODES = ['text/plain', 'application/json'];
+const MESSAGE_MODES = [...MODES, 'image/*', 'audio/*', 'video/*', 'application/*', 'text/*'];
+
+export interface CardParts {
+  /** Where clients reach the server, without a slash at its end. */
+  readonly base: string;
+  /** As OpenAPI has them; empty where nobody is asked for a key. */
+  readonly securitySchemes: Readonly<Record<string, JsonObject>>;
+  readonly security: readonly Readonly<Record<string, string[]>>[];
+}
+
+export type CardForm = 'hybrid' | '1.0' | '0.3';
+
+/** The card of an assistant, in the form of a version; `hybrid` is one of 0.3 that clients of 1.0 read as well. */
+export function cardOf(facts: AssistantFacts, parts: CardParts, form: CardForm): JsonObject {
+  const card = common(facts, parts);
+  const url = `${parts.base}/a2a/${facts.assistant.assistant_id}`;
+  const supportedInterfaces = [
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  ];
+  const isKnown = parts.security.length > 0;
+  const capabilities = { streaming: true, pushNotifications: false, extensions: [SCOPE_EXTENSION] };
+  if (form === '1.0') {
+    return {
+      ...card,
+      supportedInterfaces,
+      capabilities: { ...capabilities, extendedAgentCard: isKnown },
+      ...(isKnown ? { securitySchemes: schemes(parts), securityRequirements: requirements(parts) } : {}),
+    };
+  }
+  return {
+    ...card,
+    url,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    additionalInterfaces: [{ url, transport: 'JSONRPC' }],
+    capabilities: { ...capabilities, stateTransitionHistory: false },
+    supportsAuthenticatedExtendedCard: isKnown,
+    ...(isKnown ? { securitySchemes: parts.securitySchemes, security: parts.security } : {}),
+    ...(form === 'hybrid' ? { supportedInterfaces } : {}),
+  };
+}
+
+/** For callers who are known: with the JSON Schemas of input and output. */
+export function extendedCardOf(facts: AssistantFacts, parts: CardParts): JsonObject {
+  const card = cardOf(facts, parts, '1.0');
+  const { input_schema, output_schema } = facts.schemas;
+  const capabilities = card['capabilities'] as { extensions: JsonObject[] };
+  const schemas = {
+    uri: 'urn:agent-server:schemas',
+    description: 'What the graph takes and gives, as JSON Schema.',
+    required: false,
+    params: { input_schema, output_schema },
+  };
+  return { ...card, capabilities: { ...capabilities, extensions: [...capabilities.extensions, schemas] } };
+}
+
+/** The same for the same card. */
+export function etagOf(card: JsonObject): string {
+  return `"${createHash('sha256').update(toJson(card)).digest('base64url').slice(0, 27)}"`;
+}
+
+function common(facts: AssistantFacts, { base }: CardParts): JsonObject {
+  const { assistant, has_messages, input_modes, output_modes } = facts;
+  const { assistant_id, graph_id, name, description, version, metadata } = assistant;
+  const said = description || `Runs the assistant ${name}.`;
+  const isSystem = assistant_id === systemAssistantId(graph_id);
+  const skill = {
+    id: `${isSystem ? graph_id : assistant_id}-main`,
+    name,
+    description: said,
+    tags: ['assistant', graph_id],
+  };
+  const own = a2aMetadata(metadata)['skills'];
+  return {
+    name,
+    description: said,
+    version: String(version),
+    provider: { organization: 'agent-server', url: base },
+    documentationUrl: `${base}/docs`,
+    defaultInputModes: input_modes ?? (has_messages ? MESSAGE_MODES : MODES),
+    defaultOutputModes: output_modes ?? MODES,
+    skills: Array.isArray(own) && own.length > 0 ? own : [skill],
+  };
+}
+
+/** The forms of OpenAPI in the words of 1.0; flows of OAuth stay with what OpenAPI says of them. */
+function schemes({ securitySchemes }: CardParts): JsonObject {
+  const made = Object.entries(securitySchemes).map(([name, scheme]) => [name, schemeOf(scheme)]);
+  return Object.fromEntries(made.filter(([, scheme]) => scheme !== undefined));
+}
+
+function schemeOf({ type, in: location, name, description, ...rest }: JsonObject): JsonObject | undefined {
+  const described = description === undefined ? {} : { description };
+  if (type === 'apiKey') return { apiKeySecurityScheme: { location, name, ...described } };
+  if (type === 'http') return { httpAuthSecurityScheme: { ...rest, ...described } };
+  if (type === 'openIdConnect') return { openIdConnectSecurityScheme: { ...rest, ...described } };
+  return type === 'oauth2' && isObject(rest['flows'])
+    ? { oauth2SecurityScheme: { flows: rest['flows'], ...described } }
+    : undefined;
+}
+
+function requirements({ security }: CardParts): JsonObject[] {
+  return security.map((each) => ({
+    schemes: Object.fromEntries(Object.entries(each).map(([name, list]) => [name, { list }])),
+  }));
+}

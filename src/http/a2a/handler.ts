@@ -1,0 +1,186 @@
+import { AgentCard, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
+import {
+  A2AError,
+  ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import type { Actor } from '../../auth/actor.ts';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { A2aService } from '../../services/a2a/a2a.ts';
+import type { AssistantFacts } from '../../services/a2a/assistant-facts.ts';
+import { isTaken, mediaTypeOf } from '../../services/a2a/parts.ts';
+import type { TaskEvent } from '../../services/a2a/stream.ts';
+import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
+import type { HistoryScope } from '../../services/a2a/tasks.ts';
+
+/** One request of a client. */
+export interface A2aCall {
+  readonly actor: Actor;
+  readonly facts: AssistantFacts;
+  readonly version: '0.3' | '1.0';
+  readonly scope: HistoryScope;
+  readonly last_event_id: string | undefined;
+  readonly signal: AbortSignal;
+  /** For callers that are known; undefined where nobody is. */
+  readonly extendedCard: (() => object) | undefined;
+  readonly card: () => object;
+  /** The place of the event that was handed out last, for its `id:`. */
+  event_id: string | undefined;
+  /** What is not for the protocol to say: who may not call gets the status of HTTP. */
+  refusal: ServerError | undefined;
+}
+
+export interface HandlerParts {
+  readonly a2a: A2aService;
+  readonly logger: Logger;
+}
+
+/** The operations of the protocol over our services, for one request. */
+export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2ARequestHandler {
+  const { actor, signal, scope } = call;
+  const { assistant_id } = call.facts.assistant;
+  const options = { scope, tells_answer: call.version === '0.3' };
+  const told = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw publicError(error, call, logger);
+    });
+
+  async function* events(
+    open: () => AsyncIterable<TaskEvent>,
+    trim: Trim,
+  ): AsyncGenerator<StreamResponse, void> {
+    try {
+      for await (const { id, response } of open()) {
+        call.event_id = id;
+        yield trimmedEvent(response, trim);
+      }
+    } catch (error) {
+      throw publicError(error, call, logger);
+    }
+  }
+
+  const refusePush = () => Promise.reject(new PushNotificationNotSupportedError(NO_PUSH));
+  return {
+    getAgentCard: async () => AgentCard.fromJSON(call.card()),
+
+    async getAuthenticatedExtendedAgentCard() {
+      if (call.extendedCard) return AgentCard.fromJSON(call.extendedCard());
+      const text = 'This agent has no extended card: it does not know its callers.';
+      throw call.version === '0.3'
+        ? new ExtendedAgentCardNotConfiguredError(text)
+        : new UnsupportedOperationError(text);
+    },
+
+    async sendMessage(request) {
+      const trim = trimOf(request.configuration);
+      const answer = await told(a2a.send(actor, assistant_id, request, { scope, signal }));
+      return 'messageId' in answer ? answer : trimmed(answer, trim);
+    },
+
+    async *sendMessageStream(request) {
+      const trim = trimOf(request.configuration);
+      const row = await told(a2a.begin(actor, assistant_id, request));
+      yield* events(() => a2a.sent(actor, row, options, signal), trim);
+    },
+
+    async getTask({ id, historyLength }) {
+      const row = await told(a2a.find(actor, assistant_id, id));
+      return trimmed(await told(a2a.view(actor, row, scope)), trimOf({ historyLength }));
+    },
+
+    async listTasks(request) {
+      const trim = trimOf(request);
+      const page = await told(a2a.list(actor, assistant_id, request));
+      const tasks = await told(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
+      const { nextPageToken, pageSize, totalSize } = page;
+      const shown = tasks.map((task) => ({
+        ...trimmed(task, trim),
+        ...(request.includeArtifacts ? {} : { artifacts: [] }),
+      }));
+      return { tasks: shown, nextPageToken, pageSize, totalSize };
+    },
+
+    async cancelTask({ id }) {
+      const row = await told(a2a.cancel(actor, assistant_id, id, signal));
+      return told(a2a.view(actor, row, scope));
+    },
+
+    async *resubscribe({ id }) {
+      const row = await told(a2a.find(actor, assistant_id, id));
+      const { last_event_id } = call;
+      if (isTerminal(stateOf(row)) && last_event_id === undefined) {
+        throw new UnsupportedOperationError(`Task ${id} has ended (${row.state}): nothing more will happen.`);
+      }
+      yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
+    },
+
+    createTaskPushNotificationConfig: refusePush,
+    getTaskPushNotificationConfig: refusePush,
+    listTaskPushNotificationConfigs: refusePush,
+    deleteTaskPushNotificationConfig: refusePush,
+  };
+}
+
+const NO_PUSH = 'This server sends no push notifications. Subscribe to the task instead.';
+
+interface Trim {
+  readonly historyLength: number | undefined;
+  readonly modes: readonly string[];
+}
+
+function trimOf({
+  historyLength,
+  acceptedOutputModes = [],
+  taskPushNotificationConfig,
+}: {
+  historyLength?: number | undefined;
+  acceptedOutputModes?: string[];
+  taskPushNotificationConfig?: unknown;
+} = {}): Trim {
+  if (taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError(NO_PUSH);
+  if (historyLength !== undefined && !(Number.isInteger(historyLength) && historyLength >= 0)) {
+    throw new RequestMalformedError('historyLength must be 0 or more.');
+  }
+  return { historyLength, modes: acceptedOutputModes };
+}
+
+/** As much of the task as the client asked for. */
+function trimmed(task: Task, { historyLength, modes }: Trim): Task {
+  const history =
+    historyLength === undefined
+      ? task.history
+      : historyLength === 0
+        ? []
+        : task.history.slice(-historyLength);
+  const artifacts = task.artifacts.flatMap((artifact) => acceptable(artifact, modes));
+  return { ...task, history, artifacts };
+}
+
+function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse {
+  if (payload?.$case === 'task') return { payload: { ...payload, value: trimmed(payload.value, trim) } };
+  return { payload };
+}
+
+/** Without parts that the client cannot read; an artifact of such parts alone is left out. */
+function acceptable(artifact: Artifact, modes: readonly string[]): Artifact[] {
+  if (modes.length === 0) return [artifact];
+  const parts = artifact.parts.filter((part) => isTaken(mediaTypeOf(part), modes));
+  return parts.length > 0 ? [{ ...artifact, parts }] : [];
+}
+
+/** What a client may know of a failure, in the words of the protocol. */
+function publicError(error: unknown, call: A2aCall, logger: Logger): Error {
+  if (error instanceof A2AError) return error;
+  if (error instanceof ServerError) {
+    if (error.status === 401 || error.status === 403 || error.status === 503) call.refusal = error;
+    if (error.status === 409) return new UnsupportedOperationError(error.message);
+    if (error.status < 500) return new RequestMalformedError(error.message);
+    return new Error(error.message);
+  }
+  logger.error('request failed', { request_id: call.actor.request_id, error });
+  return new Error('Internal Server Error');
+}

@@ -1,0 +1,93 @@
+import { isObject, type JsonObject } from '../../core/json.ts';
+
+/**
+ * Parameters as their version has them. Clients mix names and forms of the two versions, and both are clear: parts with
+ * and without `kind`, `file` and `raw`, roles in either spelling, names in camel case and in snake case.
+ */
+export function readable(params: unknown, version: '0.3' | '1.0'): unknown {
+  if (!isObject(params)) return params;
+  const known = inCamelCase(params);
+  const { message, configuration } = known;
+  return {
+    ...known,
+    ...(isObject(message) ? { message: messageOf(inCamelCase(message), version) } : {}),
+    ...(isObject(configuration)
+      ? { configuration: configurationOf(inCamelCase(configuration), version) }
+      : {}),
+  };
+}
+
+function inCamelCase(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [
+      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}
+
+/** Whoever says nothing waits, in either version. */
+function configurationOf(configuration: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { blocking, returnImmediately } = configuration;
+  const waits = typeof blocking === 'boolean' ? blocking : returnImmediately !== true;
+  return version === '0.3'
+    ? { ...configuration, blocking: waits }
+    : { ...configuration, returnImmediately: !waits };
+}
+
+function messageOf(message: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { role, parts } = message;
+  return {
+    ...message,
+    role: roleOf(role, version),
+    ...(Array.isArray(parts) ? { parts: parts.map((part) => partOf(part, version)) } : {}),
+  };
+}
+
+function roleOf(role: unknown, version: '0.3' | '1.0'): unknown {
+  const name = typeof role === 'string' ? role.replace(/^ROLE_/, '').toLowerCase() : role;
+  if (name !== 'user' && name !== 'agent') return role;
+  return version === '0.3' ? name : `ROLE_${name.toUpperCase()}`;
+}
+
+function partOf(part: unknown, version: '0.3' | '1.0'): unknown {
+  if (!isObject(part)) return part;
+  const { kind, file, ...rest } = inCamelCase(part);
+  const { text, data, raw, url, mediaType, filename, ...others } = rest;
+  if (version === '1.0') return isObject(file) ? { ...rest, ...flat(inCamelCase(file)) } : rest;
+  if (typeof text === 'string') return { kind: 'text', text, ...others };
+  if (data !== undefined) return { kind: 'data', data, ...others };
+  if (isObject(file)) return { kind: 'file', file: inCamelCase(file), ...others };
+  const named = { ...(filename ? { name: filename } : {}), ...(mediaType ? { mimeType: mediaType } : {}) };
+  if (raw !== undefined) return { kind: 'file', file: { bytes: raw, ...named }, ...others };
+  if (url !== undefined) return { kind: 'file', file: { uri: url, ...named }, ...others };
+  return part;
+}
+
+function flat({ bytes, uri, name, mimeType }: JsonObject): JsonObject {
+  return {
+    ...(bytes === undefined ? { url: uri } : { raw: bytes }),
+    ...(name === undefined ? {} : { filename: name }),
+    ...(mimeType === undefined ? {} : { mediaType: mimeType }),
+  };
+}
+
+/** What is wrong with a message before it is read; undefined when nothing is. */
+export function messageProblem(params: unknown): string | undefined {
+  const message = isObject(params) ? params['message'] : undefined;
+  if (!isObject(message)) return 'message must be an object.';
+  const { messageId, role, parts } = message;
+  if (typeof messageId !== 'string' || messageId.trim() === '') return 'message.messageId must be a text.';
+  if (!['user', 'agent', 'ROLE_USER', 'ROLE_AGENT'].includes(String(role)))
+    return 'message.role must be the user or the agent.';
+  if (!Array.isArray(parts) || parts.length === 0) return 'message.parts needs at least one part.';
+  return parts.every(hasContent)
+    ? undefined
+    : 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
+}
+
+function hasContent(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  if ('text' in part) return typeof part['text'] === 'string';
+  return ['data', 'raw', 'url', 'file'].some((name) => part[name] !== undefined && part[name] !== null);
+}

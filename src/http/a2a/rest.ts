@@ -1,0 +1,203 @@
+import {
+  AgentCard,
+  ListTasksRequest,
+  ListTasksResponse,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+} from '@a2a-js/sdk';
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  RequestMalformedError,
+  restStatusFor,
+  TaskNotFoundError,
+  toRestErrorBody,
+} from '@a2a-js/sdk/errors';
+import { ServerCallContext } from '@a2a-js/sdk/server';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ServerError } from '../../core/errors.ts';
+import { isObject, toJson } from '../../core/json.ts';
+import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
+import { type A2aCall, requestHandler } from './handler.ts';
+import { messageProblem, readable } from './reading.ts';
+import { badVersion } from './rpc.ts';
+
+type Handler = ReturnType<typeof requestHandler>;
+type Answer = (handler: Handler, context: ServerCallContext) => Promise<unknown>;
+type Events = (handler: Handler, context: ServerCallContext) => AsyncGenerator<StreamResponse, void>;
+
+/** HTTP+JSON of protocol 1.0 (specification §11). */
+export function restRoutes(server: FastifyInstance, parts: A2aParts): void {
+  const { answer, stream } = answering(parts);
+  const at = (path: string) => `/a2a/:assistant_id${path}`;
+  const run = { config: { scope: 'run' as const }, schema: {} };
+  const read = { config: { scope: 'read' as const }, schema: {} };
+
+  server.post<Typed>(at('/message::send'), run, (request, reply) =>
+    answer(request, reply, async (handler, context) => {
+      const sent = await handler.sendMessage(messageIn(request), context);
+      return 'messageId' in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) };
+    }),
+  );
+  server.post<Typed>(at('/message::stream'), run, (request, reply) =>
+    stream(request, reply, (handler, context) => handler.sendMessageStream(messageIn(request), context)),
+  );
+  server.get<Typed>(at('/tasks'), read, (request, reply) =>
+    answer(request, reply, async (handler, context) => {
+      const asked = ListTasksRequest.fromJSON(listQuery(request.query));
+      const page = await handler.listTasks(asked, context);
+      const { tasks = [] } = ListTasksResponse.toJSON(page) as { tasks?: object[] };
+      const { nextPageToken, pageSize, totalSize } = page;
+      const shown = asked.includeArtifacts ? tasks.map((task) => ({ artifacts: [], ...task })) : tasks;
+      return { tasks: shown, nextPageToken, pageSize, totalSize };
+    }),
+  );
+  server.get<Typed>(at('/extendedAgentCard'), read, (request, reply) =>
+    answer(request, reply, async (handler, context) =>
+      AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
+    ),
+  );
+  // The router does not look for a colon behind a parameter.
+  server.get<Typed>(at('/tasks/:task'), read, (request, reply) => {
+    const { id, verb } = taskIn(request);
+    if (verb === 'subscribe') return stream(request, reply, subscribe(id));
+    const { historyLength } = listQuery(request.query) as { historyLength?: string };
+    const length = historyLength === undefined ? {} : { historyLength: Number(historyLength) };
+    return answer(request, reply, async (handler, context) =>
+      Task.toJSON(await handler.getTask({ id: idOf(request), tenant: '', ...length }, context)),
+    );
+  });
+  server.post<Typed>(at('/tasks/:task'), run, (request, reply) => {
+    const { id, verb } = taskIn(request);
+    if (verb === 'subscribe') return stream(request, reply, subscribe(id));
+    return answer(request, reply, async (handler, context) => {
+      if (verb !== 'cancel') throw new TaskNotFoundError('There is nothing at this address.');
+      return Task.toJSON(await handler.cancelTask({ id, tenant: '', metadata: undefined }, context));
+    });
+  });
+  pushRoutes(server, parts);
+}
+
+/** Push notifications are not sent: the addresses say so. */
+function pushRoutes(server: FastifyInstance, parts: A2aParts): void {
+  const { answer } = answering(parts);
+  const config = '/a2a/:assistant_id/tasks/:task/pushNotificationConfigs';
+  const options = { config: { scope: 'run' as const }, schema: {} };
+  for (const url of [config, `${config}/:config_id`]) {
+    server.route<Typed>({
+      method: ['GET', 'POST', 'DELETE'],
+      url,
+      ...options,
+      handler: (request, reply) =>
+        answer(request, reply, (handler, context) =>
+          handler.getTaskPushNotificationConfig({ id: '', taskId: '', tenant: '' }, context),
+        ),
+    });
+  }
+}
+
+interface Typed {
+  Params: { assistant_id: string; task: string };
+  Querystring: Record<string, string | undefined>;
+}
+type RestRequest = A2aRequest & { params: { task: string } };
+
+function answering(parts: A2aParts) {
+  const begun = async (request: A2aRequest, signal: AbortSignal) => {
+    checkRequest(request);
+    const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
+    const call = callOf(request, facts, parts, { version: '1.0', signal });
+    return {
+      call,
+      handler: requestHandler(parts, call),
+      context: new ServerCallContext({ requestedVersion: '1.0' }),
+    };
+  };
+  return {
+    async answer(request: A2aRequest, reply: FastifyReply, work: Answer): Promise<unknown> {
+      let call: A2aCall | undefined;
+      try {
+        return await parts.replies.sendLate(reply, {}, async (signal) => {
+          const { handler, context, ...made } = await begun(request, signal);
+          call = made.call;
+          return toJson(await work(handler, context));
+        });
+      } catch (error) {
+        return refuse(reply, call?.refusal ?? error);
+      }
+    },
+
+    async stream(request: A2aRequest, reply: FastifyReply, events: Events): Promise<unknown> {
+      let call: A2aCall | undefined;
+      try {
+        await sendStream(reply, parts, async (signal) => {
+          const { handler, context, ...made } = await begun(request, signal);
+          call = made.call;
+          return { call, messages: inJson(events(handler, context)) };
+        });
+        return reply;
+      } catch (error) {
+        return refuse(reply, call?.refusal ?? error);
+      }
+    },
+  };
+}
+
+async function* inJson(events: AsyncGenerator<StreamResponse, void>): AsyncGenerator<unknown> {
+  for await (const event of events) yield StreamResponse.toJSON(event);
+}
+
+function subscribe(id: string): Events {
+  return (handler, context) => handler.resubscribe({ id, tenant: '' }, context);
+}
+
+function checkRequest(request: A2aRequest): void {
+  const asked = versionAsked(request);
+  if (!isVersion(asked) || asked.startsWith('0.3')) throw badVersion(asked);
+  const type = request.headers['content-type'];
+  if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
+    throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
+  }
+}
+
+function messageIn({ body }: A2aRequest): SendMessageRequest {
+  let given: unknown;
+  try {
+    given = JSON.parse(String(body));
+  } catch {
+    throw new RequestMalformedError('The body is not JSON.');
+  }
+  const params = readable(given, '1.0');
+  const problem = messageProblem(params);
+  if (problem !== undefined) throw new RequestMalformedError(problem);
+  return SendMessageRequest.fromJSON(params);
+}
+
+function idOf({ params }: RestRequest): string {
+  return params.task;
+}
+
+/** `<id>:cancel` */
+function taskIn({ params: { task } }: RestRequest): { id: string; verb: string | undefined } {
+  const verb = /:(cancel|subscribe)$/.exec(task)?.[1];
+  return { verb, id: verb === undefined ? task : task.slice(0, -verb.length - 1) };
+}
+
+function listQuery(query: Record<string, string | undefined>): Record<string, unknown> {
+  const named = readable(query, '1.0');
+  const asked = isObject(named) ? named : {};
+  return { ...asked, includeArtifacts: asked['includeArtifacts'] === 'true' };
+}
+
+/** In the form of Google's APIs. Who may not call is told by the server's own form. */
+function refuse(reply: FastifyReply, error: unknown) {
+  const known =
+    error instanceof ServerError && (error.status === 404 || error.status === 422)
+      ? new RequestMalformedError(error.message)
+      : error;
+  if (!(known instanceof A2AError) && !(known instanceof Error && known.constructor === Error)) throw known;
+  const status = restStatusFor(known);
+  return reply.code(status).send(toRestErrorBody(known, status));
+}

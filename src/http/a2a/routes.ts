@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { A2aAnswer, A2aMessage } from '../../schemas/a2a.ts';
+import { AssistantPath } from '../../schemas/path-params.ts';
+import { type SecurityDocument, securityOf } from '../openapi/security.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { A2aParts, A2aRequest } from './calls.ts';
+import { type CardRules, cardRoutes } from './cards.ts';
+import { restRoutes } from './rest.ts';
+import { answerRpc } from './rpc.ts';
+
+export interface A2aRouteParts extends Omit<A2aParts, 'cardParts'>, CardRules {
+  /** Where clients reach the server; what the request says without it. */
+  readonly base_url?: string | undefined;
+  readonly mount_prefix: string;
+  /** Undefined where nobody is asked who they are. */
+  readonly security: SecurityDocument | undefined;
+}
+
+/** The door for A2A clients of 1.0 and 0.3. */
+export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
+  const parts = { ...route, cardParts: (request: FastifyRequest) => cardParts(route, request) };
+  server.register((scope, _options, done) => {
+    // The protocol has its own words for what is wrong with a message.
+    scope.setValidatorCompiler(() => () => true);
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body));
+    for (const url of ['/a2a/:assistant_id', '/a2a/:assistant_id/']) {
+      const schema = url.endsWith('/') ? {} : DOCUMENTED;
+      scope.post<Pick<A2aRequest, 'params'> & { Params: A2aRequest['params'] }>(
+        url,
+        { config: { scope: 'run' }, schema },
+        (request, reply) => answerRpc(parts, request as A2aRequest, reply),
+      );
+    }
+    cardRoutes(scope, parts);
+    restRoutes(scope, parts);
+    done();
+  });
+}
+
+const DOCUMENTED = {
+  operationId: 'send_agent_message',
+  summary: 'A2A',
+  description:
+    'A message of the Agent2Agent protocol over JSON-RPC, of version 1.0 or 0.3: the name of its method says which. The operations of 1.0 over HTTP+JSON are below the same address.',
+  tags: [TAGS.a2a],
+  params: AssistantPath,
+  body: A2aMessage,
+  example: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { pageSize: 10 } },
+  response: { 200: A2aAnswer },
+};
+
+function cardParts({ base_url, mount_prefix, security }: A2aRouteParts, { protocol, host }: FastifyRequest) {
+  const base = base_url ?? `${protocol}://${host || 'localhost'}${mount_prefix}`;
+  const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
+  return { base: base.replace(/\/+$/, ''), ...told };
+}

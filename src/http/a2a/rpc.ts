@@ -1,0 +1,203 @@
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  RequestMalformedError,
+  toJsonRpcError,
+  VersionNotSupportedError,
+} from '@a2a-js/sdk/errors';
+import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import type { FastifyReply } from 'fastify';
+import { NotFound, ServerError } from '../../core/errors.ts';
+import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
+import { requestHandler } from './handler.ts';
+import { messageProblem, readable } from './reading.ts';
+
+const MODERN = [
+  'SendMessage',
+  'SendStreamingMessage',
+  'GetTask',
+  'ListTasks',
+  'CancelTask',
+  'SubscribeToTask',
+  'CreateTaskPushNotificationConfig',
+  'GetTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'DeleteTaskPushNotificationConfig',
+  'GetExtendedAgentCard',
+];
+const LEGACY = [
+  'message/send',
+  'message/stream',
+  'tasks/get',
+  'tasks/cancel',
+  'tasks/resubscribe',
+  'tasks/pushNotificationConfig/set',
+  'tasks/pushNotificationConfig/get',
+  'tasks/pushNotificationConfig/list',
+  'tasks/pushNotificationConfig/delete',
+  'agent/getAuthenticatedExtendedCard',
+];
+const STREAMS = ['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'];
+const SENDS = ['SendMessage', 'SendStreamingMessage', 'message/send', 'message/stream'];
+
+interface RpcRequest extends JsonObject {
+  readonly id: unknown;
+  readonly method: string;
+}
+
+/** What JSON-RPC itself finds wrong. */
+class RpcError extends Error {
+  readonly code: number;
+  readonly id: unknown;
+  constructor(code: number, message: string, id: unknown = null) {
+    super(message);
+    this.code = code;
+    this.id = id;
+  }
+}
+
+/** Answers JSON-RPC of both versions: the name of the method says which one it is. */
+export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: FastifyReply): Promise<unknown> {
+  let id: unknown = null;
+  try {
+    checkType(request.headers['content-type']);
+    const rpc = envelopeOf(request.body);
+    id = rpc.id;
+    if (!isVersion(versionAsked(request))) throw badVersion(versionAsked(request));
+    const version = versionOf(rpc);
+    const params = readable(rpc['params'] ?? {}, version);
+    const problem = SENDS.includes(rpc.method) ? messageProblem(params) : undefined;
+    if (problem !== undefined) throw new RequestMalformedError(problem);
+    const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
+    const open = (signal: AbortSignal) =>
+      handled(parts, callOf(request, facts, parts, { version, signal }), { ...rpc, params });
+    if (!STREAMS.includes(rpc.method)) {
+      const text = async (signal: AbortSignal) => {
+        const handling = await open(signal);
+        return toJson('answer' in handling ? handling.answer : undefined);
+      };
+      return await parts.replies.sendLate(reply, {}, text);
+    }
+    const answer = await sendStream(reply, parts, open);
+    return answer === undefined ? reply : answer;
+  } catch (error) {
+    return { jsonrpc: '2.0', id: error instanceof RpcError ? error.id : id, error: rpcErrorOf(error) };
+  }
+}
+
+/** The answer, or the messages of a stream whose beginning went well. */
+async function handled(parts: A2aParts, call: ReturnType<typeof callOf>, rpc: RpcRequest) {
+  const handler = requestHandler(parts, call);
+  const transport =
+    call.version === '0.3'
+      ? new LegacyJsonRpcTransportHandler(handler)
+      : new JsonRpcTransportHandler(handler);
+  const context = new ServerCallContext({ requestedVersion: call.version });
+  const handling = await transport.handle(rpc, context);
+  if (!(Symbol.asyncIterator in handling)) {
+    if (call.refusal) throw call.refusal;
+    const { error } = handling as { error?: { code: number; message: string; data?: JsonObject[] } };
+    return { answer: error ? { ...handling, error: withDetails(error) } : handling };
+  }
+  const messages = handling as AsyncGenerator<unknown, void, undefined>;
+  try {
+    const first = await messages.next();
+    return { call, messages: resumed(first, messages) };
+  } catch (error) {
+    if (call.refusal || rpc.method !== EVENTS_ONLY) throw call.refusal ?? error;
+    return { call, messages: refusing(rpc.id, error) };
+  }
+}
+
+/** Its clients read a stream of events whatever happens. */
+const EVENTS_ONLY = 'tasks/resubscribe';
+
+async function* refusing(id: unknown, error: unknown): AsyncGenerator<unknown> {
+  yield { jsonrpc: '2.0', id, error: rpcErrorOf(error) };
+}
+
+async function* resumed(
+  first: IteratorResult<unknown>,
+  rest: AsyncGenerator<unknown>,
+): AsyncGenerator<unknown> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
+}
+
+function checkType(type: string | undefined): void {
+  if (type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type)) return;
+  throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
+}
+
+function envelopeOf(body: unknown): RpcRequest {
+  let rpc: unknown;
+  try {
+    rpc = JSON.parse(String(body));
+  } catch {
+    throw new RpcError(-32700, 'The request is not JSON.');
+  }
+  if (!isObject(rpc))
+    throw new RpcError(-32600, 'The request must be one JSON-RPC object; batches are not taken.');
+  const { id = null, method } = rpc;
+  const isId = id === null || typeof id === 'string' || Number.isInteger(id);
+  if (rpc['jsonrpc'] !== '2.0') throw new RpcError(-32600, 'jsonrpc must be "2.0".', isId ? id : null);
+  if (!isId) throw new RpcError(-32600, 'id must be a text, a whole number or null.');
+  if (typeof method !== 'string' || method === '') throw new RpcError(-32600, 'method is missing.', id);
+  const { params } = rpc;
+  if (params !== undefined && !isObject(params)) throw new RpcError(-32602, 'params must be an object.', id);
+  return { ...rpc, id, method };
+}
+
+function versionOf({ method, id }: RpcRequest): '0.3' | '1.0' {
+  if (LEGACY.includes(method)) return '0.3';
+  if (MODERN.includes(method)) return '1.0';
+  throw new RpcError(-32601, `Method not found: ${method}`, id);
+}
+
+export function badVersion(asked: string): A2AError {
+  return new VersionNotSupportedError(`A2A-Version ${asked} is not served. Served: 1.0, 0.3.`);
+}
+
+/** Throws what HTTP has to say: who may not call, and what must be tried again. */
+function rpcErrorOf(error: unknown) {
+  if (error instanceof RpcError) {
+    const { code, message } = error;
+    return withDetails({ code, message, data: [infoOf(REASONS[code] ?? 'INVALID_REQUEST')] });
+  }
+  if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
+    return withDetails(toJsonRpcError(new RequestMalformedError(error.message)));
+  }
+  if (error instanceof A2AError) return withDetails(toJsonRpcError(error));
+  if (error instanceof ServerError) throw error;
+  return withDetails(toJsonRpcError(error));
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  [-32700]: 'PARSE_ERROR',
+  [-32601]: 'METHOD_NOT_FOUND',
+  [-32602]: 'INVALID_PARAMS',
+};
+
+function infoOf(reason: string): JsonObject {
+  return {
+    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+    reason,
+    domain: 'a2a-protocol.org',
+    metadata: {},
+  };
+}
+
+/** Parameters that cannot be are named as Google's APIs do. */
+function withDetails({ code, message, data = [] }: { code: number; message: string; data?: JsonObject[] }) {
+  const details = data.length > 0 ? data : [infoOf(code === -32603 ? 'INTERNAL_ERROR' : 'INVALID_PARAMS')];
+  if (code !== -32602) return { code, message, data: details };
+  const field = /^([\w.]+) (must|needs|is)/.exec(message)?.[1] ?? '';
+  const violation = {
+    '@type': 'type.googleapis.com/google.rpc.BadRequest',
+    fieldViolations: [{ field, description: message }],
+  };
+  return { code, message, data: [...details, violation] };
+}

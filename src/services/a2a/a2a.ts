@@ -1,0 +1,57 @@
+import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
+import type { Actor } from '../../auth/actor.ts';
+import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import { allAssistants } from '../all-assistants.ts';
+import type { AssistantService } from '../assistants.ts';
+import { assistantFacts } from './assistant-facts.ts';
+import { type A2aSendDeps, a2aSend } from './send.ts';
+import { type A2aStreamDeps, a2aStream } from './stream.ts';
+import type { A2aTaskDeps } from './task-states.ts';
+import { a2aTasks, type HistoryScope } from './tasks.ts';
+
+export interface A2aDeps
+  extends Omit<A2aTaskDeps, 'factsOf'>,
+    Omit<A2aSendDeps, 'factsOf' | 'runs' | 'bus'>,
+    Omit<A2aStreamDeps, 'runs' | 'bus'> {
+  readonly bus: A2aSendDeps['bus'] & A2aStreamDeps['bus'];
+  readonly runs: A2aTaskDeps['runs'] & A2aSendDeps['runs'];
+  readonly assistants: AssistantService;
+}
+
+export type A2aService = ReturnType<typeof a2aService>;
+
+/** Assistants as agents, and tasks as runs. */
+export function a2aService(deps: A2aDeps) {
+  const factsOf = assistantFacts(deps);
+  const of = a2aTasks({ ...deps, factsOf });
+  const stream = a2aStream(deps, of);
+  const { begin } = a2aSend({ ...deps, factsOf }, of);
+  return {
+    ...stream,
+    find: of.find,
+    view: of.view,
+    list: of.list,
+    cancel: of.cancel,
+    begin,
+    factsOf,
+
+    /** Sends a message and waits until its task has ended or asks something. */
+    async send(
+      actor: Actor,
+      assistant_id: string,
+      request: SendMessageRequest,
+      { scope, signal }: { scope: HistoryScope; signal: AbortSignal },
+    ): Promise<Task | Message> {
+      const row = await begin(actor, assistant_id, request);
+      if (request.configuration?.returnImmediately) return of.view(actor, row, scope);
+      const rested: A2aTaskRow = await stream.rest(actor, row, signal);
+      return of.answer(actor, rested, scope);
+    },
+
+    /** The only assistant that there is for the caller; undefined when there are more. */
+    async onlyAssistant(actor: Actor): Promise<string | undefined> {
+      const [first, ...others] = await allAssistants(deps.assistants, actor);
+      return others.length === 0 ? first?.assistant_id : undefined;
+    },
+  };
+}

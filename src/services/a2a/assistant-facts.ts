@@ -1,0 +1,94 @@
+import { type Actor, systemActor } from '../../auth/actor.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { TookTooLong, within } from '../../graphs/deadline.ts';
+import type { Assistant, GraphSchema } from '../../schemas/assistants.ts';
+import type { AssistantService } from '../assistants.ts';
+
+/** What an assistant takes and gives. */
+export interface AssistantFacts {
+  readonly assistant: Assistant;
+  /** It has a list of messages, or nobody knows what it has. */
+  readonly has_messages: boolean;
+  /** Of its input, and which of them it needs. */
+  readonly fields: readonly { name: string; type: unknown; required: boolean }[];
+  /** Names of its output beside messages. */
+  readonly outputs: readonly string[];
+  readonly schemas: Partial<GraphSchema>;
+  /** Media types; undefined for all. */
+  readonly input_modes: readonly string[] | undefined;
+  readonly output_modes: readonly string[] | undefined;
+}
+
+/** Reading schemas from the types of a project takes seconds the first time. */
+const SCHEMAS_WITHIN_MS = 10_000;
+/** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
+const MAX_SCHEMAS = 1000;
+/** What graphs tell the protocols' doors is no output. */
+const NO_OUTPUT = ['messages', 'a2a', 'mcp'];
+
+export type FactsOf = (actor: Actor, id: string) => Promise<AssistantFacts>;
+
+/** Finds an assistant and what its graph takes. Throws what `resolve` throws. */
+export function assistantFacts({
+  assistants,
+}: {
+  assistants: Pick<AssistantService, 'resolve' | 'schemas'>;
+}): FactsOf {
+  const known = new Map<string, Promise<GraphSchema>>();
+
+  /**
+   * Of an assistant that the caller may run: a change makes a new version. Schemas that are late say nothing. The server
+   * asks for them itself, as rules about metadata hide the assistants that everybody may run.
+   */
+  async function schemasOf(
+    { request_id }: Actor,
+    { assistant_id, version }: Assistant,
+  ): Promise<Partial<GraphSchema>> {
+    const key = `${assistant_id}:${version}`;
+    let schemas = known.get(key);
+    if (!schemas) {
+      schemas = assistants.schemas(systemActor(request_id), assistant_id);
+      if (known.size >= MAX_SCHEMAS) known.delete(known.keys().next().value as string);
+      known.set(key, schemas);
+      schemas.catch(() => known.delete(key));
+    }
+    return within(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
+      if (error instanceof TookTooLong) return {};
+      throw error;
+    });
+  }
+
+  return async (actor, id) => {
+    const assistant = await assistants.resolve(actor, id);
+    const schemas = await schemasOf(actor, assistant);
+    const input = propertiesOf(schemas.input_schema);
+    const required = isObject(schemas.input_schema) ? schemas.input_schema['required'] : [];
+    const own = a2aMetadata(assistant.metadata);
+    return {
+      assistant,
+      schemas,
+      has_messages: 'messages' in input || Object.keys(input).length === 0,
+      fields: Object.entries(input).map(([name, field]) => ({
+        name,
+        type: isObject(field) ? field['type'] : undefined,
+        required: Array.isArray(required) && required.includes(name),
+      })),
+      outputs: Object.keys(propertiesOf(schemas.output_schema)).filter((name) => !NO_OUTPUT.includes(name)),
+      input_modes: textsIn(own['input_modes']),
+      output_modes: textsIn(own['output_modes']),
+    };
+  };
+}
+
+/** What an assistant says about itself as an agent: `metadata.a2a {input_modes, output_modes, skills}`. */
+export function a2aMetadata(metadata: JsonObject): JsonObject {
+  return isObject(metadata['a2a']) ? metadata['a2a'] : {};
+}
+
+function propertiesOf(schema: unknown): JsonObject {
+  return isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
+}
+
+function textsIn(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;
+}

@@ -1,0 +1,136 @@
+import { Message, type SendMessageRequest } from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import type { Actor } from '../../auth/actor.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { Run, RunCreate } from '../../schemas/runs.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import { messagesIn } from '../messages.ts';
+import type { RunService } from '../runs.ts';
+import { threadOfName } from '../thread-alias.ts';
+import type { ThreadService } from '../threads.ts';
+import type { FactsOf } from './assistant-facts.ts';
+import { answerOf, checkMediaTypes, inputOf, runOptionsOf } from './input.ts';
+import { interruptsOf, isTerminal, stateOf, WAITING } from './task-view.ts';
+import type { A2aTasks } from './tasks.ts';
+
+export interface A2aSendDeps {
+  readonly tasks: A2aTaskRepository;
+  readonly runs: Pick<RunService, 'create'>;
+  readonly threads: Pick<ThreadService, 'get'>;
+  readonly factsOf: FactsOf;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly bus: Pick<EventBus, 'hint'>;
+}
+
+const MAX_CONTEXT_ID = 255;
+
+/** What every run of a task has: events that can be read again by who comes back. */
+const OF_TASKS = {
+  stream_mode: ['messages-tuple', 'custom'],
+  stream_resumable: true,
+} satisfies Partial<RunCreate>;
+
+export type A2aSend = ReturnType<typeof a2aSend>;
+
+/** A message becomes a run: of a new task, or of the one that it names. */
+export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
+  /** The task as it is then: its run is in the queue. */
+  async function begin(actor: Actor, assistant_id: string, request: SendMessageRequest): Promise<A2aTaskRow> {
+    const message = checked(request.message);
+    return message.taskId === ''
+      ? beginTask(actor, assistant_id, message)
+      : continueTask(actor, assistant_id, message);
+  }
+
+  async function beginTask(actor: Actor, id: string, message: Message): Promise<A2aTaskRow> {
+    const { contextId } = message;
+    const facts = await deps.factsOf(actor, id);
+    checkMediaTypes(message, facts);
+    const input = inputOf(message, facts);
+    const thread_id = contextId === '' ? deps.ids.uuid7() : threadOfName(actor, contextId);
+    const context_id = contextId === '' ? thread_id : contextId;
+    const thread = contextId === '' ? undefined : await existing(deps.threads.get(actor, thread_id));
+    for (const waiting of thread ? await of.waitingOn(actor, thread_id) : []) await of.abandon(waiting);
+    const { assistant_id } = facts.assistant;
+    const run = await create(actor, thread_id, message, { assistant_id, input, if_not_exists: 'create' });
+    const created_at = timestamp(deps.clock.now());
+    const task = { task_id: run.run_id, thread_id, assistant_id, context_id, created_at };
+    await deps.tasks.insert(task, turn(task.task_id, run, message, messagesIn(thread?.values).length));
+    return stored(task.task_id);
+  }
+
+  async function continueTask(actor: Actor, id: string, message: Message): Promise<A2aTaskRow> {
+    const facts = await deps.factsOf(actor, id);
+    const { assistant_id } = facts.assistant;
+    const row = await of.find(actor, assistant_id, message.taskId);
+    const { task_id, thread_id } = row;
+    if (message.contextId !== '' && threadOfName(actor, message.contextId) !== thread_id) {
+      throw new RequestMalformedError(`Task ${task_id} does not belong to context ${message.contextId}.`);
+    }
+    if (isTerminal(stateOf(row))) {
+      throw new UnsupportedOperationError(
+        `Task ${task_id} has ended (${row.state}) and takes no more messages.`,
+      );
+    }
+    checkMediaTypes(message, facts);
+    const { state } = await of.factsFor(actor, row);
+    const turned = WAITING.includes(stateOf(row))
+      ? { command: { resume: answerOf(message, interruptsOf(state)) } }
+      : { input: inputOf(message, facts) };
+    const run = await create(actor, thread_id, message, { assistant_id, ...turned });
+    await deps.tasks.continue(turn(task_id, run, message, messagesIn(state?.values).length));
+    deps.bus.hint(task_id);
+    return stored(task_id);
+  }
+
+  function create(actor: Actor, thread_id: string, message: Message, asked: RunCreate): Promise<Run> {
+    const protocol = { name: 'a2a', version: '1.0', ...actor.protocol, message_id: message.messageId };
+    const options = runOptionsOf(message);
+    return deps.runs.create(
+      { ...actor, protocol },
+      thread_id,
+      { ...OF_TASKS, ...options, ...asked },
+      'stream',
+    );
+  }
+
+  async function stored(task_id: string): Promise<A2aTaskRow> {
+    const row = await deps.tasks.get(task_id);
+    if (!row) throw new TaskNotFoundError(`Task not found: ${task_id}`);
+    return row;
+  }
+
+  return { begin };
+}
+
+function turn(task_id: string, { run_id }: Run, message: Message, position: number) {
+  return { task_id, run_id, position, message: Message.toJSON({ ...message, taskId: task_id }) };
+}
+
+function checked(message: Message | undefined): Message {
+  if (!message) throw new RequestMalformedError('message is missing.');
+  if (message.messageId.trim() === '') throw new RequestMalformedError('message.messageId is missing.');
+  if (message.contextId.length > MAX_CONTEXT_ID)
+    throw new RequestMalformedError(`contextId must have at most ${MAX_CONTEXT_ID} characters.`);
+  if (message.contextId !== '' && message.contextId.trim() === '')
+    throw new RequestMalformedError('contextId must not be blank.');
+  if (message.parts.length === 0 || message.parts.some(({ content }) => content === undefined))
+    throw new RequestMalformedError(
+      'message.parts needs at least one part, each with text, raw, url or data.',
+    );
+  return message;
+}
+
+async function existing(thread: Promise<Thread>): Promise<Thread | undefined> {
+  try {
+    return await thread;
+  } catch (error) {
+    if (error instanceof NotFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+import { Artifact, Message, Role, type Task, TaskState, taskStateFromJSON } from '@a2a-js/sdk';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { ThreadState } from '../../schemas/thread-state.ts';
+import type { Interrupt } from '../../schemas/threads.ts';
+import type { A2aTaskRow, A2aTurn } from '../../storage/a2a-tasks.ts';
+import { questionOf } from '../interrupt-question.ts';
+import { isFromAi, messagesIn, type StateMessage } from '../messages.ts';
+import { failureOf } from '../run-failure.ts';
+import { dataPart, partsOf, textPart } from './parts.ts';
+
+/** What is known of a task when its graph is looked at. */
+export interface TaskFacts {
+  readonly row: A2aTaskRow;
+  readonly turns: readonly A2aTurn[];
+  /** After the last of its runs that made a checkpoint. */
+  readonly state: ThreadState | undefined;
+  /** Output beside messages. */
+  readonly outputs: readonly string[];
+}
+
+export const WAITING: readonly TaskState[] = [
+  TaskState.TASK_STATE_INPUT_REQUIRED,
+  TaskState.TASK_STATE_AUTH_REQUIRED,
+];
+
+export function isTerminal(state: TaskState): boolean {
+  return [
+    TaskState.TASK_STATE_COMPLETED,
+    TaskState.TASK_STATE_CANCELED,
+    TaskState.TASK_STATE_FAILED,
+    TaskState.TASK_STATE_REJECTED,
+  ].includes(state);
+}
+
+/** Nothing happens any more until somebody says something. */
+export function isAtRest(state: TaskState): boolean {
+  return isTerminal(state) || WAITING.includes(state);
+}
+
+export function stateOf({ state }: Pick<A2aTaskRow, 'state'>): TaskState {
+  return taskStateFromJSON(state);
+}
+
+/** What the graph waits for. */
+export function interruptsOf(state: ThreadState | undefined): Interrupt[] {
+  return (state?.tasks ?? []).flatMap(({ interrupts }) => interrupts);
+}
+
+/** What the graph itself says to clients of this protocol, in its output. */
+export function saidBy(state: ThreadState | undefined): JsonObject {
+  const values = isObject(state?.values) ? state.values : {};
+  return isObject(values['a2a']) ? values['a2a'] : {};
+}
+
+/** The task as it is, with all of its history and artifacts. `scope`: of the task alone, or of its context. */
+export function taskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
+  const { row } = facts;
+  return {
+    id: row.task_id,
+    contextId: row.context_id,
+    status: { state: stateOf(row), message: statusMessageOf(facts), timestamp: row.at },
+    artifacts: artifactsOf(facts),
+    history: historyOf(facts, scope),
+    metadata: undefined,
+  };
+}
+
+/** The answer that a graph gives in place of a task, if it gives one. */
+export function directAnswerOf({ row, state }: TaskFacts): Message | undefined {
+  const said = saidBy(state)['message'];
+  if (said === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
+  const parts = isObject(said) ? Message.fromJSON({ parts: said['parts'] }).parts : partsOf(said);
+  return agentMessage(row, `${row.run_id}-answer`, parts);
+}
+
+export function agentMessage(
+  { task_id, context_id }: Pick<A2aTaskRow, 'task_id' | 'context_id'>,
+  messageId: string,
+  parts: Message['parts'],
+): Message {
+  return {
+    messageId,
+    contextId: context_id,
+    taskId: task_id,
+    role: Role.ROLE_AGENT,
+    parts,
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+function statusMessageOf(facts: TaskFacts): Message | undefined {
+  const { row, state } = facts;
+  const message = (parts: Message['parts']) => agentMessage(row, `${row.run_id}-status`, parts);
+  const current = stateOf(row);
+  if (WAITING.includes(current)) return message(questionParts(interruptsOf(state)));
+  if (current === TaskState.TASK_STATE_FAILED) return message([textPart(failureOf(row.error))]);
+  if (row.reason !== null) return message([textPart(row.reason)]);
+  return directAnswerOf(facts);
+}
+
+function questionParts(interrupts: readonly Interrupt[]) {
+  if (interrupts.length === 0) return [textPart('Waits to go on. Any message lets it.')];
+  const asked = interrupts.map(({ id, value, response_schema }) => ({ id, value, response_schema }));
+  return [...interrupts.map(({ value }) => textPart(questionOf(value))), dataPart({ interrupts: asked })];
+}
+
+/** What the task added to its thread. */
+export function artifactsOf(facts: TaskFacts): Artifact[] {
+  const { row, state } = facts;
+  const shown = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
+  const asked = WAITING.includes(stateOf(row)) ? interruptsOf(state).map(interruptArtifact) : [];
+  if (!state || stateOf(row) === TaskState.TASK_STATE_REJECTED || directAnswerOf(facts)) return shown;
+  const own = saidBy(state)['artifacts'];
+  if (Array.isArray(own)) return [...shown, ...own.map((each, i) => ownArtifact(row, each, i)), ...asked];
+  return [...shown, ...answersOf(facts), ...outputOf(facts), ...asked];
+}
+
+/** One for each message of the assistant. */
+function answersOf({ row, turns, state }: TaskFacts): Artifact[] {
+  const messages = messagesIn(state?.values);
+  return messages.slice(startOf(turns, messages)).flatMap((message, i) => {
+    const parts = isFromAi(message) ? partsOf(message.content) : [];
+    return parts.length === 0 ? [] : [answerArtifact(messageIdOf(message) ?? `${row.task_id}-${i}`, parts)];
+  });
+}
+
+export function answerArtifact(artifactId: string, parts: Artifact['parts']): Artifact {
+  return {
+    ...artifact(artifactId, 'Assistant Response', parts),
+    description: 'What the assistant answered.',
+  };
+}
+
+function outputOf({ row, state, outputs }: TaskFacts): Artifact[] {
+  const values = isObject(state?.values) ? state.values : {};
+  const given = outputs.filter((name) => values[name] !== undefined && values[name] !== null);
+  if (given.length === 0 || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return [];
+  const output = Object.fromEntries(given.map((name) => [name, values[name]]));
+  return [artifact(`${row.task_id}-output`, 'Output', [dataPart(output)])];
+}
+
+function interruptArtifact({ id, value }: Interrupt): Artifact {
+  return artifact(`interrupt-${id}`, 'Interrupt', [dataPart({ id, value })]);
+}
+
+function ownArtifact({ task_id }: A2aTaskRow, given: unknown, i: number): Artifact {
+  const made = Artifact.fromJSON(isObject(given) ? given : {});
+  return made.artifactId === '' ? { ...made, artifactId: `${task_id}-${i}` } : made;
+}
+
+function artifact(artifactId: string, name: string, parts: Artifact['parts']): Artifact {
+  return { artifactId, name, description: '', parts, metadata: undefined, extensions: [] };
+}
+
+/** The thread's messages, and in their places what was said to the task and is not among them. */
+function historyOf({ row, turns, state }: TaskFacts, scope: 'task' | 'context'): Message[] {
+  const messages = messagesIn(state?.values);
+  const start = startOf(turns, messages);
+  const ids = new Set(messages.map(messageIdOf));
+  const history = messages.map((message, i) => historyMessage(row, message, i >= start));
+  const missing = turns.filter(({ message }) => !ids.has(messageIdOf(message)));
+  for (const { message, position } of missing.toReversed()) {
+    const said = { ...Message.fromJSON(message), contextId: row.context_id, taskId: row.task_id };
+    history.splice(Math.max(position, start), 0, said);
+  }
+  return history
+    .slice(scope === 'task' ? start : 0)
+    .filter((message): message is Message => message !== undefined && message.parts.length > 0);
+}
+
+function historyMessage(row: A2aTaskRow, message: StateMessage, is_own: boolean): Message | undefined {
+  if (!isFromAi(message) && message.type !== 'human') return undefined;
+  return {
+    ...agentMessage(row, messageIdOf(message) ?? '', partsOf(message.content)),
+    role: isFromAi(message) ? Role.ROLE_AGENT : Role.ROLE_USER,
+    taskId: is_own ? row.task_id : '',
+  };
+}
+
+/** Where the task begins in the thread's messages. */
+function startOf([first]: readonly A2aTurn[], messages: readonly StateMessage[]): number {
+  if (!first) return 0;
+  const found = messages.findIndex((message) => messageIdOf(message) === messageIdOf(first.message));
+  return found >= 0 ? found : Math.min(first.position, messages.length);
+}
+
+function messageIdOf(message: unknown): string | undefined {
+  if (!isObject(message)) return undefined;
+  const id = message['id'] ?? message['messageId'];
+  return typeof id === 'string' ? id : undefined;
+}

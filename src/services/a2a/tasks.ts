@@ -1,0 +1,156 @@
+import { type Message, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotCancelableError } from '@a2a-js/sdk/errors';
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { timestamp } from '../../core/clock.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import { threadOfName } from '../thread-alias.ts';
+import {
+  type A2aTaskDeps,
+  CANCELED,
+  type TaskStates,
+  taskStates,
+  UNANSWERED,
+  unlessGone,
+} from './task-states.ts';
+import { directAnswerOf, isTerminal, stateOf, taskOf, WAITING } from './task-view.ts';
+
+/** Which messages the history of a task has. */
+export type HistoryScope = 'task' | 'context';
+
+export interface TaskListQuery {
+  readonly contextId: string;
+  readonly status: TaskState;
+  readonly pageSize?: number | undefined;
+  readonly pageToken: string;
+  readonly statusTimestampAfter?: string | undefined;
+}
+
+export interface TaskPage {
+  readonly rows: A2aTaskRow[];
+  /** '' on the last page. */
+  readonly nextPageToken: string;
+  readonly pageSize: number;
+  readonly totalSize: number;
+}
+
+const PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
+
+export type A2aTasks = ReturnType<typeof a2aTasks>;
+
+/** Tasks as they stand: found, read and cancelled. */
+export function a2aTasks(deps: A2aTaskDeps) {
+  const { tasks, runs, clock } = deps;
+  const states = taskStates(deps);
+  const { find, settled, factsFor, settleAll } = states;
+
+  return {
+    find,
+    settled,
+    factsFor,
+
+    /** Those of a thread that wait for an answer. */
+    async waitingOn(actor: Actor, thread_id: string): Promise<A2aTaskRow[]> {
+      const states = [...WAITING, TaskState.TASK_STATE_COMPLETED].map(taskStateToJSON);
+      const rows = await settleAll(actor, { thread_id, states });
+      return rows.filter((row) => WAITING.includes(stateOf(row)));
+    },
+
+    async view(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
+      return taskOf(await factsFor(actor, row), scope);
+    },
+
+    /** The task, or the message that its graph answers with instead. */
+    async answer(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task | Message> {
+      const facts = await factsFor(actor, row);
+      return directAnswerOf(facts) ?? taskOf(facts, scope);
+    },
+
+    list: (actor: Actor, assistant_id: string, query: TaskListQuery) =>
+      list(deps, states, actor, assistant_id, query),
+
+    /** Stops what runs, or gives up what waits. Cancelled before: as it is. Throws `TaskNotCancelableError`. */
+    async cancel(actor: Actor, assistant_id: string, id: string, signal: AbortSignal): Promise<A2aTaskRow> {
+      const row = await find(actor, assistant_id, id);
+      const state = stateOf(row);
+      if (state === TaskState.TASK_STATE_CANCELED) return row;
+      if (isTerminal(state)) {
+        throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${row.state}`);
+      }
+      if (WAITING.includes(state)) {
+        await authorize(actor, 'threads:update', { thread_id: row.thread_id });
+        const at = timestamp(clock.now());
+        const { artifacts } = row;
+        await tasks.settle(row, { state: CANCELED, reason: 'Cancelled by the client.', artifacts, at });
+        return (await tasks.get(row.task_id)) ?? row;
+      }
+      const { thread_id, run_id } = row;
+      await runs
+        .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
+        .catch(unlessGone);
+      return find(actor, assistant_id, id);
+    },
+
+    /** It waits for an answer that will not come. */
+    async abandon(row: A2aTaskRow): Promise<void> {
+      const { artifacts } = row;
+      await tasks.settle(row, { state: CANCELED, reason: UNANSWERED, artifacts, at: timestamp(clock.now()) });
+    },
+  };
+}
+
+function statusOf(status: TaskState): string {
+  if (status === TaskState.UNRECOGNIZED)
+    throw new RequestMalformedError('status is none that a task can have.');
+  return taskStateToJSON(status);
+}
+
+function momentText(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment))
+    throw new RequestMalformedError('statusTimestampAfter must be an ISO-8601 timestamp.');
+  return timestamp(moment);
+}
+
+function tokenOf({ at, task_id }: A2aTaskRow): string {
+  return Buffer.from(`${at} ${task_id}`).toString('base64url');
+}
+
+function placeOf(token: string): { at: string; task_id: string } {
+  const [at = '', task_id = ''] = Buffer.from(token, 'base64url').toString().split(' ');
+  if (!isUuid(task_id) || Number.isNaN(Date.parse(at)))
+    throw new RequestMalformedError('pageToken is not one of this list.');
+  return { at, task_id };
+}
+
+/** The newest state first. Throws `RequestMalformedError` for a page that cannot be. */
+async function list(
+  { tasks }: A2aTaskDeps,
+  { settled, settleAll }: TaskStates,
+  actor: Actor,
+  assistant_id: string,
+  query: TaskListQuery,
+): Promise<TaskPage> {
+  const { contextId, status, pageSize: limit = PAGE_SIZE } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE) {
+    throw new RequestMalformedError(`pageSize must be from 1 to ${MAX_PAGE_SIZE}.`);
+  }
+  const visibility = await authorize(actor, 'threads:search', { contextId });
+  const filter = {
+    assistant_id,
+    thread_id: contextId === '' ? undefined : threadOfName(actor, contextId),
+    states: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : [statusOf(status)],
+    since: momentText(query.statusTimestampAfter),
+  };
+  const after = query.pageToken === '' ? undefined : placeOf(query.pageToken);
+  const ended = ['TASK_STATE_COMPLETED', ...WAITING.map(taskStateToJSON)];
+  if (filter.states) await settleAll(actor, { ...filter, states: ended, is_settled: false });
+  const found = await tasks.list({ ...filter, after, limit: limit + 1 }, visibility);
+  const page = found.slice(0, limit);
+  const rows = await Promise.all(page.map((row) => settled(actor, row)));
+  const nextPageToken = found.length > limit ? tokenOf(page.at(-1) as A2aTaskRow) : '';
+  return { rows, nextPageToken, pageSize: limit, totalSize: await tasks.count(filter, visibility) };
+}
