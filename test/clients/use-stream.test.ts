@@ -72,6 +72,7 @@ describe.runIf(hasBrowser).each(['sse', 'websocket'])(
       await questions(page).waitFor();
 
       await page.reload();
+      await questions(page).waitFor();
       await send(page, 'later', 'Answer');
       await holds(page, '"b:\\"later\\""');
     });
