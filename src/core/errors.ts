@@ -35,6 +35,11 @@ export class NotFound extends ServerError {
   readonly status = 404;
 }
 
+/** For `.catch`: what is gone, or not visible, is undefined; every other failure stays one. */
+export function unlessGone(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error;
+}
+
 export class Conflict extends ServerError {
   readonly status = 409;
 }

@@ -1,5 +1,5 @@
 import type { Actor } from '../auth/actor.ts';
-import { BadRequest, NotFound } from '../core/errors.ts';
+import { BadRequest, unlessGone } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { Frame } from '../events/frame.ts';
 import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../schemas/chat-completions.ts';
@@ -42,7 +42,7 @@ export function chatCompletionService({ runs, statelessRuns, threads }: ChatComp
         return statelessRuns.create(actor, { ...base, input }, 'stream');
       }
       const thread_id = threadOfName(actor, conversation);
-      const thread = await existing(threads.get(actor, thread_id));
+      const thread = await threads.get(actor, thread_id).catch(unlessGone);
       const turn = nextTurn(thread, request.messages);
       return runs.create(actor, thread_id, { ...base, ...turn, if_not_exists: 'create' }, 'stream');
     },
@@ -52,15 +52,6 @@ export function chatCompletionService({ runs, statelessRuns, threads }: ChatComp
       return answer(runs.follow(run, signal));
     },
   };
-}
-
-async function existing(thread: Promise<Thread>): Promise<Thread | undefined> {
-  try {
-    return await thread;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }
 
 /** Clients send the whole conversation each time; a thread that has heard it takes what follows the last answer. */

@@ -12,7 +12,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../../auth/actor.ts';
-import { NotFound, ServerError } from '../../core/errors.ts';
+import { ServerError, unlessGone } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Run } from '../../schemas/runs.ts';
@@ -105,10 +105,7 @@ async function waiting(
   { mcp, actor }: Calling,
   { thread_id, interrupt_ids }: PendingCall,
 ): Promise<Interrupt[]> {
-  const interrupts = await mcp.interrupts(actor, thread_id).catch((error: unknown) => {
-    if (error instanceof NotFound) return [];
-    throw error;
-  });
+  const interrupts = (await mcp.interrupts(actor, thread_id).catch(unlessGone)) ?? [];
   const asked = interrupts.filter(({ id }) => interrupt_ids.includes(String(id)));
   if (asked.length > 0) return asked;
   throw new ProtocolError(

@@ -2,11 +2,10 @@ import { Message, type SendMessageRequest } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { NotFound } from '../../core/errors.ts';
+import { unlessGone } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
-import type { Thread } from '../../schemas/threads.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import { messagesIn } from '../messages.ts';
 import type { RunService } from '../runs.ts';
@@ -54,7 +53,7 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
     const input = inputOf(message, facts);
     const thread_id = contextId === '' ? deps.ids.uuid7() : threadOfName(actor, contextId);
     const context_id = contextId === '' ? thread_id : contextId;
-    const thread = contextId === '' ? undefined : await existing(deps.threads.get(actor, thread_id));
+    const thread = contextId === '' ? undefined : await deps.threads.get(actor, thread_id).catch(unlessGone);
     for (const waiting of thread ? await of.waitingOn(actor, thread_id) : []) await of.abandon(waiting);
     const { assistant_id } = facts.assistant;
     const run = await create(actor, thread_id, message, { assistant_id, input, if_not_exists: 'create' });
@@ -124,13 +123,4 @@ function checked(message: Message | undefined): Message {
       'message.parts needs at least one part, each with text, raw, url or data.',
     );
   return message;
-}
-
-async function existing(thread: Promise<Thread>): Promise<Thread | undefined> {
-  try {
-    return await thread;
-  } catch (error) {
-    if (error instanceof NotFound) return undefined;
-    throw error;
-  }
 }

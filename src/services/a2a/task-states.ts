@@ -3,7 +3,7 @@ import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { NotFound } from '../../core/errors.ts';
+import { unlessGone } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
@@ -87,11 +87,6 @@ export function taskStates(deps: A2aTaskDeps) {
   }
 
   return { find, settled, factsFor, settleAll };
-}
-
-/** A run that ended meanwhile is no failure, nor is a state that was deleted. */
-export function unlessGone(error: unknown): undefined {
-  if (!(error instanceof NotFound)) throw error;
 }
 
 function endOf(

@@ -3,17 +3,11 @@ import { RequestMalformedError, TaskNotCancelableError } from '@a2a-js/sdk/error
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
+import { unlessGone } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import { threadOfName } from '../thread-alias.ts';
-import {
-  type A2aTaskDeps,
-  CANCELED,
-  type TaskStates,
-  taskStates,
-  UNANSWERED,
-  unlessGone,
-} from './task-states.ts';
+import { type A2aTaskDeps, CANCELED, type TaskStates, taskStates, UNANSWERED } from './task-states.ts';
 import { directAnswerOf, isTerminal, stateOf, taskOf, WAITING } from './task-view.ts';
 
 /** Which messages the history of a task has. */
