@@ -4,7 +4,7 @@ import { type Access, openAccess } from './app/auth.ts';
 import { dataFolder } from './app/data-folder.ts';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
-import { openOwnApp, postInside } from './app/own-app.ts';
+import { openOwnApp, openOwnTools, postInside } from './app/own-app.ts';
 import { wireServices } from './app/services.ts';
 import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
@@ -18,10 +18,8 @@ import { memoryBus } from './events/memory-bus.ts';
 import type { GraphRegistry } from './graphs/graph.ts';
 import { graphStore } from './graphs/graph-store.ts';
 import { langgraphVersion } from './graphs/library-version.ts';
-import { loadFunction } from './graphs/project-function.ts';
 import { loadGraphs } from './graphs/registry.ts';
 import { bindLoopback } from './http/loopback.ts';
-import type { RegisterMcp } from './http/mcp/own-tools.ts';
 import { createServer } from './http/server.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Engine } from './workers/engine.ts';
@@ -107,7 +105,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     ids,
     ownApp: await openOwnApp(config),
-    registerMcp: config.mcp.app ? await loadFunction<RegisterMcp>(config.mcp.app, config.root) : undefined,
+    registerMcp: await openOwnTools(config),
   });
   const loopback = bindLoopback(server, config.http.mount_prefix);
   return appOf({ config, server, graphs, workers, storage, end, loopback });

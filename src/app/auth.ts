@@ -1,4 +1,3 @@
-import { basename, resolve } from 'node:path';
 import { ANYBODY, type Identity, type User } from '../auth/actor.ts';
 import { keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
@@ -6,13 +5,12 @@ import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
 import { jwtAuthentication } from '../auth/jwt.ts';
 import { ownerRule } from '../auth/owner-rule.ts';
-import { ConfigError } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
-import { loadValue } from '../graphs/load.ts';
-import { publicText } from '../graphs/load-error.ts';
+import { loadProjectValue } from '../graphs/project-value.ts';
 import type { Storage } from '../storage/storage.ts';
+import { fromConfig } from './from-config.ts';
 
 /** Who gets in, and as whom. */
 export interface Access {
@@ -48,17 +46,13 @@ export async function openAccess(
   };
 }
 
-async function ownHandlers({ auth, root, file }: Config, clock: Clock) {
-  if (auth.path === undefined) return undefined;
-  const colon = auth.path.lastIndexOf(':');
-  const handlers = resolve(root, auth.path.slice(0, colon));
-  try {
-    const exported = await loadValue(handlers, auth.path.slice(colon + 1));
-    return customAuth(exported, { cache: auth.cache, studio: !auth.disable_studio_auth }, clock);
-  } catch (cause) {
-    const source = file === undefined ? 'configuration' : basename(file);
-    throw new ConfigError([`${source}: auth.path: ${publicText(cause, root)}`]);
-  }
+async function ownHandlers(config: Config, clock: Clock) {
+  const { path, cache, disable_studio_auth } = config.auth;
+  if (path === undefined) return undefined;
+  const handlers = loadProjectValue(path, config.root, (exported) =>
+    customAuth(exported, { cache, studio: !disable_studio_auth }, clock),
+  );
+  return fromConfig(config, 'auth.path', handlers);
 }
 
 function owner(user: User, admin_permission: string | undefined): Identity {

@@ -1,11 +1,10 @@
-import { basename } from 'node:path';
-import { ConfigError } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
-import { type Embedder, loadEmbedder } from '../graphs/embedder.ts';
+import { loadEmbedder } from '../graphs/embedder.ts';
 import { type LongTermStore, longTermStore } from '../graphs/long-term-store.ts';
 import { type StoreIndex, storeIndex } from '../graphs/store-index.ts';
 import type { Storage } from '../storage/storage.ts';
+import { fromConfig } from './from-config.ts';
 
 /** The long-term store as the configuration wants it. Throws a `ConfigError` when its embedder cannot be had. */
 export async function openLongTermStore(
@@ -22,19 +21,13 @@ async function openIndex(
   logger: Logger,
 ): Promise<StoreIndex | undefined> {
   const rules = config.store.index;
-  const embedder = await configuredEmbedder(config);
-  if (!rules || !embedder) return undefined;
+  if (!rules) return undefined;
+  const embedder = await fromConfig(
+    config,
+    'store.index.embed',
+    loadEmbedder({ ...rules, root: config.root }),
+  );
   const form = await items.prepareVectors();
   logger.info('the store is searched by meaning', { ...rules, vectors: form.kind });
   return storeIndex({ embedder, rules, form: form.kind, logger });
-}
-
-async function configuredEmbedder({ store, root, file }: Config): Promise<Embedder | undefined> {
-  if (!store.index) return undefined;
-  try {
-    return await loadEmbedder({ ...store.index, root });
-  } catch (error) {
-    const source = file === undefined ? 'configuration' : basename(file);
-    throw new ConfigError([`${source}: store.index.embed: ${(error as Error).message}`]);
-  }
 }

@@ -1,22 +1,28 @@
-import { basename, resolve } from 'node:path';
-import { ConfigError } from '../config/problems.ts';
 import type { Config } from '../config/schema.ts';
-import { loadValue } from '../graphs/load.ts';
-import { publicText } from '../graphs/load-error.ts';
+import { loadProjectValue } from '../graphs/project-value.ts';
 import { answerInside } from '../http/inside.ts';
+import type { RegisterMcp } from '../http/mcp/own-tools.ts';
 import { type OwnApp, ownAppOf } from '../http/own-app/kinds.ts';
 import type { WebhookAnswer, WebhookRequest } from '../workers/webhook-request.ts';
+import { fromConfig } from './from-config.ts';
 
 /** The project's own routes. Throws in one line what is wrong with them. */
-export async function openOwnApp({ http: { app }, root, file }: Config): Promise<OwnApp | undefined> {
+export async function openOwnApp(config: Config): Promise<OwnApp | undefined> {
+  const { app } = config.http;
   if (app === undefined) return undefined;
-  const colon = app.lastIndexOf(':');
-  try {
-    return await ownAppOf(await loadValue(resolve(root, app.slice(0, colon)), app.slice(colon + 1)));
-  } catch (cause) {
-    const source = file === undefined ? 'configuration' : basename(file);
-    throw new ConfigError([`${source}: http.app: ${publicText(cause, root)}`]);
-  }
+  return fromConfig(config, 'http.app', loadProjectValue(app, config.root, ownAppOf));
+}
+
+/** What adds the project's own tools to those of the assistants. Throws in one line what is wrong with it. */
+export async function openOwnTools(config: Config): Promise<RegisterMcp | undefined> {
+  const { app } = config.mcp;
+  if (app === undefined) return undefined;
+  return fromConfig(config, 'mcp.app', loadProjectValue(app, config.root, registrationOf));
+}
+
+function registrationOf(exported: unknown): RegisterMcp {
+  if (typeof exported !== 'function') throw new Error(`expected a function, got ${typeof exported}`);
+  return exported as RegisterMcp;
 }
 
 /** A webhook whose address is a path: for the project's own routes, and for no others. */

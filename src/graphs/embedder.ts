@@ -1,8 +1,6 @@
-import { resolve } from 'node:path';
-import { within } from './deadline.ts';
 import { PROVIDERS } from './embedding-providers.ts';
-import { loadValue } from './load.ts';
 import { publicText } from './load-error.ts';
+import { loadProjectValue } from './project-value.ts';
 import { resolveModule, userModule } from './user-module.ts';
 
 /** Makes a vector of each text. */
@@ -21,25 +19,18 @@ export interface EmbedderSpec {
   readonly root: string;
 }
 
-/** How long a file may take to load; one that hangs must not hold up the server. */
-const LIMIT_MS = 60_000;
-
 /** Throws an `Error` that says in one line what to change. */
 export async function loadEmbedder({ embed, dims, root }: EmbedderSpec): Promise<Embedder> {
-  const { path, name } = parts(embed);
+  if (isPath(embed.slice(0, embed.lastIndexOf(':')))) {
+    return loadProjectValue(embed, root, (exported) => embedderOf(exported, embed));
+  }
+  // The first one: the names of models may have a colon.
+  const colon = embed.indexOf(':');
   try {
-    if (!isPath(path)) return await providerEmbedder(path, name, dims, root);
-    return embedderOf(await within(LIMIT_MS, loadValue(resolve(root, path), name)), embed);
+    return await providerEmbedder(embed.slice(0, colon), embed.slice(colon + 1), dims, root);
   } catch (cause) {
     throw new Error(publicText(cause, root), { cause });
   }
-}
-
-/** At the last colon for a file, for Windows has one in paths; at the first for a provider, for models may have one. */
-function parts(embed: string): { path: string; name: string } {
-  const first = embed.indexOf(':');
-  const at = isPath(embed.slice(0, embed.lastIndexOf(':'))) ? embed.lastIndexOf(':') : first;
-  return { path: embed.slice(0, at), name: embed.slice(at + 1) };
 }
 
 function isPath(text: string): boolean {
