@@ -2,6 +2,7 @@ import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose
 import type { Clock } from '../core/clock.ts';
 import { Forbidden, Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
+import { lazy } from '../core/lazy.ts';
 import type { ServerSecretRepository } from '../storage/server-secrets.ts';
 import type { Identity, Rule } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
@@ -36,19 +37,10 @@ export type BrowserTokens = ReturnType<typeof browserTokens>;
 
 /** Short-lived credentials that may be given to a web page: signed, and good for as long as the key that made them. */
 export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
-  let secret: Promise<Uint8Array> | undefined;
-
-  /** The same for all processes of a database. A failure is not kept. */
-  function signingSecret(): Promise<Uint8Array> {
-    secret ??= secrets.obtain('browser tokens', ids.secret()).then(
-      (text) => new TextEncoder().encode(text),
-      (error: unknown) => {
-        secret = undefined;
-        throw error;
-      },
-    );
-    return secret;
-  }
+  /** The same for all processes of a database. */
+  const signingSecret = lazy(async () => {
+    return new TextEncoder().encode(await secrets.obtain('browser tokens', ids.secret()));
+  });
 
   return {
     /** `expires_at` in seconds since 1970. */

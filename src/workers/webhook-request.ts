@@ -1,5 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
+import { lazy } from '../core/lazy.ts';
 import type { Resolve, WebhookPolicy } from '../services/webhook-policy.ts';
 
 export interface WebhookRequest {
@@ -56,14 +57,8 @@ const MOST_REDIRECTS = 3;
 
 /** Connections that lead nowhere but where the policy allows, whatever a name resolves to when they are made. */
 export function webhookSender(options: SenderOptions): { readonly post: PostWebhook } & AsyncDisposable {
-  const { policy, connect_timeout_ms, timeout_ms, connections, own = nobody } = options;
-  const agent = new Agent({
-    connect: { lookup: guardedLookup(options), timeout: connect_timeout_ms },
-    connections,
-    allowH2: false,
-    headersTimeout: timeout_ms,
-    bodyTimeout: timeout_ms,
-  });
+  const { policy, timeout_ms, own = nobody } = options;
+  const agent = lazy(() => openAgent(options));
 
   return {
     async post(request, signal) {
@@ -72,13 +67,28 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
       const until = AbortSignal.any([signal, late.signal]);
       try {
         if (request.url.startsWith('/')) return await own(request, until);
-        return await postFollowing(agent, request, { policy, signal: until });
+        return await postFollowing(await agent(), request, { policy, signal: until });
       } finally {
         clearTimeout(timer);
       }
     },
-    [Symbol.asyncDispose]: () => agent.destroy(),
+    async [Symbol.asyncDispose]() {
+      await (await agent.made)?.destroy();
+    },
   };
+}
+
+/** With the first webhook: most servers send none, and the library takes 30 MB and a tenth of a second of the start. */
+async function openAgent(options: SenderOptions): Promise<Agent> {
+  const { connect_timeout_ms, timeout_ms, connections } = options;
+  const { Agent } = await import('undici');
+  return new Agent({
+    connect: { lookup: guardedLookup(options), timeout: connect_timeout_ms },
+    connections,
+    allowH2: false,
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
+  });
 }
 
 /** Until there are own routes; the policy refuses such an address then, unless there were some before. */

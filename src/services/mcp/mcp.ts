@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import type { Ids } from '../../core/ids.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import type { ServerSecretRepository } from '../../storage/server-secrets.ts';
@@ -21,7 +22,6 @@ export type McpService = ReturnType<typeof mcpService>;
 
 /** Assistants as tools, and calls of them as runs. */
 export function mcpService(deps: McpDeps) {
-  let key: Promise<string> | undefined;
   return {
     ...toolCatalog(deps),
     ...toolCalls(deps),
@@ -33,13 +33,7 @@ export function mcpService(deps: McpDeps) {
     },
 
     /** Signs what clients carry from a question to its answer; the same on every process. */
-    stateKey(): Promise<string> {
-      key ??= deps.secrets.obtain('mcp', deps.ids.secret());
-      key.catch(() => {
-        key = undefined;
-      });
-      return key;
-    },
+    stateKey: lazy(() => deps.secrets.obtain('mcp', deps.ids.secret())),
 
     /** An assistant was made, changed or deleted, here or on another process. */
     onToolsChanged(listener: () => void): Disposable {

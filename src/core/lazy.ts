@@ -1,0 +1,19 @@
+/** What is made when it is first asked for. */
+export interface Lazy<T> {
+  (): Promise<T>;
+  /** Undefined until it was asked for, and after a failure. */
+  readonly made: Promise<T> | undefined;
+}
+
+/** Makes something once for all who ask. A failure is told to those who wait for it, and the next one tries again. */
+export function lazy<T>(make: () => Promise<T>): Lazy<T> {
+  let made: Promise<T> | undefined;
+  const get = () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+  return Object.defineProperty(get, 'made', { get: () => made }) as Lazy<T>;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { lazy } from '../../src/core/lazy.ts';
+
+test('is made once, when it is first asked for, also for two who ask at the same time', async () => {
+  let times = 0;
+  const get = lazy(async () => ++times);
+  expect([times, get.made]).toEqual([0, undefined]);
+  expect(await Promise.all([get(), get()])).toEqual([1, 1]);
+  expect(await get()).toBe(1);
+  expect(await get.made).toBe(1);
+});
+
+test('a failure is told to all who wait for it, and made again for the next', async () => {
+  let times = 0;
+  const get = lazy(async () => {
+    times += 1;
+    if (times === 1) throw new Error('not yet');
+    return times;
+  });
+  const answers = await Promise.allSettled([get(), get()]);
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(get.made).toBeUndefined();
+  expect(await get()).toBe(2);
+});
