@@ -35,6 +35,9 @@ const SRC = resolve(import.meta.dirname, '../src');
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]));
 
+/** Libraries of doors that not every server's clients use: loaded for the first of them, not at the start. */
+const LATER = ['@modelcontextprotocol/server'];
+
 /** `http/sse.ts` → `http`; `app.ts` and `app/services.ts` → `app`. */
 function folderOf(file: string): string {
   return (file.split('/')[0] as string).replace(/\.ts$/, '');
@@ -46,7 +49,18 @@ function layerOf(file: string): number {
 
 function importsOf(file: string): string[] {
   const found = (source.get(file) as string).matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g);
-  return [...found].map((match) => relative(SRC, resolve(SRC, file, '..', match[1] as string)));
+  return [...found].map((match) => resolvedFrom(file, match[1] as string));
+}
+
+/** `../core/ids.ts` in `http/server.ts` → `core/ids.ts`. */
+function resolvedFrom(file: string, to: string): string {
+  return relative(SRC, resolve(SRC, file, '..', to));
+}
+
+/** What a file imports when it is loaded itself: neither types nor what it imports later. */
+function valuesFrom(file: string, name: RegExp): string[] {
+  const imports = `^(?:import|export) (?!type )(?:[^']*? from )?'(${name.source})';$`;
+  return [...(source.get(file) ?? '').matchAll(new RegExp(imports, 'gm'))].map((match) => match[1] as string);
 }
 
 function mayImport(from: string, to: string): boolean {
@@ -75,6 +89,15 @@ test('packages and globals stay in their place', () => {
     ),
   );
   expect(wrong).toEqual([]);
+});
+
+test('what few need is not loaded at the start', () => {
+  const atStart = new Set(['app.ts']);
+  for (const file of atStart)
+    for (const to of valuesFrom(file, /\.[^']+/)) atStart.add(resolvedFrom(file, to));
+  const loaded = [...atStart].flatMap((file) => valuesFrom(file, /[^.'][^']*/).map((to) => `${file}: ${to}`));
+  expect(loaded.length).toBeGreaterThan(20);
+  expect(loaded.filter((line) => LATER.some((library) => line.includes(library)))).toEqual([]);
 });
 
 test('no file is longer than 300 lines', () => {

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  isLegacyRequest,
+  type McpRequestContext,
+  PROTOCOL_VERSION_META_KEY,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../auth/actor.ts';
+import { isObject } from '../../core/json.ts';
+import { type McpParts, mcpServer } from './server.ts';
+import { jsonWhereItCan } from './single-answer.ts';
+import type { Caller } from './tool-call.ts';
+
+export interface McpDoorParts extends McpParts {
+  /** Largest message, bytes. */
+  readonly body_limit: number;
+}
+
+/** Answers messages of MCP. */
+export interface McpDoor {
+  /** Ends what clients listen to. */
+  close(): Promise<void>;
+  serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+}
+
+/** For clients of all revisions: stateless, each request with a server of its own. */
+export function openDoor(parts: McpDoorParts): McpDoor {
+  const factory = ({ authInfo, requestInfo }: McpRequestContext) =>
+    mcpServer(parts, authInfo?.extra?.['caller'] as Caller, requestInfo as Request);
+  const modern = createMcpHandler(factory, {
+    legacy: 'reject',
+    maxRequestBodySize: parts.body_limit,
+    bus: {
+      publish: () => {},
+      subscribe(listener) {
+        const listening = parts.mcp.onToolsChanged(() => listener({ kind: 'tools_list_changed' }));
+        return () => listening[Symbol.dispose]();
+      },
+    },
+    onerror: (error) => parts.logger.debug('a message of MCP was refused', { error }),
+  });
+
+  return {
+    close: () => modern.close(),
+
+    async serve(incoming, reply) {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const request = webRequest(incoming, gone.signal);
+      const message = messageIn(incoming.body);
+      const authInfo = authInfoOf(callerOf(incoming, message));
+      const response = (await isLegacyRequest(request))
+        ? await serveLegacy(parts, request, authInfo)
+        : await modern.fetch(request, { authInfo });
+      return send(reply, response);
+    },
+  };
+}
+
+async function serveLegacy(
+  parts: McpParts,
+  request: Request,
+  authInfo: ReturnType<typeof authInfoOf>,
+): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport();
+  const server = await mcpServer(parts, authInfo.extra.caller, request);
+  await server.connect(transport);
+  return jsonWhereItCan(await transport.handleRequest(request, { authInfo }));
+}
+
+/** The library passes it on untouched; who calls was found out before. */
+function authInfoOf(caller: Caller) {
+  return { token: '', clientId: caller.actor.user?.identity ?? '', scopes: [], extra: { caller } };
+}
+
+function callerOf({ actor, params, headers }: FastifyRequest, message: unknown): Caller {
+  const thread = headers['x-thread-id'];
+  return {
+    actor: { ...actor, protocol: protocolOf(message, headers['mcp-protocol-version']) },
+    assistant_id: (params as { assistant_id?: string }).assistant_id,
+    thread: typeof thread === 'string' && thread !== '' ? thread : undefined,
+  };
+}
+
+function protocolOf(message: unknown, header: unknown): NonNullable<Actor['protocol']> {
+  const params = isObject(message) && isObject(message['params']) ? message['params'] : {};
+  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  const version = meta[PROTOCOL_VERSION_META_KEY] ?? header;
+  return {
+    name: 'mcp',
+    version: typeof version === 'string' ? version : '2025-03-26',
+    client_capabilities: meta[CLIENT_CAPABILITIES_META_KEY] ?? {},
+  };
+}
+
+/** Undefined for what is no JSON: the library says so in the protocol's way. */
+function messageIn(body: unknown): unknown {
+  try {
+    return JSON.parse(String(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function webRequest({ raw, host, protocol, body }: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  // Clients that take only one of the two forms, or say nothing, are served too.
+  headers.set('accept', 'application/json, text/event-stream');
+  headers.delete('content-length');
+  const url = new URL(raw.url ?? '/', `${protocol}://${host || 'localhost'}`);
+  return new Request(url, { method: 'POST', headers, body: typeof body === 'string' ? body : '', signal });
+}
+
+function send(reply: FastifyReply, response: Response): FastifyReply {
+  reply.code(response.status);
+  response.headers.forEach((value, name) => {
+    reply.header(name, value);
+  });
+  return response.body
+    ? reply.send(Readable.fromWeb(response.body as ReadableStream))
+    : reply.send(response.status === 202 ? undefined : '');
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { keyFile } from '../support/keys.ts';
+
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const PATHS = ['/mcp', '/mcp/', '/mcp/echo'];
+
+test('the address works with and without a slash, and only by POST', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  for (const url of PATHS) {
+    const { status, body } = await server.post(url, LIST);
+    expect([url, status, body.result.tools.map(({ name }: { name: string }) => name)]).toEqual([
+      url,
+      200,
+      ['echo'],
+    ]);
+    for (const method of ['GET', 'DELETE'] as const) {
+      const answer = await server.send(method, url);
+      expect([method, url, answer.status, answer.headers['allow']]).toEqual([method, url, 405, 'POST']);
+    }
+  }
+});
+
+test('a key that may only look calls nothing; one that may work needs to be no administrator', async () => {
+  await using keys = await keyFile();
+  await using server = await openApp({ graphs: ['echo'], environment: keys.environment });
+  const reader = await keys.make({ scope: 'read' });
+  const worker = await keys.make({ scope: 'run' });
+  for (const url of PATHS) {
+    expect([url, (await server.post(url, LIST, { 'x-api-key': worker.key })).status]).toEqual([url, 200]);
+    expect([url, (await server.post(url, LIST, { 'x-api-key': reader.key })).status]).toEqual([url, 403]);
+  }
+});
+
+test('a user sees and calls what is theirs', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['echo'], folder });
+  const alice = { authorization: 'Bearer alice-token' };
+  const bob = { authorization: 'Bearer bob-token' };
+  const rpc = async (who: Record<string, string>, method: string, params: object) =>
+    (await server.post('/mcp', { jsonrpc: '2.0', id: 1, method, params }, who)).body;
+  await server.post('/assistants', { graph_id: 'echo', name: 'Diary' }, alice);
+  const namesFor = async (who: Record<string, string>) =>
+    (await rpc(who, 'tools/list', {})).result.tools.map(({ name }: { name: string }) => name);
+  expect(await namesFor(alice)).toContain('Diary');
+  expect(await namesFor(bob)).not.toContain('Diary');
+  const call = { name: 'Diary', arguments: {}, _meta: { thread_id: 'notes' } };
+  const { result } = await rpc(alice, 'tools/call', call);
+  expect(result._meta.thread_id).toEqual(expect.any(String));
+  expect((await rpc(bob, 'tools/call', call)).error).toMatchObject({ message: 'Unknown tool: Diary' });
+  expect((await server.post('/mcp', LIST)).status).toBe(401);
+});
