@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client } from '@langchain/langgraph-sdk';
-import { Client as OlderClient } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyMethod } from '../support/every-method.ts';
-import { python } from '../support/python.ts';
+import { printedBy, python } from '../support/python.ts';
+import { SDKS } from '../support/sdks.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -14,10 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-test.each([
-  ['1.12', Client],
-  ['2.0', OlderClient as unknown as typeof Client],
-])('JavaScript SDK %s: every method of assistants', async (sdk, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: every method of assistants', async (sdk, Sdk) => {
   const client = new Sdk({ apiUrl: server.url });
   const { part: assistants, uncalled } = everyMethod(client.assistants);
   const metadata = { sdk };
@@ -102,10 +95,7 @@ test.each([
   expect(uncalled()).toEqual([]);
 });
 
-test.each([
-  ['1.12', Client],
-  ['2.0', OlderClient as unknown as typeof Client],
-])('JavaScript SDK %s: an assistant takes its threads along when asked to', async (_, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: an assistant takes its threads along when asked to', async (_, Sdk) => {
   const client = new Sdk({ apiUrl: server.url });
   const { assistant_id } = await client.assistants.create({ graphId: 'counter' });
   const { thread_id } = await client.threads.create();
@@ -115,9 +105,7 @@ test.each([
 });
 
 test.runIf(python)('Python SDK: every method of assistants', async () => {
-  const program = join(import.meta.dirname, 'python_assistants.py');
-  const { stdout } = await promisify(execFile)(python as string, [program, server.url]);
-  expect(JSON.parse(stdout)).toEqual({
+  expect(await printedBy('python_assistants.py', server.url)).toEqual({
     made: ['counter', { by: 2 }, 'Counts by two', 'Counts.', 1],
     same: true,
     conflict: 409,

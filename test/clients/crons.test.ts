@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Client, type Config } from '@langchain/langgraph-sdk';
-import { Client as OlderClient } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyMethod } from '../support/every-method.ts';
 import { httpClient } from '../support/http-client.ts';
-import { python } from '../support/python.ts';
+import { printedBy, python } from '../support/python.ts';
+import { SDKS } from '../support/sdks.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -16,10 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-test.each([
-  ['1.12', Client],
-  ['2.0', OlderClient as unknown as typeof Client],
-])('JavaScript SDK %s: every method of crons', async (sdk, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: every method of crons', async (sdk, Sdk) => {
   const client = new Sdk({ apiUrl: server.url });
   const { part: crons, uncalled } = everyMethod(client.crons);
   const metadata = { sdk };
@@ -62,9 +56,7 @@ test.each([
 });
 
 test.runIf(python)('Python SDK: every method of crons', async () => {
-  const program = join(import.meta.dirname, 'python_crons.py');
-  const { stdout } = await promisify(execFile)(python as string, [program, server.url]);
-  expect(JSON.parse(stdout)).toEqual({
+  expect(await printedBy('python_crons.py', server.url)).toEqual({
     made: ['0 0 1 1 *', 'Europe/Berlin', '2099-01-01T00:00:00', true, 'keep'],
     bad: 422,
     on_thread: [true, false],

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client } from '@langchain/langgraph-sdk';
-import { Client as OlderClient } from 'langgraph-sdk-2';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { python } from '../support/python.ts';
+import { printedBy, python } from '../support/python.ts';
+import { SDKS } from '../support/sdks.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -13,10 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-test.each([
-  ['1.12', Client],
-  ['2.0', OlderClient as unknown as typeof Client],
-])('JavaScript SDK %s: every method of the store', async (version, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: every method of the store', async (version, Sdk) => {
   const { store } = new Sdk({ apiUrl: server.url });
   const namespace = ['js', version.replace('.', '-'), 'ada'];
   expect(await store.getItem(namespace, 'tea')).toBeNull();
@@ -51,9 +44,7 @@ test.each([
 });
 
 test.runIf(python)('Python SDK: every method of the store', async () => {
-  const program = join(import.meta.dirname, 'python_store.py');
-  const { stdout } = await promisify(execFile)(python as string, [program, server.url]);
-  expect(JSON.parse(stdout)).toEqual({
+  expect(await printedBy('python_store.py', server.url)).toEqual({
     missing: null,
     got: { namespace: ['py', 'ada'], key: 'tea', value: { text: 'likes green tea', cups: 2 } },
     gone: null,

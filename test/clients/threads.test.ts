@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client } from '@langchain/langgraph-sdk';
-import { Client as OlderClient } from 'langgraph-sdk-2';
+import type { Client } from '@langchain/langgraph-sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyMethod } from '../support/every-method.ts';
-import { python } from '../support/python.ts';
+import { printedBy, python } from '../support/python.ts';
+import { SDKS } from '../support/sdks.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 type Counter = { total: number };
@@ -16,10 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-test.each([
-  ['1.12', Client],
-  ['2.0', OlderClient as unknown as typeof Client],
-])('JavaScript SDK %s: every method of threads', async (sdk, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: every method of threads', async (sdk, Sdk) => {
   const client = new Sdk({ apiUrl: server.url });
   const { part: threads, uncalled } = everyMethod(client.threads);
   const metadata = { sdk };
@@ -101,9 +95,7 @@ async function firstEvents(threads: Client['threads'], client: Client, thread_id
 }
 
 test.runIf(python)('Python SDK: every method of threads', async () => {
-  const program = join(import.meta.dirname, 'python_threads.py');
-  const { stdout } = await promisify(execFile)(python as string, [program, server.url]);
-  expect(JSON.parse(stdout)).toEqual({
+  expect(await printedBy('python_threads.py', server.url)).toEqual({
     made: [{ py: true, graph_id: 'counter' }, 'idle'],
     conflict: 409,
     updated: true,

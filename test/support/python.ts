@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -7,3 +8,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 export const python = [process.env['TEST_PYTHON'], join(ROOT, '.venv/bin/python'), 'python3']
   .filter((path) => path !== undefined)
   .find((path) => spawnSync(path, ['-c', 'import langgraph_sdk']).status === 0);
+
+/** What a program of test/clients prints, which is JSON. */
+export async function printedBy(program: string, ...args: string[]): Promise<unknown> {
+  if (python === undefined) throw new Error('there is no Python for it: ask `python` before');
+  const { stdout } = await promisify(execFile)(python, [join(ROOT, 'test/clients', program), ...args]);
+  return JSON.parse(stdout);
+}
