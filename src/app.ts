@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Access, openAccess } from './app/auth.ts';
 import { dataFolder } from './app/data-folder.ts';
+import { openSealer } from './app/encryption.ts';
 import type { Ground } from './app/ground.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { openOwnApp, openOwnTools, postInside } from './app/own-app.ts';
@@ -44,7 +45,8 @@ export interface App extends AsyncDisposable {
 
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
-  const storage = await openStorage({ ...config.storage, webhooks: runWebhookRules(config) });
+  const sealer = await openSealer(config);
+  const storage = await openStorage({ ...config.storage, sealer, webhooks: runWebhookRules(config) });
   try {
     return await appOver(storage, config, options);
   } catch (error) {

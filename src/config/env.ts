@@ -41,6 +41,12 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'POSTGRES_URI_CUSTOM', key: 'storage.url', text: 'The same; wins over `POSTGRES_URI`.' },
   { name: 'DATABASE_URI', key: 'storage.url', text: 'The same, also `sqlite:<file>`; wins over both.' },
   { name: 'AGENT_SERVER_DATA_DIR', key: 'storage.folder', text: 'Where the path of a SQLite file starts.' },
+  { name: 'LANGGRAPH_AES_KEY', key: 'encryption.key', text: 'Key that what is stored is encrypted with.' },
+  {
+    name: 'LANGGRAPH_AES_FALLBACK_KEYS',
+    key: 'encryption.fallback_keys',
+    text: 'Earlier keys, or the next one, separated by commas.',
+  },
   { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time.' },
   { name: 'BG_JOB_TIMEOUT_SECS', key: 'runs.timeout_seconds', text: 'Longest time a run may take.' },
   { name: 'BG_JOB_MAX_RETRIES', key: 'runs.max_attempts', text: 'Executions of a run, the first included.' },

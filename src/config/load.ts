@@ -90,6 +90,7 @@ function complete(
   return {
     server: values.server,
     storage: { ...storage, url: absoluteUrl(storage, place.root) },
+    encryption: values.encryption,
     runs: values.runs,
     crons: values.crons,
     http: values.http,

@@ -3,6 +3,7 @@ import { isLoopback } from '../core/loopback.ts';
 import { Auth } from './sections/auth.ts';
 import { Checkpointer } from './sections/checkpointer.ts';
 import { Crons } from './sections/crons.ts';
+import { Encryption } from './sections/encryption.ts';
 import { Defaults, Graph } from './sections/graphs.ts';
 import { Http } from './sections/http.ts';
 import { Log } from './sections/log.ts';
@@ -13,7 +14,7 @@ import { Storage } from './sections/storage.ts';
 import { Store } from './sections/store.ts';
 import { Ui, UiConfig } from './sections/ui.ts';
 import { type httpsRule, Webhooks } from './sections/webhooks.ts';
-import { block, group, must, PENDING, text } from './values.ts';
+import { group, must, text } from './values.ts';
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
 export const ConfigFile = group({
@@ -46,7 +47,7 @@ export const ConfigFile = group({
   store: Store.prefault({}),
   checkpointer: Checkpointer.prefault({}),
   auth: Auth.prefault({}),
-  encryption: block().describe('Handlers that encrypt what is stored.').meta(PENDING),
+  encryption: Encryption.prefault({}),
   mcp: Mcp.prefault({}),
   webhooks: Webhooks.optional(),
   ui: Ui,
@@ -80,6 +81,7 @@ export interface Config
       ConfigValues,
       | 'server'
       | 'storage'
+      | 'encryption'
       | 'runs'
       | 'crons'
       | 'http'

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, randomFillSync, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
+import { entropy } from './random.ts';
 
 /** Makes ids; passed in so that tests can fix them. */
 export interface Ids {
@@ -34,20 +35,6 @@ export function systemIds(clock: Clock): Ids {
     },
     uuid4: randomUUID,
     secret: () => randomBytes(32).toString('base64url'),
-  };
-}
-
-/** Random bytes from a store that is filled now and then: each call of the system's generator costs microseconds. */
-function entropy(): (size: number) => Buffer {
-  const store = Buffer.alloc(4096);
-  let used = store.length;
-  return (size) => {
-    if (used + size > store.length) {
-      randomFillSync(store);
-      used = 0;
-    }
-    used += size;
-    return Buffer.from(store.subarray(used - size, used));
   };
 }
 

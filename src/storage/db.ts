@@ -1,8 +1,11 @@
+import type { Cipher } from './encryption/cipher.ts';
 import type { DialectName, Sql } from './sql.ts';
 
 /** Reads see the last commit. Rows come back with JSON as text and timestamps as ISO-8601 text, on both engines. */
 export interface Reader {
   readonly dialect: DialectName;
+  /** For what is sealed at rest; whoever writes or reads such a column calls it. */
+  readonly cipher: Cipher;
   all<Row>(query: Sql): Promise<Row[]>;
   get<Row>(query: Sql): Promise<Row | undefined>;
 }

@@ -2,6 +2,8 @@ import type { Db } from './db.ts';
 import { sql } from './sql.ts';
 import { NOW } from './time.ts';
 
+const SECRET = 'server_secrets.secret';
+
 export type ServerSecretRepository = ReturnType<typeof serverSecretRepository>;
 
 /** Secrets that sign what goes out and comes back, one for each purpose. */
@@ -12,15 +14,15 @@ export function serverSecretRepository(db: Db) {
       const stored = await db.get<{ secret: string }>(
         sql`select secret from server_secrets where name = ${name}`,
       );
-      if (stored) return stored.secret;
+      if (stored) return db.cipher.openText(SECRET, stored.secret);
       return db.transaction('promised', async (tx) => {
         await tx.run(sql`
-          insert into server_secrets (name, secret, created_at) values (${name}, ${fresh}, ${NOW})
+          insert into server_secrets (name, secret, created_at) values (${name}, ${tx.cipher.sealText(SECRET, fresh)}, ${NOW})
           on conflict (name) do nothing`);
         const row = await tx.get<{ secret: string }>(
           sql`select secret from server_secrets where name = ${name}`,
         );
-        return (row as { secret: string }).secret;
+        return tx.cipher.openText(SECRET, (row as { secret: string }).secret);
       });
     },
   };

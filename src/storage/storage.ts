@@ -1,3 +1,4 @@
+import { entropy } from '../core/random.ts';
 import { a2aTaskRepository } from './a2a-tasks.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { assistantRepository } from './assistants.ts';
@@ -6,8 +7,12 @@ import { checkpointRepository } from './checkpoints.ts';
 import { cronFireRepository } from './cron-fires.ts';
 import { cronRepository } from './crons.ts';
 import type { Db } from './db.ts';
+import { type Cipher, plainCipher } from './encryption/cipher.ts';
+import type { Sealer } from './encryption/sealer.ts';
+import { SealingCipher } from './encryption/sealing-cipher.ts';
+import { assertPlain, unlock } from './encryption/unlock.ts';
 import { openPostgres } from './engines/postgres.ts';
-import { openSqlite, type SqliteOptions } from './engines/sqlite.ts';
+import { openSqlite } from './engines/sqlite.ts';
 import { idempotencyRepository } from './idempotency.ts';
 import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
@@ -31,16 +36,21 @@ export interface StorageOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   readonly synchronous: 'full' | 'normal';
+  /** What is sealed at rest is sealed with it; nothing is without one. */
+  readonly sealer?: Sealer | undefined;
   /** Whether the ends of runs are told to their webhooks; they are unless it is said. */
   readonly webhooks?: RunWebhookRules;
 }
 
 /**
- * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached or, a SQLite
- * file, when another server has it.
+ * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached, when another
+ * server has its SQLite file, or when it is encrypted and `sealer` does not have its key.
  */
-export async function openStorage({ url, synchronous, webhooks }: StorageOptions): Promise<Storage> {
-  const db = await openDatabase(url, { synchronous });
+export async function openStorage({ url, synchronous, sealer, webhooks }: StorageOptions): Promise<Storage> {
+  const cipher = sealer && new SealingCipher(sealer);
+  const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (opened) =>
+    cipher ? unlock(opened, cipher, entropy()) : assertPlain(opened),
+  );
   return { ...storageOf(db, webhooks), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
@@ -50,11 +60,22 @@ export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
-async function openDatabase(url: string, options: SqliteOptions): Promise<Db> {
+interface DatabaseOptions {
+  readonly synchronous: 'full' | 'normal';
+  readonly beside_a_server?: boolean;
+  readonly cipher?: Cipher;
+}
+
+async function openDatabase(
+  url: string,
+  options: DatabaseOptions,
+  prepare: (db: Db) => Promise<void> = async () => {},
+): Promise<Db> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  const db = path === undefined ? openPostgres(url) : openSqlite(path, options);
+  const db = path === undefined ? openPostgres(url, options) : openSqlite(path, options);
   try {
     await migrate(db);
+    await prepare(db);
     return db;
   } catch (error) {
     await db[Symbol.asyncDispose]();

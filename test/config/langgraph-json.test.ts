@@ -45,12 +45,6 @@ test.each([
   expect((await loadJson({ graphs: GRAPHS, [key]: 'anything' })).warnings).toEqual([]);
 });
 
-test.each(['encryption'])('%s, which the server does not have yet, is one warning line', async (key) => {
-  const { warnings } = await loadJson({ graphs: GRAPHS, [key]: { a: 1 } });
-
-  expect(warnings).toEqual([`${key}: this server does not have this yet; the key has no effect`]);
-});
-
 test('own routes are taken as they are for the official server', async () => {
   const { config, warnings } = await loadJson({
     graphs: GRAPHS,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import type { Db } from '../../src/storage/db.ts';
+import { plainCipher } from '../../src/storage/encryption/cipher.ts';
 import { CommitQueue } from '../../src/storage/engines/commit-queue.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
 import { connect } from '../../src/storage/engines/sqlite-connection.ts';
@@ -87,7 +88,7 @@ test('nobody sees a transaction before its commit', async () => {
 test('a promised transaction waits for the disk, and holds nobody else up', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const disk = Promise.withResolvers<void>();
-  const queue = new CommitQueue(connection, () => disk.promise);
+  const queue = new CommitQueue(connection, () => disk.promise, plainCipher);
   const settled: string[] = [];
   const add = (durability: 'promised' | 'relaxed') =>
     queue.add(durability, async () => {}).then(() => settled.push(durability));
@@ -103,7 +104,7 @@ test('a promised transaction waits for the disk, and holds nobody else up', asyn
 
 test('a promise that the disk cannot keep is not made', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
-  const queue = new CommitQueue(connection, () => Promise.reject(new Error('EIO')));
+  const queue = new CommitQueue(connection, () => Promise.reject(new Error('EIO')), plainCipher);
   await expect(queue.add('promised', async () => {})).rejects.toThrow('EIO');
   await queue.add('relaxed', async () => {});
   await queue.drained();

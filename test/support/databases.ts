@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
+import { entropy } from '../../src/core/random.ts';
 import type { Db } from '../../src/storage/db.ts';
+import { aesSealer } from '../../src/storage/encryption/aes.ts';
+import { type Cipher, plainCipher } from '../../src/storage/encryption/cipher.ts';
+import { type GivenKey, keyRing } from '../../src/storage/encryption/key-ring.ts';
+import type { Sealer } from '../../src/storage/encryption/sealer.ts';
+import { SealingCipher } from '../../src/storage/encryption/sealing-cipher.ts';
+import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { openPostgres } from '../../src/storage/engines/postgres.ts';
 import {
   type PostgresDriver,
@@ -23,11 +30,30 @@ export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
 /** A real server instead of PGlite: each test gets a schema of its own there. */
 export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];
 
+/** A key of 32 bytes, for tests of encryption. */
+export const TEST_KEY = 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+
+/** AES, as a server with this key and these fallback keys has it. */
+export function testSealer(key: GivenKey = TEST_KEY, fallback: readonly GivenKey[] = []): Sealer {
+  return aesSealer(keyRing(key, fallback), entropy());
+}
+
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
   describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
-  describe(`${name} on PostgreSQL`, () =>
-    tests(migratedFirst(TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess)));
+  describe(`${name} on PostgreSQL`, () => tests(migratedFirst(postgres())));
+}
+
+/** The same tests on each engine with encryption at rest. */
+export function describeEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
+  describe(`${name} on SQLite, encrypted`, () => tests(unlockedFirst(sqliteFiles())));
+  describe(`${name} on PostgreSQL, encrypted`, () => tests(unlockedFirst(postgres())));
+}
+
+type Open = (cipher?: Cipher) => Promise<Db>;
+
+function postgres(): Open {
+  return TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess;
 }
 
 /** The same tests on a PostgreSQL that has pgvector, which the server of the tests may lack. */
@@ -35,7 +61,17 @@ export function describePgvector(name: string, tests: (open: OpenDatabase) => vo
   describe(`${name} on PostgreSQL with pgvector`, () => tests(migratedFirst(pgvectorInProcess)));
 }
 
-function migratedFirst(open: () => Promise<Db>): OpenDatabase {
+function unlockedFirst(open: Open): OpenDatabase {
+  return async () => {
+    const cipher = new SealingCipher(testSealer());
+    const db = await open(cipher);
+    await migrate(db);
+    await unlock(db, cipher, entropy());
+    return db;
+  };
+}
+
+function migratedFirst(open: Open): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
     const db = await open();
     if (migrated) await migrate(db);
@@ -43,21 +79,22 @@ function migratedFirst(open: () => Promise<Db>): OpenDatabase {
   };
 }
 
-function sqliteFiles(): () => Promise<Db> {
+function sqliteFiles(): Open {
   const root = mkdtempSync(join(tmpdir(), 'agent-server-test-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
-  return async () => openSqlite(join(root, randomUUID(), 'server.db'), { synchronous: 'full' });
+  return async (cipher = plainCipher) =>
+    openSqlite(join(root, randomUUID(), 'server.db'), { synchronous: 'full', cipher });
 }
 
-function postgresSchemas(uri: string): () => Promise<Db> {
+function postgresSchemas(uri: string): Open {
   const schemas: PostgresSchema[] = [];
   afterAll(async () => {
     for (const schema of schemas) await schema[Symbol.asyncDispose]();
   });
-  return async () => {
+  return async (cipher = plainCipher) => {
     const schema = await postgresSchema(uri);
     schemas.push(schema);
-    return openPostgres(schema.url);
+    return openPostgres(schema.url, { cipher });
   };
 }
 
@@ -88,9 +125,9 @@ afterAll(async () => {
   await (await withPgvector)?.close();
 });
 
-function postgresInProcess(): Promise<Db> {
+function postgresInProcess(cipher?: Cipher): Promise<Db> {
   pglite ??= PGlite.create(PARSERS);
-  return emptied(pglite);
+  return emptied(pglite, cipher);
 }
 
 function pgvectorInProcess(): Promise<Db> {
@@ -98,10 +135,10 @@ function pgvectorInProcess(): Promise<Db> {
   return emptied(withPgvector);
 }
 
-async function emptied(started: Promise<PGlite>): Promise<Db> {
+async function emptied(started: Promise<PGlite>, cipher?: Cipher): Promise<Db> {
   const server = await started;
   await server.exec('drop schema public cascade; create schema public');
-  return postgresDb(pgliteDriver(server));
+  return postgresDb(pgliteDriver(server), cipher);
 }
 
 function pgliteDriver(pglite: PGlite): PostgresDriver {

@@ -11,6 +11,7 @@ export function explaining(db: Db): Reader & { readonly plans: string[] } {
   }
   return {
     dialect: db.dialect,
+    cipher: db.cipher,
     plans,
     async all<Row>(query: Sql) {
       await explain(query);

@@ -1,4 +1,5 @@
 import type { Durability, Transaction } from '../db.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
@@ -28,14 +29,16 @@ export class CommitQueue {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #sync: Sync;
+  readonly #cipher: Cipher;
   readonly #syncing = new Set<Promise<void>>();
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
 
-  constructor(connection: Connection, sync: Sync) {
+  constructor(connection: Connection, sync: Sync, cipher: Cipher) {
     this.#connection = connection;
     this.#statements = new Statements(connection);
     this.#sync = sync;
+    this.#cipher = cipher;
   }
 
   add<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -103,7 +106,7 @@ export class CommitQueue {
   /** Undoes a failing body alone. Throws when the whole batch is lost. */
   async #execute(job: Job): Promise<Settlement> {
     this.#connection.exec('savepoint job');
-    using tx = new SqliteTransaction(this.#connection, this.#statements);
+    using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher);
     try {
       const value = await withinTurn(job.body(tx));
       this.#connection.exec('release job');
@@ -120,11 +123,13 @@ export class CommitQueue {
 /** Statements run at once, so that a body needs no more than microtasks. Unusable when its body is over. */
 class SqliteTransaction implements Transaction, Disposable {
   readonly dialect = 'sqlite';
+  readonly cipher: Cipher;
   readonly #connection: Connection;
   readonly #statements: Statements;
   #over = false;
 
-  constructor(connection: Connection, statements: Statements) {
+  constructor(connection: Connection, statements: Statements, cipher: Cipher) {
+    this.cipher = cipher;
     this.#connection = connection;
     this.#statements = statements;
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Durability, Transaction } from '../db.ts';
+import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { isRetriable, postgresError } from './postgres-errors.ts';
 
@@ -16,16 +17,17 @@ export interface PostgresDriver extends PostgresSession {
 }
 
 /** A database over a client library. A body that met a deadlock runs again from its beginning. */
-export function postgresDb(driver: PostgresDriver): Db {
-  const pool = statements(driver);
+export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher): Db {
+  const pool = statements(driver, cipher);
   let closing: Promise<void> | undefined;
 
   function transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return attempt(() => driver.transaction(durability, (session) => body(statements(session))));
+    return attempt(() => driver.transaction(durability, (session) => body(statements(session, cipher))));
   }
 
   return {
     dialect: pool.dialect,
+    cipher,
     all: (query) => attempt(() => pool.all(query)),
     get: (query) => attempt(() => pool.get(query)),
     // Alone a statement is a transaction already, which saves two round trips.
@@ -41,13 +43,14 @@ export function postgresDb(driver: PostgresDriver): Db {
   };
 }
 
-function statements(session: PostgresSession): Transaction {
+function statements(session: PostgresSession, cipher: Cipher): Transaction {
   const execute = (query: Sql) => {
     const { text, values } = render(query, 'postgres');
     return session.query(text, values);
   };
   return {
     dialect: 'postgres',
+    cipher,
     all: async <Row>(query: Sql) => (await execute(query)).rows as Row[],
     get: async <Row>(query: Sql) => (await execute(query)).rows[0] as Row | undefined,
     run: async (query) => (await execute(query)).changes,

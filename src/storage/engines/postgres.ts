@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Db } from '../db.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import { type PostgresDriver, type PostgresSession, postgresDb } from './postgres-db.ts';
 import { isConnectionError } from './postgres-errors.ts';
 import { POSTGRES_PARSERS } from './postgres-types.ts';
@@ -7,6 +8,8 @@ import { POSTGRES_PARSERS } from './postgres-types.ts';
 export interface PostgresOptions {
   /** Most connections of this process at once; 10 when not given. */
   readonly max_connections?: number;
+  /** Nothing is sealed without one. */
+  readonly cipher?: Cipher;
 }
 
 /** Every wait has an end: without `query_timeout` a statement hung for 13 s in a cut network (ENGINE §4). */
@@ -20,7 +23,7 @@ const LIMITS = {
 };
 
 /** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
-export function openPostgres(uri: string, { max_connections = 10 }: PostgresOptions = {}): Db {
+export function openPostgres(uri: string, { max_connections = 10, cipher }: PostgresOptions = {}): Db {
   const pool = new pg.Pool({
     ...LIMITS,
     connectionString: uri,
@@ -33,7 +36,7 @@ export function openPostgres(uri: string, { max_connections = 10 }: PostgresOpti
   // a restart of the database would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  return postgresDb(poolDriver(pool));
+  return postgresDb(poolDriver(pool), cipher);
 }
 
 function parserOf(type: number, format?: 'text'): unknown {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Unavailable } from '../../core/errors.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
+import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
@@ -13,6 +14,8 @@ export interface SqliteOptions {
   readonly synchronous: 'full' | 'normal';
   /** For one short change while a server may have the file; each waits for the other's writes. */
   readonly beside_a_server?: boolean;
+  /** Nothing is sealed without one. */
+  readonly cipher?: Cipher;
 }
 
 /**
@@ -29,7 +32,10 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
   }
 }
 
-function open(path: string, { synchronous, beside_a_server = false }: SqliteOptions): Db {
+function open(
+  path: string,
+  { synchronous, beside_a_server = false, cipher = plainCipher }: SqliteOptions,
+): Db {
   mkdirSync(dirname(path), { recursive: true });
   const lock = beside_a_server ? undefined : lockDatabase(path);
   try {
@@ -39,6 +45,7 @@ function open(path: string, { synchronous, beside_a_server = false }: SqliteOpti
       writer,
       connect(path, { readonly: true }),
       synchronous === 'full' ? new WalSync(path) : undefined,
+      cipher,
     );
   } catch (error) {
     lock?.close();
@@ -49,6 +56,7 @@ function open(path: string, { synchronous, beside_a_server = false }: SqliteOpti
 /** Reads have a connection of their own: they see the last commit, never a batch that is being written. */
 class SqliteDb implements Db {
   readonly dialect = 'sqlite';
+  readonly cipher: Cipher;
   readonly #connections: readonly Connection[];
   readonly #walSync: WalSync | undefined;
   readonly #reads: Statements;
@@ -60,12 +68,14 @@ class SqliteDb implements Db {
     writer: Connection,
     reader: Connection,
     walSync: WalSync | undefined,
+    cipher: Cipher,
   ) {
+    this.cipher = cipher;
     // The lock goes last.
     this.#connections = [reader, writer, ...(lock ? [lock] : [])];
     this.#reads = new Statements(reader);
     this.#walSync = walSync;
-    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}));
+    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}), cipher);
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {

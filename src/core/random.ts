@@ -1,0 +1,18 @@
+import { randomFillSync } from 'node:crypto';
+
+/** Bytes that nobody can guess; passed in so that tests can fix them. */
+export type Random = (size: number) => Buffer;
+
+/** Random bytes from a store that is filled now and then: each call of the system's generator costs microseconds. */
+export function entropy(): Random {
+  const store = Buffer.alloc(4096);
+  let used = store.length;
+  return (size) => {
+    if (used + size > store.length) {
+      randomFillSync(store);
+      used = 0;
+    }
+    used += size;
+    return Buffer.from(store.subarray(used - size, used));
+  };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { toJson } from '../../../src/core/json.ts';
+import { blind } from '../../../src/storage/encryption/blind.ts';
+import { plainCipher } from '../../../src/storage/encryption/cipher.ts';
+import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+import { contains } from '../../support/contains.ts';
+import { testSealer } from '../../support/databases.ts';
+import { RandomJson } from '../../support/random-json.ts';
+
+const cipher = new SealingCipher(testSealer());
+cipher.useTokenKey(Buffer.alloc(32, 7));
+const blinded = (value: unknown) => blind(cipher, 'threads.outline', value);
+
+test('names and structure stay, and no value', () => {
+  const value = { user: { name: 'Ada', age: 36 }, tags: ['a', 'b', 'a'], none: {}, gone: undefined };
+  const token = expect.stringMatching(/^[0-9a-f]{24}$/);
+  expect(blinded(value)).toEqual({
+    user: { name: token, age: token },
+    tags: [token, token, token],
+    none: {},
+  });
+  expect(blinded(value)).toEqual(blinded(structuredClone(value)));
+});
+
+test('values are told apart as JSON tells them apart', () => {
+  const values = ['1', 1, 'true', true, false, 'null', null, '', 0];
+  expect(new Set(values.map(blinded)).size).toBe(values.length);
+  expect(blinded(JSON.parse('1.0'))).toBe(blinded(1));
+  expect(blinded(JSON.parse('1e2'))).toBe(blinded(100));
+});
+
+test('a blinded document contains a blinded question exactly when it does so in plain', () => {
+  const random = new RandomJson(11);
+  const answers = Array.from({ length: 500 }, () => {
+    const document = JSON.parse(toJson(random.object()));
+    const question = JSON.parse(toJson(random.partOfObject(document)));
+    const expected = contains(document, question);
+    expect(contains(blinded(document), blinded(question))).toBe(expected);
+    return expected;
+  });
+  expect(new Set(answers).size).toBe(2);
+});
+
+test('without encryption it is the value itself', () => {
+  const value = { a: [1] };
+  expect(blind(plainCipher, 'threads.outline', value)).toBe(value);
+});

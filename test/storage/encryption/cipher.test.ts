@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { entropy } from '../../../src/core/random.ts';
+import { plainCipher } from '../../../src/storage/encryption/cipher.ts';
+import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+import { testSealer } from '../../support/databases.ts';
+
+const OLD_KEY = 'an old key of 32 bytes, all plain';
+const TEXT = 'the patient is called Ada 🩺';
+
+function cipher(...keys: Parameters<typeof testSealer>) {
+  const made = new SealingCipher(testSealer(...keys));
+  made.useTokenKey(Buffer.alloc(32, 7));
+  return made;
+}
+
+test('what was sealed opens, and shows nothing of itself', () => {
+  const { sealJson, openJson, sealText, openText, sealBytes, openBytes } = bound(cipher());
+  const json = JSON.stringify({ name: TEXT, list: [1, 'Ada'] });
+  const bytes = Buffer.from(TEXT);
+
+  expect(openText('runs.error', sealText('runs.error', TEXT))).toBe(TEXT);
+  expect(openJson('runs.kwargs', sealJson('runs.kwargs', json))).toBe(json);
+  expect(Buffer.from(openBytes('blobs.value', sealBytes('blobs.value', bytes)))).toEqual(bytes);
+  expect(openText('runs.error', sealText('runs.error', ''))).toBe('');
+  expect(openBytes('blobs.value', sealBytes('blobs.value', Buffer.of()))).toHaveLength(0);
+
+  expect(typeof JSON.parse(sealJson('runs.kwargs', json))).toBe('string');
+  expect(Buffer.from(sealBytes('blobs.value', bytes)).includes('Ada')).toBe(false);
+  expect(sealText('runs.error', TEXT)).not.toBe(sealText('runs.error', TEXT));
+});
+
+test('what another process sealed under the same key opens', () => {
+  expect(cipher().openText('runs.error', cipher().sealText('runs.error', TEXT))).toBe(TEXT);
+});
+
+test('what is not sealed opens as it is', () => {
+  const { openJson, openText, openBytes } = bound(cipher());
+  for (const text of ['', 'plain', 'sealed: no', 'sealed:0123456', 'sealed:ABCDEFGH:AAAA']) {
+    expect(openText('runs.error', text)).toBe(text);
+    expect(openJson('runs.error', JSON.stringify(text))).toBe(JSON.stringify(text));
+  }
+  const bytes = Buffer.from([0xc0, 1, 2, 3]);
+  expect(openBytes('blobs.value', bytes)).toBe(bytes);
+});
+
+test('each byte counts: a changed value does not open, nor one of another column', () => {
+  const { sealBytes, openBytes, sealText, openText } = bound(cipher());
+  const sealed = sealBytes('blobs.value', Buffer.from(TEXT));
+  for (let at = 'sealed:01234567:'.length + 1; at < sealed.length; at++) {
+    const changed = Uint8Array.from(sealed);
+    changed[at] = (changed[at] as number) ^ 1;
+    expect(() => openBytes('blobs.value', changed)).toThrow('blobs.value was changed, or moved');
+  }
+  expect(() => openBytes('blobs.value', sealed.subarray(0, 40))).toThrow('blobs.value was changed');
+  expect(() => openText('runs.kwargs', sealText('runs.error', TEXT))).toThrow(
+    'runs.kwargs was changed, or moved from another column',
+  );
+});
+
+test('a new key seals and the old one still opens, until it is gone', () => {
+  const old = cipher(OLD_KEY.slice(0, 32)).sealText('runs.error', TEXT);
+  const both = cipher(undefined, [OLD_KEY.slice(0, 32)]);
+
+  expect(both.openText('runs.error', old)).toBe(TEXT);
+  expect(cipher().openText('runs.error', both.sealText('runs.error', TEXT))).toBe(TEXT);
+  expect(() => cipher().openText('runs.error', old)).toThrow(
+    /^runs\.error is sealed under a key that is not configured \([0-9a-f]{8}\)$/,
+  );
+});
+
+test('a token is the same everywhere, another for another purpose, and not the text', () => {
+  const token = cipher().token('store_items.value', 'Ada');
+  expect(token).toMatch(/^[0-9a-f]{24}$/);
+  expect(cipher(OLD_KEY.slice(0, 32)).token('store_items.value', 'Ada')).toBe(token);
+  expect(cipher().token('threads.outline', 'Ada')).not.toBe(token);
+  expect(cipher().token('store_items.value', 'ada')).not.toBe(token);
+});
+
+test('without encryption everything is what it is', () => {
+  const bytes = Buffer.from(TEXT);
+  expect(plainCipher.sealBytes('blobs.value', bytes)).toBe(bytes);
+  expect(plainCipher.sealText('runs.error', TEXT)).toBe(TEXT);
+  expect(plainCipher.sealJson('runs.error', '{}')).toBe('{}');
+  expect(plainCipher.token('store_items.value', TEXT)).toBe(TEXT);
+});
+
+test('random bytes come in any number, and are not given twice', () => {
+  const random = entropy();
+  const given = Array.from({ length: 2000 }, () => random(12).toString('hex'));
+  expect(new Set(given).size).toBe(given.length);
+});
+
+/** Methods that can be taken apart. */
+function bound(made: SealingCipher) {
+  return {
+    sealJson: made.sealJson.bind(made),
+    openJson: made.openJson.bind(made),
+    sealText: made.sealText.bind(made),
+    openText: made.openText.bind(made),
+    sealBytes: made.sealBytes.bind(made),
+    openBytes: made.openBytes.bind(made),
+  };
+}

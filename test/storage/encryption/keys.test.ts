@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { keyBytes, keyRing } from '../../../src/storage/encryption/key-ring.ts';
+import { problemsOf } from '../../support/config.ts';
+
+test.each([16, 24, 32])('a key of %i bytes is taken as characters, bytes, hexadecimal and base64', (size) => {
+  const key = randomBytes(size);
+  const characters = 'k'.repeat(size);
+  expect(keyBytes(key)).toBe(key);
+  expect(keyBytes(characters)).toEqual(Buffer.from(characters));
+  // Of 16 bytes, 32 hexadecimal digits or 24 of base64 could be characters, and are.
+  for (const text of [key.toString('hex'), key.toString('base64')].filter(({ length }) => length > 32)) {
+    expect(keyBytes(text)).toEqual(key);
+  }
+});
+
+test.each(['', 'short', 'k'.repeat(17), 'k'.repeat(33), '=='.repeat(20)])('%j is no key', (text) => {
+  expect(keyBytes(text)).toBeUndefined();
+});
+
+test('a ring finds its keys by what is in a sealed value, and takes one that is there twice', () => {
+  const [one, other] = [randomBytes(32), randomBytes(16)];
+  const ring = keyRing(one, [other, one]);
+  expect(ring.current.id).toMatch(/^[0-9a-f]{8}$/);
+  expect(ring.find(ring.current.id)).toBeDefined();
+  expect(ring.find(keyRing(other).current.id)).toBeDefined();
+  expect(ring.find(keyRing(randomBytes(32)).current.id)).toBeUndefined();
+});
+
+const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
+const RULE = 'must be 16, 24 or 32 bytes: as characters, or in hexadecimal or base64';
+
+test('a key that is none is one line, which does not show it', async () => {
+  expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_AES_KEY: 'not-a-key' } })).toEqual([
+    `LANGGRAPH_AES_KEY: encryption.key: ${RULE}`,
+  ]);
+  const environment = { LANGGRAPH_AES_KEY: 'k'.repeat(32), LANGGRAPH_AES_FALLBACK_KEYS: 'not-a-key' };
+  expect(await problemsOf(GRAPHS, { environment })).toEqual([
+    `LANGGRAPH_AES_FALLBACK_KEYS: encryption.fallback_keys: each ${RULE}`,
+  ]);
+});
+
+test('fallback keys alone are a mistake', async () => {
+  const environment = { LANGGRAPH_AES_FALLBACK_KEYS: 'k'.repeat(32) };
+  expect(await problemsOf(GRAPHS, { environment })).toEqual([
+    'agent.config.yaml: encryption.key: is required where there are fallback keys',
+  ]);
+});
