@@ -36,6 +36,11 @@ export const VARIABLES: readonly Variable[] = [
     key: 'server.rate_limit',
     text: 'Requests a minute, of each address and key.',
   },
+  {
+    name: 'AGENT_SERVER_TRUST_PROXY',
+    key: 'server.trust_proxy',
+    text: 'Proxies whose `X-Forwarded-*` are believed, separated by commas.',
+  },
   { name: 'HTTP_MAX_REQUEST_BODY_BYTES', key: 'server.body_limit', text: 'Largest request body.' },
   { name: 'POSTGRES_URI', key: 'storage.url', text: 'Address of the database.' },
   { name: 'POSTGRES_URI_CUSTOM', key: 'storage.url', text: 'The same; wins over `POSTGRES_URI`.' },

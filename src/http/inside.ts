@@ -49,7 +49,8 @@ export async function answerInside(
       url: pathname + search,
       authority: host,
       headers: Object.fromEntries(headers),
-      remoteAddress: passage?.from?.ip ?? '127.0.0.1',
+      // Of the connection, so that a proxy there is believed here too.
+      remoteAddress: passage?.from?.raw.socket.remoteAddress ?? '127.0.0.1',
       payloadAsStream: true,
       ...(payload ? { payload } : {}),
     },

@@ -9,6 +9,7 @@ export async function openApiDocument(version: string): Promise<object> {
     services: {} as ServerParts['services'],
     engine: {} as ServerParts['engine'],
     options: {
+      trust_proxy: [],
       body_limit: 1,
       max_header_bytes: 16_384,
       request_timeout_seconds: 300,

@@ -94,6 +94,8 @@ export interface Services {
 export interface HttpOptions {
   /** Names by which a server that nobody needs a key for may be called; undefined: any. */
   readonly served_hosts?: readonly string[] | undefined;
+  /** Proxies that are believed, as addresses and networks. */
+  readonly trust_proxy: readonly string[];
   /** Bytes. */
   readonly body_limit: number;
   /** Connections at a time; undefined: as many as there are file descriptors. */
@@ -141,9 +143,10 @@ export interface ServerParts {
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = parts;
-  const { body_limit, mount_prefix = '', max_header_bytes, request_timeout_seconds } = options;
+  const { body_limit, trust_proxy, mount_prefix = '', max_header_bytes, request_timeout_seconds } = options;
   const server = fastify({
     bodyLimit: body_limit,
+    trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,

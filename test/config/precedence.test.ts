@@ -15,6 +15,7 @@ test('a file with graphs only gets every default', async () => {
   expect(config.server).toEqual({
     max_header_bytes: 16 * 1024,
     rate_limit: {},
+    trust_proxy: [],
     request_timeout_seconds: 300,
     host: '127.0.0.1',
     port: 8123,

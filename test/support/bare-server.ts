@@ -5,6 +5,7 @@ import { createServer, type HttpOptions, type ServerParts } from '../../src/http
 
 /** What the configuration's defaults are. */
 const OPTIONS: HttpOptions = {
+  trust_proxy: [],
   body_limit: 1024 * 1024,
   max_header_bytes: 16_384,
   request_timeout_seconds: 300,

@@ -1,5 +1,14 @@
 import { z } from 'zod';
+import { parseNetwork } from '../../services/address-range.ts';
 import { bytes, group, list, text, whole } from '../values.ts';
+
+/** Ranges that have a name: this machine, and networks that nobody reaches from outside. */
+const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
+
+const ReverseProxy = text().refine(
+  (place) => NAMED_RANGE.test(place) || parseNetwork(place) !== undefined,
+  'must be an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
+);
 
 export const Server = group({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
@@ -14,6 +23,13 @@ export const Server = group({
     .describe(
       'Names that a server without keys may be called by, such as that of a proxy before it. `localhost` and loopback addresses always.',
     ),
+  trust_proxy: list()
+    .pipe(z.array(ReverseProxy))
+    .default([])
+    .describe(
+      'Reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: addresses, networks, `loopback` or `uniquelocal` (private networks). None: the headers mean nothing.',
+    )
+    .meta({ type: 'list' }),
   max_connections: whole(1)
     .optional()
     .describe('Connections at a time; more are closed at once. Unset: no limit.'),

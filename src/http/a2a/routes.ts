@@ -3,6 +3,7 @@ import { A2aAnswer, A2aMessage } from '../../schemas/a2a.ts';
 import { AssistantPath } from '../../schemas/path-params.ts';
 import { type SecurityDocument, securityOf } from '../openapi/security.ts';
 import { TAGS } from '../openapi/tags.ts';
+import { ownAddress } from '../own-address.ts';
 import type { A2aParts, A2aRequest } from './calls.ts';
 import { type CardRules, cardRoutes } from './cards.ts';
 import { restRoutes } from './rest.ts';
@@ -50,8 +51,8 @@ const DOCUMENTED = {
   response: { 200: A2aAnswer },
 };
 
-function cardParts({ base_url, mount_prefix, security }: A2aRouteParts, { protocol, host }: FastifyRequest) {
-  const base = base_url ?? `${protocol}://${host || 'localhost'}${mount_prefix}`;
+function cardParts({ base_url, mount_prefix, security }: A2aRouteParts, request: FastifyRequest) {
+  const base = base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`;
   const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
   return { base: base.replace(/\/+$/, ''), ...told };
 }

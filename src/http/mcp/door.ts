@@ -11,6 +11,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
 import { isObject } from '../../core/json.ts';
+import { ownAddress } from '../own-address.ts';
 import { type McpParts, mcpServer } from './server.ts';
 import { jsonWhereItCan } from './single-answer.ts';
 import type { Caller } from './tool-call.ts';
@@ -106,7 +107,8 @@ function messageIn(body: unknown): unknown {
   }
 }
 
-function webRequest({ raw, host, protocol, body }: FastifyRequest, signal: AbortSignal): Request {
+function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
+  const { raw, body } = request;
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
@@ -114,7 +116,7 @@ function webRequest({ raw, host, protocol, body }: FastifyRequest, signal: Abort
   // Clients that take only one of the two forms, or say nothing, are served too.
   headers.set('accept', 'application/json, text/event-stream');
   headers.delete('content-length');
-  const url = new URL(raw.url ?? '/', `${protocol}://${host || 'localhost'}`);
+  const url = new URL(raw.url ?? '/', ownAddress(request) ?? 'http://localhost');
   return new Request(url, { method: 'POST', headers, body: typeof body === 'string' ? body : '', signal });
 }
 

@@ -5,6 +5,7 @@ import type { Authenticate } from '../../auth/authenticate.ts';
 import { includes, type Scope, scopeOf } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
 import { passageOf } from '../inside.ts';
+import { ownAddress } from '../own-address.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -63,8 +64,9 @@ function isOpen({ open = false }: FastifyContextConfig, has_users: boolean): boo
   return open === 'among users' ? has_users : open;
 }
 
-function callerOf({ method, protocol, host, url, headers }: FastifyRequest) {
-  return { method, url: `${protocol}://${host}${url}`, headers };
+function callerOf(request: FastifyRequest) {
+  const { method, url, headers } = request;
+  return { method, url: `${ownAddress(request) ?? 'http://localhost'}${url}`, headers };
 }
 
 function requireScope({ scope }: Identity, { routeOptions: { config, schema } }: FastifyRequest): void {

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { ErrorResponse } from '../../schemas/errors.ts';
+import { ownAddress } from '../own-address.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
@@ -37,7 +38,7 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Rou
   const bare = path.replace(/\/+$/, '');
   if (bare !== path && bare !== '/ok' && routes.methodsOf(bare).length > 0) {
     const target = query === undefined ? bare : `${bare}?${query}`;
-    return reply.redirect(request.host ? `${request.protocol}://${request.host}${target}` : target, 307);
+    return reply.redirect(`${ownAddress(request) ?? ''}${target}`, 307);
   }
   return fail(reply, 404, 'Not Found');
 }

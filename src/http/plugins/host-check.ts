@@ -5,15 +5,18 @@ import { isLoopback } from '../../core/loopback.ts';
 /**
  * Answers only requests that call the server by a name of this machine, or by an allowed one. A web page could
  * otherwise give its own name the address of a server that asks for no key, and read it as if it were its own (DNS
- * rebinding).
+ * rebinding). A name that a trusted proxy forwards counts beside that of the request, never instead of it: such a page
+ * can write the header itself, and comes from this machine, where a proxy may be trusted.
  */
 export function useHostCheck(server: FastifyInstance, allowed: readonly string[]): void {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
-  server.addHook('onRequest', async ({ headers }) => {
-    const name = hostnameOf(headers.host ?? '');
-    if (name === '' || isLoopback(name) || name.endsWith('.localhost') || names.has(name)) return;
+  const isServed = (name: string) =>
+    name === '' || isLoopback(name) || name.endsWith('.localhost') || names.has(name);
+  server.addHook('onRequest', async ({ host, headers }) => {
+    const foreign = [headers.host ?? '', host].map(hostnameOf).find((name) => !isServed(name));
+    if (foreign === undefined) return;
     throw new Forbidden(
-      `Host '${name}' is not served. Add it to server.allowed_hosts, or give the server keys.`,
+      `Host '${foreign}' is not served. Add it to server.allowed_hosts, or give the server keys.`,
     );
   });
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { answerInside, passageOf } from '../inside.ts';
+import { ownAddress } from '../own-address.ts';
 import type { CallerContext } from '../own-app/context.ts';
 import type { NodeHandler, OwnApp } from '../own-app/kinds.ts';
 import type { Admit } from './auth.ts';
@@ -53,11 +54,11 @@ async function fetched(
   reply: FastifyReply,
   { mount_prefix, body_limit }: OwnAppOptions,
 ): Promise<Response> {
-  const { method, url, protocol, host, raw } = request;
+  const { method, url, raw } = request;
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  const origin = URL.canParse(`${protocol}://${host}`) ? `${protocol}://${host}` : 'http://localhost';
+  const origin = ownAddress(request) ?? 'http://localhost';
   const asked = new Request(origin + within(mount_prefix, url), {
     method,
     headers: headerList(raw),

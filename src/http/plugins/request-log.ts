@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
+import { isLoopback } from '../../core/loopback.ts';
 import { passageOf } from '../inside.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { pathTemplate } from './route-table.ts';
@@ -24,7 +25,7 @@ export interface RequestLogParts {
 const QUIET = new Set(['/ok', '/metrics']);
 
 /**
- * Logs and counts every finished request. Queries are not logged, and of headers only those that the configuration
+ * Logs and counts every finished request, and where it came from unless that is this machine. Queries are not logged, and of headers only those that the configuration
  * names: they carry keys; the path does not.
  */
 export function useRequestLog(
@@ -37,7 +38,7 @@ export function useRequestLog(
   });
   server.addHook(
     'onResponse',
-    async ({ id, method, url, routeOptions, raw }, { statusCode: status, elapsedTime: ms }) => {
+    async ({ id, ip, method, url, routeOptions, raw }, { statusCode: status, elapsedTime: ms }) => {
       // The request that it is a part of is the one that came.
       if (passageOf(raw)?.from) return;
       const path = url.split('?', 1)[0] as string;
@@ -47,6 +48,7 @@ export function useRequestLog(
       write(`${method} ${path} ${status}`, {
         request_id: id,
         ms: Math.round(ms * 10) / 10,
+        ...(isLoopback(ip) ? {} : { address: ip }),
         ...(Object.keys(headers).length > 0 ? { headers } : {}),
       });
     },
