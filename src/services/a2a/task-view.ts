@@ -160,7 +160,8 @@ function historyOf({ row, turns, state }: TaskFacts, scope: 'task' | 'context'):
   const start = startOf(turns, messages);
   const ids = new Set(messages.map(messageIdOf));
   const history = messages.map((message, i) => historyMessage(row, message, i >= start));
-  const missing = turns.filter(({ message }) => !ids.has(messageIdOf(message)));
+  // A client may say two things under one id: the state has the first of them.
+  const missing = turns.filter(({ message }) => !ids.delete(messageIdOf(message)));
   for (const { message, position } of missing.toReversed()) {
     const said = { ...Message.fromJSON(message), contextId: row.context_id, taskId: row.task_id };
     history.splice(Math.max(position, start), 0, said);
