@@ -1,31 +1,37 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../support/server.ts';
-import { mcpSuites } from './mcp.ts';
+import { A2A_SUITES } from './a2a.ts';
+import { MCP_SUITES } from './mcp.ts';
+import type { Suite } from './suite.ts';
 
-/** A suite of others, as the command that runs it. */
-export interface Suite {
-  readonly name: string;
-  readonly command: readonly string[];
-}
-
-/** `npm run conformance [-- suite …]`: judges the server by the suites of the protocols, each in a pinned version. */
+/**
+ * `npm run conformance [-- suite …]`: judges the server by the suites of the protocols, each in a pinned version.
+ * They come from the registries of npm and Python and from the A2A project's repository.
+ */
 const asked = process.argv.slice(2);
-const output = await mkdtemp(join(tmpdir(), 'conformance-'));
-await using server = await startServer({ config: join(import.meta.dirname, 'graphs/agent.config.yaml') });
-const suites = mcpSuites(server.url, output).filter(({ name }) => asked.length === 0 || asked.includes(name));
-const failed: string[] = [];
-for (const { name, command } of suites) {
-  console.log(`\n== ${name}`);
-  const [file = '', ...args] = command;
-  const child = spawn(file, args, { stdio: 'inherit', cwd: output });
-  const [code] = await once(child, 'close');
-  if (code !== 0) failed.push(name);
+const known = [...MCP_SUITES, ...A2A_SUITES];
+const suites = known.filter(({ name }) => asked.length === 0 || asked.includes(name));
+const failed: string[] = asked.filter((name) => !known.some((suite) => suite.name === name));
+for (const suite of suites) {
+  console.log(`\n== ${suite.name}`);
+  if (!(await passes(suite))) failed.push(suite.name);
 }
-await rm(output, { recursive: true, force: true });
 console.log(`\n${suites.length - failed.length} of ${suites.length} suites passed`);
 if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+async function passes({ env = {}, passes }: Suite): Promise<boolean> {
+  const output = await mkdtemp(join(tmpdir(), 'conformance-'));
+  const config = join(import.meta.dirname, 'graphs/agent.config.yaml');
+  try {
+    await using server = await startServer({ config, env });
+    return await passes(server.url, output);
+  } catch (error) {
+    console.log(error instanceof Error ? error.message : error);
+    return false;
+  } finally {
+    await rm(output, { recursive: true, force: true });
+  }
+}
