@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { openApiDocument } from '../../src/app/openapi-document.ts';
 import { VERSION } from '../../src/config/version.ts';
 import { REQUESTS } from '../../src/http/openapi/components.ts';
-import { openApiDocument } from '../../src/http/openapi-document.ts';
 import { differences, type OpenApiDocument, type Operation } from './openapi-differences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

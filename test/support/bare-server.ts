@@ -1,46 +1,11 @@
+import { Http } from '../../src/config/sections/http.ts';
+import { Server } from '../../src/config/sections/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import { createServer, type HttpOptions, type ServerParts } from '../../src/http/server.ts';
 
-/** What the configuration's defaults are. */
-const OPTIONS: HttpOptions = {
-  trust_proxy: [],
-  body_limit: 1024 * 1024,
-  max_header_bytes: 16_384,
-  request_timeout_seconds: 300,
-  rate_limit: {},
-  cors: {
-    allow_origins: ['*'],
-    allow_methods: ['*'],
-    allow_headers: ['*'],
-    allow_credentials: false,
-    expose_headers: [
-      'content-location',
-      'location',
-      'x-pagination-total',
-      'x-pagination-next',
-      'idempotency-replayed',
-      'retry-after',
-    ],
-    max_age: 600,
-  },
-  configurable_headers: { includes: [], excludes: [] },
-  logging_headers: { includes: [], excludes: [] },
-  middleware_order: 'middleware_first',
-  enable_custom_route_auth: false,
-  disable_assistants: false,
-  disable_threads: false,
-  disable_runs: false,
-  disable_store: false,
-  disable_meta: false,
-  disable_ui: false,
-  disable_mcp: false,
-  disable_a2a: false,
-  a2a: { card_default: 'hybrid' },
-  mcp: { cancel_on_disconnect: false },
-  openai: { enabled: false },
-};
+const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
 
 const ENGINE: ServerParts['engine'] = {
   queue: async () => ({

@@ -7,7 +7,7 @@ export const openapi: Command = {
   summary: 'Prints the OpenAPI document of the server',
   flags: { output: { value: 'FILE', text: 'file to write it to' } },
   async run({ output }) {
-    const { openApiDocument } = await import('../../http/openapi-document.ts');
+    const { openApiDocument } = await import('../../app/openapi-document.ts');
     const text = `${JSON.stringify(await openApiDocument(VERSION), null, 2)}\n`;
     if (output === undefined) process.stdout.write(text);
     else await writeFile(output, text);
