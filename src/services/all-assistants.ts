@@ -1,24 +1,63 @@
 import type { Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
+import type { Clock } from '../core/clock.ts';
+import { toJson } from '../core/json.ts';
+import type { EventBus } from '../events/bus.ts';
 import type { Assistant } from '../schemas/assistants.ts';
-import type { AssistantService } from './assistants.ts';
+import type { AssistantRepository } from '../storage/assistants.ts';
+import type { Visibility } from '../storage/visibility.ts';
+import { ASSISTANTS_CHANGED } from './assistant-versions.ts';
 
+export interface AllAssistantsDeps {
+  readonly assistants: Pick<AssistantRepository, 'search'>;
+  readonly clock: Clock;
+  readonly bus: Pick<EventBus, 'onHint'>;
+}
+
+/** How long a list is kept that nobody said has changed: another process's news may be lost. */
+const KEPT_MS = 5000;
+/** Lists in memory; who sees the same assistants shares one. */
+const MAX_LISTS = 100;
 const PAGE = 1000;
 
-/** Every assistant that the caller may see, the oldest first. */
-export async function allAssistants(
-  assistants: Pick<AssistantService, 'search'>,
-  actor: Actor,
-): Promise<Assistant[]> {
-  const found: Assistant[] = [];
-  for (let offset: number | undefined = 0; offset !== undefined; ) {
-    const page = await assistants.search(actor, {
-      limit: PAGE,
-      offset,
-      sort_by: 'created_at',
-      sort_order: 'asc',
-    });
-    found.push(...(page.items as Assistant[]));
-    offset = page.next;
+interface Kept {
+  readonly list: Promise<readonly Assistant[]>;
+  readonly until: number;
+}
+
+/**
+ * Every assistant that a caller may see, the oldest first: the same array as long as none has changed. Tools, models
+ * and agents are asked for by names that only the whole list gives, and with each call.
+ */
+export function allAssistants({ assistants, clock, bus }: AllAssistantsDeps) {
+  const lists = new Map<string, Kept>();
+  // For as long as there is the bus, which keeps nothing open.
+  bus.onHint(ASSISTANTS_CHANGED, () => lists.clear());
+
+  async function read(visibility: Visibility | undefined): Promise<readonly Assistant[]> {
+    const found: Assistant[] = [];
+    for (;;) {
+      const page = { limit: PAGE, offset: found.length, sort_by: 'created_at', sort_order: 'asc' } as const;
+      const rows = await assistants.search(page, visibility);
+      found.push(...rows);
+      if (rows.length < PAGE) return found;
+    }
   }
-  return found;
+
+  /** `isFresh`: as it is now, also when another process has changed it a moment ago. */
+  return async (actor: Actor, { isFresh = false } = {}): Promise<readonly Assistant[]> => {
+    const visibility = await authorize(actor, 'assistants:search', { limit: PAGE, offset: 0 });
+    const key = toJson(visibility ?? null);
+    const known = lists.get(key);
+    if (known && !isFresh && known.until > clock.monotonic()) return known.list;
+    // Kept from before it is read: a change meanwhile takes it away again.
+    const kept = { list: read(visibility), until: clock.monotonic() + KEPT_MS };
+    lists.delete(key);
+    if (lists.size >= MAX_LISTS) lists.delete(lists.keys().next().value as string);
+    lists.set(key, kept);
+    kept.list.catch(() => {
+      if (lists.get(key) === kept) lists.delete(key);
+    });
+    return kept.list;
+  };
 }

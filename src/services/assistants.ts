@@ -13,6 +13,7 @@ import type {
   AssistantSearch,
 } from '../schemas/assistants.ts';
 import type { AssistantChanges, AssistantRepository } from '../storage/assistants.ts';
+import { allAssistants } from './all-assistants.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { assistantIdOf, type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';
 import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
@@ -26,7 +27,7 @@ export interface AssistantDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly runs: AssistantRuns;
-  readonly bus: Pick<EventBus, 'hint'>;
+  readonly bus: Pick<EventBus, 'hint' | 'onHint'>;
   /** What system assistants have until a client changes them, by graph. */
   readonly defaults?: SystemDefaults;
 }
@@ -51,6 +52,8 @@ export function assistantService(deps: AssistantDeps) {
     ...assistantVersions(deps, find),
     ...assistantGraphs(graphs, find),
     ...systemAssistants(deps),
+
+    all: allAssistants(deps),
 
     idOf: (id: string): string => assistantIdOf(id, graphs),
 

@@ -4,6 +4,7 @@ import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { longThread } from './scenarios/long-thread.ts';
+import { mcpCalls } from './scenarios/mcp-calls.ts';
 import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
@@ -19,6 +20,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'in-process': inProcess,
   'long-thread': longThread,
   'token-stream': tokenStream,
+  'mcp-calls': mcpCalls,
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
   store,

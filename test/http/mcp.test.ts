@@ -49,5 +49,14 @@ test('a user sees and calls what is theirs', async () => {
   const { result } = await rpc(alice, 'tools/call', call);
   expect(result._meta.thread_id).toEqual(expect.any(String));
   expect((await rpc(bob, 'tools/call', call)).error).toMatchObject({ message: 'Unknown tool: Diary' });
+  // As with runs, rules about metadata do not hide the assistants of the graphs.
+  const foreign = { ...call, name: 'echo', _meta: { thread_id: result._meta.thread_id } };
+  expect((await rpc(bob, 'tools/call', foreign)).result).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('not found') }],
+  });
+  const own = (await rpc(bob, 'tools/call', { ...call, name: 'echo' })).result;
+  expect(own._meta.thread_id).toEqual(expect.any(String));
+  expect(own._meta.thread_id).not.toBe(result._meta.thread_id);
   expect((await server.post('/mcp', LIST)).status).toBe(401);
 });

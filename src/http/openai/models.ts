@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { systemAssistantId } from '../../core/ids.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { Model, ModelList } from '../../schemas/chat-completions.ts';
-import { allAssistants } from '../../services/all-assistants.ts';
 import type { AssistantService } from '../../services/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypes } from '../plugins/contract.ts';
@@ -27,7 +26,7 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
     },
     async ({ actor }) => ({
       object: 'list' as const,
-      data: (await allAssistants(assistants, actor)).map(modelOf),
+      data: (await assistants.all(actor)).map(modelOf),
     }),
   );
 

@@ -1,7 +1,6 @@
 import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
-import { allAssistants } from '../all-assistants.ts';
 import type { AssistantService } from '../assistants.ts';
 import { assistantFacts } from './assistant-facts.ts';
 import { type A2aSendDeps, a2aSend } from './send.ts';
@@ -50,7 +49,7 @@ export function a2aService(deps: A2aDeps) {
 
     /** The only assistant that there is for the caller; undefined when there are more. */
     async onlyAssistant(actor: Actor): Promise<string | undefined> {
-      const [first, ...others] = await allAssistants(deps.assistants, actor);
+      const [first, ...others] = await deps.assistants.all(actor);
       return others.length === 0 ? first?.assistant_id : undefined;
     },
   };

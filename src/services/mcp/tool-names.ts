@@ -5,10 +5,12 @@ const MAX_LENGTH = 64;
 
 /**
  * The tool name of each assistant, as the official server makes them (white space becomes `_`, everything but letters,
- * digits, `_`, `.` and `-` goes), and unique: of several with one name the oldest keeps it.
+ * digits, `_`, `.` and `-` goes), and unique: of several with one name the oldest keeps it. Those that want to be no tool
+ * have none.
  */
 export function toolNames(assistants: readonly Assistant[]): Map<string, Assistant> {
-  const byAge = [...assistants].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const exposed = assistants.filter(({ metadata }) => mcpMetadata(metadata)['expose'] !== false);
+  const byAge = exposed.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   const names = new Map<string, Assistant>();
   for (const assistant of byAge) {
     const id = assistant.assistant_id.slice(0, 8);

@@ -1,8 +1,8 @@
-import type { Actor } from '../../auth/actor.ts';
+import { type Actor, systemActor } from '../../auth/actor.ts';
+import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { TookTooLong, within } from '../../graphs/deadline.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
-import { allAssistants } from '../all-assistants.ts';
 import type { AssistantService } from '../assistants.ts';
 import { mcpMetadata, toolNames } from './tool-names.ts';
 import { ANYTHING, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
@@ -43,24 +43,42 @@ async function orAnything(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
 export type ToolCatalog = ReturnType<typeof toolCatalog>;
 
 /** The assistants that a caller may see, as tools. */
-export function toolCatalog({ assistants }: { assistants: AssistantService }) {
+export function toolCatalog({
+  assistants,
+}: {
+  assistants: Pick<AssistantService, 'all' | 'resolve' | 'schemas'>;
+}) {
   const known = new Map<string, Promise<ToolSchemas>>();
+  const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
 
-  /** Of an assistant as it is: a change makes a new version. */
-  function schemasOf(actor: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
+  /**
+   * Of an assistant that the caller may run: a change makes a new version. The server asks for them itself, as rules
+   * about metadata hide the assistants that everybody may run.
+   */
+  function schemasOf({ request_id }: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
     const key = `${assistant_id}:${version}`;
     const cached = known.get(key);
     if (cached !== undefined) return cached;
-    const schemas = assistants.schemas(actor, assistant_id).then(toolSchemas);
+    const schemas = assistants.schemas(systemActor(request_id), assistant_id).then(toolSchemas);
     if (known.size >= MAX_SCHEMAS) known.delete(known.keys().next().value as string);
     known.set(key, schemas);
     schemas.catch(() => known.delete(key));
     return schemas;
   }
 
-  async function named(actor: Actor): Promise<Map<string, Assistant>> {
-    const found = await allAssistants(assistants, actor);
-    return toolNames(found.filter(({ metadata }) => mcpMetadata(metadata)['expose'] !== false));
+  function namesIn(list: readonly Assistant[]): Map<string, Assistant> {
+    const made = names.get(list) ?? toolNames(list);
+    names.set(list, made);
+    return made;
+  }
+
+  /** Who is not in the caller's list may still be run by them: the assistants of the graphs. */
+  async function byId(actor: Actor, id: string): Promise<Tool | undefined> {
+    const assistant = await assistants.resolve(actor, id).catch((error: unknown) => {
+      if (error instanceof NotFound || error instanceof InvalidInput) return undefined;
+      throw error;
+    });
+    return assistant && [...toolNames([assistant])][0];
   }
 
   async function toolOf(actor: Actor, name: string, assistant: Assistant): Promise<AssistantTool> {
@@ -82,8 +100,8 @@ export function toolCatalog({ assistants }: { assistants: AssistantService }) {
      * load is no tool.
      */
     async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<AssistantTool[]> {
-      const names = [...(await named(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
-      const following = names.filter(([name]) => name > after).slice(0, limit + 1);
+      const sorted = [...namesIn(await assistants.all(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
+      const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
       const made = await Promise.allSettled(
         following.map(([name, assistant]) => toolOf(actor, name, assistant)),
       );
@@ -92,11 +110,19 @@ export function toolCatalog({ assistants }: { assistants: AssistantService }) {
 
     /** By the name of the tool, the exact name of the assistant, or its id; undefined when there is none. */
     async find(actor: Actor, name: string): Promise<AssistantTool | undefined> {
-      const names = await named(actor);
-      const entry = names.has(name)
-        ? ([name, names.get(name) as Assistant] as const)
-        : [...names].find(([, assistant]) => [assistant.assistant_id, assistant.name].includes(name));
-      return entry && toolOf(actor, ...entry);
+      const tool =
+        called(name, namesIn(await assistants.all(actor))) ??
+        (await byId(actor, name)) ??
+        called(name, namesIn(await assistants.all(actor, { isFresh: true })));
+      return tool && toolOf(actor, ...tool);
     },
   };
+}
+
+type Tool = readonly [name: string, assistant: Assistant];
+
+function called(name: string, tools: ReadonlyMap<string, Assistant>): Tool | undefined {
+  const assistant = tools.get(name);
+  if (assistant) return [name, assistant];
+  return [...tools].find(([, { assistant_id, name: own }]) => [assistant_id, own].includes(name));
 }
