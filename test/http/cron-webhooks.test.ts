@@ -1,13 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { receiver } from '../support/receiver.ts';
+import { receiver, SECRET, TO_RECEIVER } from '../support/receiver.ts';
 
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const environment = {
-  LANGGRAPH_WEBHOOKS: JSON.stringify({ secret: SECRET, url: { disable_loopback: false } }),
-};
-const http = await openApp({ graphs: ['echo'], environment });
+const http = await openApp({ graphs: ['echo'], environment: TO_RECEIVER });
 const hook = await receiver();
 afterAll(async () => {
   await http[Symbol.asyncDispose]();

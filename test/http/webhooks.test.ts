@@ -1,14 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { type Received, receiver } from '../support/receiver.ts';
+import { type Received, receiver, SECRET, TO_RECEIVER } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const environment = {
-  LANGGRAPH_WEBHOOKS: JSON.stringify({ secret: SECRET, url: { disable_loopback: false } }),
-};
-const http = await openApp({ graphs: ['echo', 'sleeper', 'fails', 'interrupting'], environment });
+const http = await openApp({
+  graphs: ['echo', 'sleeper', 'fails', 'interrupting'],
+  environment: TO_RECEIVER,
+});
 const hook = await receiver();
 afterAll(async () => {
   await http[Symbol.asyncDispose]();
@@ -136,7 +135,7 @@ test('a run whose place another takes tells which', async () => {
 test('a run that takes too long tells it', async () => {
   await using impatient = await openApp({
     graphs: ['sleeper'],
-    environment: { ...environment, BG_JOB_TIMEOUT_SECS: '1' },
+    environment: { ...TO_RECEIVER, BG_JOB_TIMEOUT_SECS: '1' },
   });
   const { path, webhook } = address();
   await impatient.post('/runs', { assistant_id: 'sleeper', input: { ms: 60_000 }, webhook });
@@ -188,7 +187,7 @@ test('by default this machine is refused, with the line that opens it', async ()
 test('switched off, runs go on, addresses are checked, and nothing is sent', async () => {
   await using off = await openApp({
     graphs: ['echo'],
-    environment: { ...environment, LANGGRAPH_HTTP: '{"disable_webhooks": true}' },
+    environment: { ...TO_RECEIVER, LANGGRAPH_HTTP: '{"disable_webhooks": true}' },
   });
   const { path, webhook } = address();
   expect(await off.post('/runs/wait', { ...ECHO, webhook })).toMatchObject({ status: 200 });

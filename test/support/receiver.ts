@@ -10,6 +10,14 @@ export interface Received {
   readonly body: Record<string, unknown>;
 }
 
+/** Signs the webhooks of tests. */
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+/** The environment of a server that signs its webhooks and may call this machine. */
+export const TO_RECEIVER = {
+  LANGGRAPH_WEBHOOKS: JSON.stringify({ secret: SECRET, url: { disable_loopback: false } }),
+};
+
 /** What a receiver does with a request: a status, or whatever it likes. */
 type Answer = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void);
 
