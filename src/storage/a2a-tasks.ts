@@ -2,7 +2,9 @@ import { toJson } from '../core/json.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { RunError } from '../schemas/threads.ts';
 import type { Db, Transaction } from './db.ts';
-import { decode, isOneOf } from './json.ts';
+import type { Cipher } from './encryption/cipher.ts';
+import { openJson, openText } from './encryption/open-row.ts';
+import { isOneOf } from './json.ts';
 import { all, list, raw, type Sql, sql } from './sql.ts';
 import { ofVisibleThread, type Visibility } from './visibility.ts';
 
@@ -101,7 +103,7 @@ export function a2aTaskRepository(db: Db) {
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
       const wanted = all([sql`t.task_id = ${task_id}`, ofVisibleThread('t.thread_id', visibility)]);
       const row = await db.get<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
-      return row && rowOf(row);
+      return row && rowOf(db.cipher, row);
     },
 
     /** The newest state first. */
@@ -109,7 +111,7 @@ export function a2aTaskRepository(db: Db) {
       const rows = await db.all<StoredRow>(sql`
         select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
         order by ${raw(AT)} desc, t.task_id desc limit ${query.limit}`);
-      return rows.map(rowOf);
+      return rows.map((row) => rowOf(db.cipher, row));
     },
 
     async count(query: Omit<A2aTaskQuery, 'limit' | 'after'>, visibility?: Visibility): Promise<number> {
@@ -122,15 +124,17 @@ export function a2aTaskRepository(db: Db) {
     async turns(task_id: string): Promise<A2aTurn[]> {
       const rows = await db.all<A2aTurn>(sql`
         select task_id, run_id, position, message from a2a_turns where task_id = ${task_id} order by seq`);
-      return rows.map((row) => decode(row, ['message']));
+      return rows.map((row) => openJson(db.cipher, row, { message: MESSAGE }));
     },
 
     /** Keeps what became of it, unless it went on meanwhile. */
     async settle({ task_id, run_id, state: old, is_settled }: A2aTaskRow, end: SettledTask): Promise<void> {
       const unchanged = is_settled ? sql`state = ${old}` : sql`state is null`;
+      const reason = end.reason === undefined ? null : db.cipher.sealText(REASON, end.reason);
+      const artifacts = db.cipher.sealJson(ARTIFACTS, toJson(end.artifacts));
       await db.run(sql`
-        update a2a_tasks set state = ${end.state}, reason = ${end.reason ?? null}, state_at = ${end.at ?? null},
-          artifacts = ${toJson(end.artifacts)}
+        update a2a_tasks set state = ${end.state}, reason = ${reason}, state_at = ${end.at ?? null},
+          artifacts = ${artifacts}
         where task_id = ${task_id} and run_id = ${run_id} and ${unchanged}`);
     },
 
@@ -151,13 +155,20 @@ export function a2aTaskRepository(db: Db) {
 
 type StoredRow = Omit<A2aTaskRow, 'is_settled'> & { is_settled: boolean | number };
 
-function rowOf(row: StoredRow): A2aTaskRow {
-  return { ...decode(row, ['artifacts', 'error']), is_settled: Boolean(row.is_settled) };
+const ARTIFACTS = 'a2a_tasks.artifacts';
+const REASON = 'a2a_tasks.reason';
+const MESSAGE = 'a2a_turns.message';
+
+function rowOf(cipher: Cipher, row: StoredRow): A2aTaskRow {
+  openJson(cipher, row, { artifacts: ARTIFACTS, error: 'runs.error' });
+  openText(cipher, row, { reason: REASON });
+  return { ...row, is_settled: Boolean(row.is_settled) };
 }
 
 async function insertTurn(tx: Transaction, { task_id, run_id, position, message }: A2aTurn): Promise<void> {
+  const sealed = tx.cipher.sealJson(MESSAGE, toJson(message));
   await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message)
-    values (${task_id}, ${run_id}, ${position}, ${toJson(message)})`);
+    values (${task_id}, ${run_id}, ${position}, ${sealed})`);
 }
 
 function conditions(

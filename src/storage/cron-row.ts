@@ -1,6 +1,8 @@
 import { toJson } from '../core/json.ts';
 import type { Cron } from '../schemas/crons.ts';
 import type { Reader } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
+import { openJson, openText } from './encryption/open-row.ts';
 import { decode } from './json.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from './visibility.ts';
@@ -18,8 +20,20 @@ export const COLUMNS = raw(`cron_id, assistant_id, thread_id, user_id, end_time,
 
 export type CronRow = Omit<StoredCron, 'enabled'> & { readonly enabled: 0 | 1 };
 
-export function cronOf(row: CronRow): StoredCron {
-  return { ...decode(row, ['payload', 'metadata', 'run_as']), enabled: row.enabled === 1 };
+const PAYLOAD = 'crons.payload';
+const RUN_AS = 'crons.run_as';
+const DISABLED_REASON = 'crons.disabled_reason';
+
+export function cronOf(cipher: Cipher, row: CronRow): StoredCron {
+  decode(row, ['metadata']);
+  openJson(cipher, row, { payload: PAYLOAD, run_as: RUN_AS });
+  openText(cipher, row, { disabled_reason: DISABLED_REASON });
+  return { ...row, enabled: row.enabled === 1 };
+}
+
+/** May name what the cron was to be given. */
+export function sealedReason(cipher: Cipher, reason: string | null): string | null {
+  return reason && cipher.sealText(DISABLED_REASON, reason);
 }
 
 /** `lock`: nobody else changes it until the transaction ends. */
@@ -32,21 +46,25 @@ export async function findCron(
   // SQLite has one writer at a time anyway.
   const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
   const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
-  return row && cronOf(row);
+  return row && cronOf(reader.cipher, row);
 }
 
 /** What may change, for an `update crons set`. */
-export function assignments(cron: StoredCron): Sql {
+export function assignments(cipher: Cipher, cron: StoredCron): Sql {
   return sql`end_time = ${cron.end_time}, ends_at = ${cron.ends_at}, schedule = ${cron.schedule},
-    timezone = ${cron.timezone}, payload = ${toJson(cron.payload)}, next_run_date = ${cron.next_run_date},
+    timezone = ${cron.timezone}, payload = ${sealedPayload(cipher, cron)}, next_run_date = ${cron.next_run_date},
     metadata = ${toJson(cron.metadata)}, on_run_completed = ${cron.on_run_completed},
-    enabled = ${Number(cron.enabled)}, disabled_reason = ${cron.disabled_reason}, updated_at = ${cron.updated_at}`;
+    enabled = ${Number(cron.enabled)}, disabled_reason = ${sealedReason(cipher, cron.disabled_reason)}, updated_at = ${cron.updated_at}`;
 }
 
 /** In the order of `COLUMNS`. */
-export function values(cron: StoredCron): Sql {
+export function values(cipher: Cipher, cron: StoredCron): Sql {
   return sql`${cron.cron_id}, ${cron.assistant_id}, ${cron.thread_id}, ${cron.user_id}, ${cron.end_time},
-    ${cron.schedule}, ${cron.timezone}, ${toJson(cron.payload)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
-    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${cron.disabled_reason}, ${cron.created_at},
-    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && toJson(cron.run_as)}`;
+    ${cron.schedule}, ${cron.timezone}, ${sealedPayload(cipher, cron)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
+    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${sealedReason(cipher, cron.disabled_reason)}, ${cron.created_at},
+    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.sealJson(RUN_AS, toJson(cron.run_as))}`;
+}
+
+function sealedPayload(cipher: Cipher, { payload }: StoredCron): string {
+  return cipher.sealJson(PAYLOAD, toJson(payload));
 }

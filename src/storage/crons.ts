@@ -1,6 +1,15 @@
 import type { CronCount, CronFilter, CronSearch } from '../schemas/crons.ts';
 import type { CronFigures } from '../schemas/system.ts';
-import { assignments, COLUMNS, type CronRow, cronOf, findCron, type StoredCron, values } from './cron-row.ts';
+import {
+  assignments,
+  COLUMNS,
+  type CronRow,
+  cronOf,
+  findCron,
+  type StoredCron,
+  sealedReason,
+  values,
+} from './cron-row.ts';
 import type { Db } from './db.ts';
 import { metadataMatches } from './metadata-filter.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
@@ -22,7 +31,7 @@ const SORT: Record<CronSearch['sort_by'], Sql> = {
 export function cronRepository(db: Db) {
   return {
     async insert(cron: StoredCron): Promise<void> {
-      await db.run(sql`insert into crons (${COLUMNS}) values (${values(cron)})`);
+      await db.run(sql`insert into crons (${COLUMNS}) values (${values(db.cipher, cron)})`);
     },
 
     get(cron_id: string, visibility?: Visibility): Promise<StoredCron | undefined> {
@@ -36,7 +45,7 @@ export function cronRepository(db: Db) {
         select ${COLUMNS} from crons where ${matches(query, visibility)}
         order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
         limit ${query.limit} offset ${query.offset}`);
-      return rows.map(cronOf);
+      return rows.map((row) => cronOf(db.cipher, row));
     },
 
     async count(filter: CronCount, visibility?: Visibility): Promise<number> {
@@ -55,7 +64,8 @@ export function cronRepository(db: Db) {
       return db.transaction('promised', async (tx) => {
         const stored = await findCron(tx, cron_id, { visibility, lock: true });
         const revised = stored && revise(stored);
-        if (revised) await tx.run(sql`update crons set ${assignments(revised)} where cron_id = ${cron_id}`);
+        if (revised)
+          await tx.run(sql`update crons set ${assignments(db.cipher, revised)} where cron_id = ${cron_id}`);
         return revised;
       });
     },
@@ -70,7 +80,7 @@ export function cronRepository(db: Db) {
     async due(at: string, limit: number): Promise<StoredCron[]> {
       const rows = await db.all<CronRow>(sql`
         select ${COLUMNS} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
-      return rows.map(cronOf);
+      return rows.map((row) => cronOf(db.cipher, row));
     },
 
     /** When the next one comes, past or future; undefined when none does. */
@@ -95,7 +105,7 @@ export function cronRepository(db: Db) {
       const rows = await db.all<CronRow>(sql`
         select ${COLUMNS} from crons where ${all([sql`next_run_date > ${at}`, rest])}
         order by cron_id limit ${limit}`);
-      return rows.map(cronOf);
+      return rows.map((row) => cronOf(db.cipher, row));
     },
 
     /** Puts the next run to another time, unless somebody was faster. */
@@ -107,7 +117,7 @@ export function cronRepository(db: Db) {
     /** Pauses a cron that cannot make this run nor any other, unless somebody has changed it meanwhile. */
     async disable({ cron_id, next_run_date }: StoredCron, reason: string, at: string): Promise<boolean> {
       const changed = await db.run(sql`
-        update crons set enabled = 0, next_run_date = null, disabled_reason = ${reason}, updated_at = ${at}
+        update crons set enabled = 0, next_run_date = null, disabled_reason = ${sealedReason(db.cipher, reason)}, updated_at = ${at}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
       return changed > 0;
     },

@@ -1,8 +1,9 @@
 import { toJson } from '../core/json.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { Db, Transaction } from './db.ts';
-import { decode } from './json.ts';
-import { sql } from './sql.ts';
+import type { Cipher } from './encryption/cipher.ts';
+import { openJson } from './encryption/open-row.ts';
+import { type Sql, sql } from './sql.ts';
 import { NOW, nowPlus } from './time.ts';
 
 /** A key that a client sent with a request; another client's is another key. */
@@ -46,15 +47,15 @@ export function idempotencyRepository(db: Db) {
     },
 
     /** Before the answer is sent. */
-    async answer({ owner, key }: IdempotencyKey, answer: KeptAnswer): Promise<void> {
-      await db.run(sql`update idempotency_keys set answer = ${toJson(answer)}
-        where owner = ${owner} and key = ${key}`);
+    async answer(key: IdempotencyKey, answer: KeptAnswer): Promise<void> {
+      const sealed = db.cipher.sealJson(ANSWER, toJson(answer));
+      await db.run(sql`update idempotency_keys set answer = ${sealed} where ${isKey(db.cipher, key)}`);
     },
 
     /** The request made nothing, and may be sent again. */
-    async release({ owner, key }: IdempotencyKey): Promise<void> {
+    async release(key: IdempotencyKey): Promise<void> {
       await db.run(sql`delete from idempotency_keys
-        where owner = ${owner} and key = ${key} and run is null and answer is null`);
+        where ${isKey(db.cipher, key)} and run is null and answer is null`);
     },
 
     /** At the start of the only process on a database nobody is answering any request. */
@@ -74,35 +75,49 @@ export function idempotencyRepository(db: Db) {
 }
 
 /** False when a server that was believed to be gone has made the run after all. */
-export async function isOpen(tx: Transaction, { owner, key }: IdempotencyKey): Promise<boolean> {
+export async function isOpen(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
   const open = await tx.get(sql`select 1 from idempotency_keys
-    where owner = ${owner} and key = ${key} and run is null and answer is null`);
+    where ${isKey(tx.cipher, key)} and run is null and answer is null`);
   return open !== undefined;
 }
 
 /** Part of the transaction that makes the run: the key stands for it from then on. */
-export async function keepRun(tx: Transaction, { owner, key }: IdempotencyKey, run: Run): Promise<void> {
-  await tx.run(sql`update idempotency_keys set run = ${toJson(run)} where owner = ${owner} and key = ${key}`);
+export async function keepRun(tx: Transaction, key: IdempotencyKey, run: Run): Promise<void> {
+  const sealed = tx.cipher.sealJson(RUN, toJson(run));
+  await tx.run(sql`update idempotency_keys set run = ${sealed} where ${isKey(tx.cipher, key)}`);
+}
+
+const RUN = 'idempotency_keys.run';
+const ANSWER = 'idempotency_keys.answer';
+
+/** A hash of a short request could be guessed, and a key may be made of what was sent: with encryption both are tokens. */
+const REQUEST = 'idempotency_keys.request';
+const KEY = 'idempotency_keys.key';
+
+function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
+  return sql`owner = ${owner} and key = ${cipher.token(KEY, key)}`;
 }
 
 async function use(
   tx: Transaction,
-  { owner, key }: IdempotencyKey,
-  request: string,
+  given: IdempotencyKey,
+  plainRequest: string,
   { keep_ms, claim_ms }: KeyRules,
 ): Promise<KeyUse> {
-  const mine = sql`owner = ${owner} and key = ${key}`;
+  const { cipher } = tx;
+  const request = cipher.token(REQUEST, plainRequest);
+  const mine = isKey(cipher, given);
   await tx.run(sql`delete from idempotency_keys where ${mine} and expires_at <= ${NOW}`);
   const claimed = await tx.run(sql`
     insert into idempotency_keys (owner, key, request, claimed_until, expires_at)
-    values (${owner}, ${key}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(keep_ms)})
+    values (${given.owner}, ${cipher.token(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(keep_ms)})
     on conflict (owner, key) do update set claimed_until = excluded.claimed_until
       where idempotency_keys.request = ${request} and idempotency_keys.run is null
         and idempotency_keys.answer is null and idempotency_keys.claimed_until <= ${NOW}`);
   if (claimed > 0) return { outcome: 'new' };
   const row = await tx.get<Row>(sql`select request, run, answer from idempotency_keys where ${mine}`);
   if (!row) return { outcome: 'in progress' };
-  const { request: first, run, answer } = decode(row, ['run', 'answer']);
+  const { request: first, run, answer } = openJson(cipher, row, { run: RUN, answer: ANSWER });
   if (first !== request) return { outcome: 'other request' };
   if (answer) return { outcome: 'answered', answer };
   return run ? { outcome: 'run made', run } : { outcome: 'in progress' };

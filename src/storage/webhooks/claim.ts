@@ -1,8 +1,8 @@
 import type { Db, Reader } from '../db.ts';
-import { decode } from '../json.ts';
 import { type DialectSql, raw, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { DeliveryKind } from './enqueue.ts';
+import { openDelivery } from './sealed-delivery.ts';
 
 /** A receiver that has something to get. */
 export interface WaitingHost {
@@ -72,5 +72,6 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
         order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
       ) returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
   );
-  return rows.map((row) => decode(row, ['headers']));
+  for (const row of rows) openDelivery(db.cipher, row);
+  return rows;
 }

@@ -3,41 +3,74 @@ import type { Db, Reader } from '../db.ts';
 import { all, raw, type Sql, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../visibility.ts';
+import { openReply, openShown } from './sealed-delivery.ts';
 
 const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, status, tries,
   case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
 
 /** Newest first. As everywhere, without a visibility all may be seen. */
-export function searchDeliveries(
+export async function searchDeliveries(
   reader: Reader,
   search: DeliverySearch,
   visibility?: Visibility,
 ): Promise<Delivery[]> {
-  const { run_id, status, url, limit, offset } = search;
-  const wanted = all([
-    visible(VISIBLE_DELIVERIES, visibility),
-    run_id === undefined ? undefined : sql`run_id = ${run_id}`,
-    status === undefined ? undefined : sql`status = ${status}`,
-    // What is masked cannot be found out by asking for it letter by letter.
-    url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`,
-  ]);
-  return reader.all(sql`
-    select ${COLUMNS} from webhook_outbox where ${wanted} order by seq desc limit ${limit} offset ${offset}`);
+  const { url, limit, offset } = search;
+  const wanted = all([visible(VISIBLE_DELIVERIES, visibility), ...conditions(search)]);
+  if (url !== undefined && reader.cipher.on) return searchOpened(reader, wanted, { url, limit, offset });
+  // What is masked cannot be found out by asking for it letter by letter.
+  const ofUrl = url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`;
+  const rows = await reader.all<Delivery>(sql`
+    select ${COLUMNS} from webhook_outbox where ${all([wanted, ofUrl])}
+    order by seq desc limit ${limit} offset ${offset}`);
+  return rows.map((row) => openShown(reader.cipher, row));
 }
 
-export function findDelivery(
+function conditions({ run_id, status }: DeliverySearch): (Sql | undefined)[] {
+  return [
+    run_id === undefined ? undefined : sql`run_id = ${run_id}`,
+    status === undefined ? undefined : sql`status = ${status}`,
+  ];
+}
+
+/** Deliveries that are opened and compared at once. */
+const BATCH = 500;
+
+/** The search for an address that the database cannot read. */
+async function searchOpened(
+  reader: Reader,
+  wanted: Sql,
+  { url, limit, offset }: { url: string; limit: number; offset: number },
+): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  let rest = wanted;
+  for (;;) {
+    const rows = await reader.all<Delivery & { seq: number }>(sql`
+      select seq, ${COLUMNS} from webhook_outbox where ${rest} order by seq desc limit ${BATCH}`);
+    for (const { seq, ...row } of rows) {
+      if (openShown(reader.cipher, row).url.startsWith(url)) found.push(row);
+      rest = sql`${wanted} and seq < ${seq}`;
+    }
+    if (rows.length < BATCH || found.length >= offset + limit) return found.slice(offset, offset + limit);
+  }
+}
+
+export async function findDelivery(
   reader: Reader,
   delivery_id: string,
   visibility?: Visibility,
 ): Promise<Delivery | undefined> {
-  return reader.get(sql`select ${COLUMNS} from webhook_outbox where ${isOne(delivery_id, visibility)}`);
+  const row = await reader.get<Delivery>(
+    sql`select ${COLUMNS} from webhook_outbox where ${isOne(delivery_id, visibility)}`,
+  );
+  return row && openShown(reader.cipher, row);
 }
 
 /** The tries of a delivery, the first one first. */
-export function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
-  return reader.all(sql`
+export async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
+  const rows = await reader.all<DeliveryAttempt>(sql`
     select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
     where delivery_id = ${delivery_id} order by attempt`);
+  return rows.map((row) => openReply(reader.cipher, row));
 }
 
 /** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */

@@ -3,6 +3,7 @@ import { maskUrl } from '../../core/mask-url.ts';
 import type { Transaction } from '../db.ts';
 import { sql } from '../sql.ts';
 import { NOW } from '../time.ts';
+import { sealedDelivery } from './sealed-delivery.ts';
 
 /** What a delivery is about: the end of a run, or a try of somebody who sets up a receiver. Other senders add theirs. */
 export type DeliveryKind = 'run' | 'test' | (string & {});
@@ -34,13 +35,14 @@ export interface NewDelivery {
  * afterwards: `bus.outbox()`.
  */
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
-  const { kind, url, body, headers = {}, metadata = {} } = delivery;
+  const { kind, url, headers = {}, metadata = {} } = delivery;
+  const sealed = sealedDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
   const row = await tx.get<{ delivery_id: string }>(sql`
     insert into webhook_outbox (kind, run_id, thread_id, metadata, url, shown_url, host, headers, sent_at_field, lane,
       max_tries, status, next_at, created_at, round_at, body)
-    values (${kind}, ${delivery.run_id ?? null}, ${delivery.thread_id ?? null}, ${toJson(metadata)}, ${url},
-      ${maskUrl(url)}, ${hostOf(url)}, ${toJson(headers)}, ${delivery.sent_at_field ?? null}, ${delivery.lane ?? null},
-      ${delivery.max_tries ?? null}, 'pending', ${NOW}, ${NOW}, ${NOW}, ${body})
+    values (${kind}, ${delivery.run_id ?? null}, ${delivery.thread_id ?? null}, ${toJson(metadata)}, ${sealed.url},
+      ${sealed.shown_url}, ${hostOf(url)}, ${sealed.headers}, ${delivery.sent_at_field ?? null}, ${delivery.lane ?? null},
+      ${delivery.max_tries ?? null}, 'pending', ${NOW}, ${NOW}, ${NOW}, ${sealed.body})
     returning delivery_id`);
   return (row as { delivery_id: string }).delivery_id;
 }

@@ -2,6 +2,7 @@ import { toJson } from '../../core/json.ts';
 import type { Run, RunKwargs, RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import type { Transaction } from '../db.ts';
+import { openJson } from '../encryption/open-row.ts';
 import { decode } from '../json.ts';
 import { sql } from '../sql.ts';
 import { NOW } from '../time.ts';
@@ -46,7 +47,10 @@ export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: Run
       r.started_at, r.error, t.metadata as thread_metadata, ${NOW} as now
     from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${ended.run_id}`);
   if (!row || row.started_at === null) return;
-  const { thread_metadata, ...run } = decode(row, ['metadata', 'kwargs', 'error', 'thread_metadata']);
+  const { thread_metadata, ...run } = openJson(tx.cipher, decode(row, ['metadata', 'thread_metadata']), {
+    kwargs: 'runs.kwargs',
+    error: 'runs.error',
+  });
   const { webhook, temporary } = run.kwargs;
   if (typeof webhook !== 'string') return;
   const values =
@@ -72,7 +76,7 @@ async function valuesOf(
   const row = await tx.get<{ value: string }>(
     sql`select value from thread_values where thread_id = ${thread_id}`,
   );
-  return row?.value ?? null;
+  return row ? tx.cipher.openJson('thread_values.value', row.value) : null;
 }
 
 /** The run as a client sees it, when it ran and what came of it (CONTRACT §6). */

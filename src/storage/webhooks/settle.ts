@@ -1,6 +1,7 @@
 import type { Db, Transaction } from '../db.ts';
 import { type DialectSql, type Sql, sql } from '../sql.ts';
 import { NOW, nowPlus, timePlus } from '../time.ts';
+import { sealedReply } from './sealed-delivery.ts';
 
 /** One try, as it is kept. */
 export interface DeliveryTry {
@@ -55,7 +56,8 @@ function changes(verdict: Verdict): Sql {
 }
 
 async function insertAttempt(tx: Transaction, delivery_id: string, attempt: DeliveryTry): Promise<void> {
-  const { started_at, duration_ms, status_code, error, answer } = attempt;
+  const { started_at, duration_ms, status_code } = attempt;
+  const { error, answer } = sealedReply(tx.cipher, attempt);
   const row = await tx.get<{ last: number | null }>(
     sql`select max(attempt) as last from webhook_attempts where delivery_id = ${delivery_id}`,
   );
