@@ -1,12 +1,15 @@
 import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Db, Transaction } from '../db.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import { all, type DialectSql, raw, sql } from '../sql.ts';
 import { NOW, nowPlusMinutes } from '../time.ts';
 import type { Visibility } from '../visibility.ts';
+import { compared } from './compared.ts';
 import { listItems } from './listing.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
 import { isItem, LIVE, prefixOf } from './rows.ts';
 import { type Found, isVisible, type StoreScope } from './scope.ts';
+import { openedValue } from './sealed-value.ts';
 import {
   BYTES,
   findNearest,
@@ -17,7 +20,7 @@ import {
 } from './vectors.ts';
 import { findByWords } from './word-index.ts';
 import { wordQuery } from './words.ts';
-import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
+import { INDEX_RULE, type StoreWrite, type WriteStep, writeItem } from './write.ts';
 
 /** What a search goes by: words of a text, or a vector; without either all items fit alike. */
 export type StoreSearchQuery = string | VectorQuery | undefined;
@@ -35,21 +38,23 @@ export function storeItemRepository(db: Db) {
       visibility?: Visibility,
     ): Promise<StoreItem | undefined> {
       const row = await db.get<ItemRow>(sql`${SELECT}
-        where ${all([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(visibility)])}`);
+        where ${all([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
       if (row && refresh) await refreshTimes(db, [row]);
-      return row && itemOf(row);
+      return row && itemOf(db.cipher, row);
     },
 
     /** Best first; without a query last changed first. Only the items of the page are read. */
     async search(scope: StoreScope, query: StoreSearchQuery, refresh: boolean): Promise<StoreMatch[]> {
-      return read(db, await find(db, form, scope, query), refresh);
+      return read(db, await find(db, form, await compared(db, scope), query), refresh);
     },
 
     /** All or none, in their order. False and none when an item is there that the actor must not see. */
     async apply(writes: readonly StoreWrite[], visibility?: Visibility): Promise<boolean> {
       // At once, for the caller's objects may change before the transaction begins.
-      const steps = writes.map((write) =>
-        write.value === null ? removal(write, visibility) : writeItem(write, form, visibility),
+      const steps = writes.map(({ value, ...write }) =>
+        value === null
+          ? removal(db.cipher, write, visibility)
+          : writeItem(db.cipher, { ...write, value }, form, visibility),
       );
       return db
         .transaction('promised', (tx) => allOf(tx, steps))
@@ -84,8 +89,9 @@ export function storeItemRepository(db: Db) {
           and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
       return rows.map((row) => ({
         ...row,
-        value: JSON.parse(row.value),
-        index_rule: row.index_rule === null ? null : JSON.parse(row.index_rule),
+        value: openedValue(db.cipher, row.value),
+        index_rule:
+          row.index_rule === null ? null : JSON.parse(db.cipher.openJson(INDEX_RULE, row.index_rule)),
       }));
     },
 
@@ -143,12 +149,12 @@ async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<
   const byId = new Map(rows.map((row) => [row.item_id, row]));
   return found.flatMap(({ item_id, score }) => {
     const row = byId.get(item_id);
-    return row ? [{ ...itemOf(row), score }] : [];
+    return row ? [{ ...itemOf(db.cipher, row), score }] : [];
   });
 }
 
-function itemOf({ namespace, key, value, created_at, updated_at }: ItemRow): StoreItem {
-  return { namespace: JSON.parse(namespace), key, value: JSON.parse(value), created_at, updated_at };
+function itemOf(cipher: Cipher, { namespace, key, value, created_at, updated_at }: ItemRow): StoreItem {
+  return { namespace: JSON.parse(namespace), key, value: openedValue(cipher, value), created_at, updated_at };
 }
 
 /** Nobody was promised that a read is remembered, so it does not wait for the disk. */
@@ -171,10 +177,14 @@ async function allOf(tx: Transaction, steps: readonly WriteStep[]): Promise<true
 }
 
 /** One that is not visible is as if it were not there. */
-function removal({ namespace, key }: StoreWrite, visibility: Visibility | undefined): WriteStep {
+function removal(
+  cipher: Cipher,
+  { namespace, key }: Pick<StoreItem, 'namespace' | 'key'>,
+  visibility: Visibility | undefined,
+): WriteStep {
   const at = sql`prefix = ${prefixOf(namespace)} and key = ${key}`;
   return async (tx) => {
-    await tx.run(sql`delete from store_items where ${all([at, isVisible(visibility)])}`);
+    await tx.run(sql`delete from store_items where ${all([at, isVisible(cipher, visibility)])}`);
     return true;
   };
 }

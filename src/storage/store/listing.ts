@@ -17,8 +17,8 @@ export async function listItems(reader: Reader, scope: StoreScope): Promise<Foun
   const rows = await reader.all<{ item_id: number }>(
     few
       ? sql`select item_id from (select item_id, updated_at, prefix, key from store_items
-          where ${isInScope(scope)} ${NOT_MERGED}) found ${page}`
-      : sql`select item_id from store_items where ${isInScope({ ...scope, namespace_prefix: [] })}
+          where ${isInScope(reader.cipher, scope)} ${NOT_MERGED}) found ${page}`
+      : sql`select item_id from store_items where ${isInScope(reader.cipher, { ...scope, namespace_prefix: [] })}
           and ${walkedUnder(namespace_prefix)} ${page}`,
   );
   return rows.map(({ item_id }) => ({ item_id, score: null }));

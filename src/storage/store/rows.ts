@@ -26,11 +26,11 @@ export function isUnder(
 }
 
 /** `item_id in (…)` with one placeholder. */
-export function isItem(item_ids: readonly number[]): Sql {
+export function isItem(item_ids: readonly number[], column = raw('item_id')): Sql {
   const text = toJson(item_ids);
   const elements: DialectSql = {
     sqlite: sql`select value from json_each(${text})`,
     postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
   };
-  return sql`item_id in (${elements})`;
+  return sql`${column} in (${elements})`;
 }

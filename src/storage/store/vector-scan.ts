@@ -19,7 +19,7 @@ export async function nearestInProcess(
   scope: StoreScope,
 ): Promise<Found[]> {
   const items = await reader.all<{ item_id: number }>(sql`select item_id from store_items
-    where indexed_by = ${indexed_by} and ${isInScope(scope)} order by ${LAST_CHANGED_FIRST}`);
+    where indexed_by = ${indexed_by} and ${isInScope(reader.cipher, scope)} order by ${LAST_CHANGED_FIRST}`);
   let best: Candidate[] = [];
   for (let start = 0; start < items.length; start += BATCH) {
     const ids = items.slice(start, start + BATCH).map(({ item_id }) => item_id);

@@ -89,7 +89,7 @@ export function findNearest(
   return reader.all<Found>(sql`
     select store_items.item_id, max(${similarity}) as score
     from store_items ${VECTORS_OF_ITEM}
-    where indexed_by = ${query.indexed_by} and ${isInScope(scope)}
+    where indexed_by = ${query.indexed_by} and ${isInScope(reader.cipher, scope)}
     group by store_items.item_id
     order by score desc, ${LAST_CHANGED_FIRST} limit ${scope.limit} offset ${scope.offset}`);
 }

@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../db.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../sql.ts';
 import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
 import { scopeOf, scopesOf, type WordQuery, wordsOf } from './words.ts';
@@ -7,8 +8,8 @@ import { scopeOf, scopesOf, type WordQuery, wordsOf } from './words.ts';
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };
 
 /** The value of `WORDS_COLUMN`, its comma included. */
-export function wordsValue(namespace: readonly string[], text: string | null): DialectSql {
-  const words = text === null ? [] : wordsOf(text);
+export function wordsValue(cipher: Cipher, namespace: readonly string[], text: string | null): DialectSql {
+  const words = text === null ? [] : sealedWords(cipher, wordsOf(text));
   const lexemes = [
     ...words.map((word, index) => `'${word}':${index + 1}`),
     ...(words.length > 0 ? scopesOf(namespace).map((scope) => `'${scope}'`) : []),
@@ -27,7 +28,7 @@ export async function indexWords(
 ): Promise<void> {
   if (tx.dialect !== 'sqlite') return;
   await tx.run(sql`delete from store_words where rowid = ${item_id}`);
-  const words = text === null ? [] : wordsOf(text);
+  const words = text === null ? [] : sealedWords(tx.cipher, wordsOf(text));
   if (words.length === 0) return;
   await tx.run(sql`insert into store_words (rowid, scope, words)
     values (${item_id}, ${scopesOf(namespace).join(' ')}, ${words.join(' ')})`);
@@ -41,7 +42,7 @@ export async function indexWords(
 export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
   const found = query.any.map(
     (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
-      where ${has(term, query, scope)} and ${isInScope(scope)} ${ENOUGH}) one`,
+      where ${has(reader.cipher, term, query, scope)} and ${isInScope(reader.cipher, scope)} ${ENOUGH}) one`,
   );
   const rows = await reader.all<{ item_id: number; rank: number }>(sql`
     with found as materialized (${join(found, ' union all ')}),
@@ -75,23 +76,51 @@ const ENOUGH: DialectSql = {
 };
 
 /** The item has the term and none of the unwanted ones; below the namespace, which the word index knows too. */
-function has(term: readonly string[], { none }: WordQuery, { namespace_prefix }: StoreScope): DialectSql {
+function has(
+  cipher: Cipher,
+  term: readonly string[],
+  { none }: WordQuery,
+  { namespace_prefix }: StoreScope,
+): DialectSql {
   const scope = namespace_prefix.length > 0 ? scopeOf(namespace_prefix) : undefined;
+  const wanted = asIndexed(cipher, [term]);
+  const unwanted = asIndexed(cipher, none);
   return {
-    sqlite: sql`store_words match ${ftsQuery(term, none, scope)}`,
-    postgres: sql`words @@ ${tsQuery(term, none, scope)}::tsquery`,
+    sqlite: sql`store_words match ${ftsQuery(wanted, unwanted, scope)}`,
+    postgres: sql`words @@ ${tsQuery(wanted, unwanted, scope)}::tsquery`,
   };
 }
 
+type Phrases = readonly (readonly string[])[];
+
 /** Words have no quotes in them, so these cannot end early. */
-function ftsQuery(term: readonly string[], none: readonly string[][], scope: string | undefined): string {
-  const phrase = (words: readonly string[]) => `"${words.join(' ')}"`;
-  const wanted = `${scope ? `scope : "${scope}" AND ` : ''}words : ${phrase(term)}`;
-  return none.length > 0 ? `(${wanted}) NOT words : (${none.map(phrase).join(' OR ')})` : wanted;
+function ftsQuery(wanted: Phrases, unwanted: Phrases, scope: string | undefined): string {
+  const anyOf = (phrases: Phrases) => `(${phrases.map((words) => `"${words.join(' ')}"`).join(' OR ')})`;
+  const found = `${scope ? `scope : "${scope}" AND ` : ''}words : ${anyOf(wanted)}`;
+  return unwanted.length > 0 ? `(${found}) NOT words : ${anyOf(unwanted)}` : found;
 }
 
-function tsQuery(term: readonly string[], none: readonly string[][], scope: string | undefined): string {
+function tsQuery(wanted: Phrases, unwanted: Phrases, scope: string | undefined): string {
   const phrase = (words: readonly string[]) => `(${words.map((word) => `'${word}'`).join(' <-> ')})`;
-  const wanted = [...(scope ? [`'${scope}'`] : []), phrase(term)];
-  return [...wanted, ...none.map((words) => `!${phrase(words)}`)].join(' & ');
+  const anyOf = (phrases: Phrases) => `(${phrases.map(phrase).join(' | ')})`;
+  const found = `${scope ? `'${scope}' & ` : ''}${anyOf(wanted)}`;
+  return unwanted.length > 0 ? `${found} & !${anyOf(unwanted)}` : found;
+}
+
+/** Phrases as the index may have them: with encryption as tokens, or as words, of items from before. */
+function asIndexed(cipher: Cipher, phrases: Phrases): Phrases {
+  return cipher.on ? [...phrases.map((words) => sealedWords(cipher, words)), ...phrases] : phrases;
+}
+
+/** Letters and digits of a token that stands for a word; so many that no two words share them. */
+const TOKEN_LETTERS = 16;
+
+/** Words as they are indexed: their order and which are the same can be seen, not what they say. */
+function sealedWords(cipher: Cipher, words: readonly string[]): readonly string[] {
+  if (!cipher.on) return words;
+  const tokens = new Map<string, string>();
+  for (const word of words) {
+    if (!tokens.has(word)) tokens.set(word, cipher.token('store_items.words', word).slice(0, TOKEN_LETTERS));
+  }
+  return words.map((word) => tokens.get(word) as string);
 }

@@ -1,12 +1,13 @@
 import { toJson } from '../../core/json.ts';
 import type { StoreItem } from '../../schemas/store.ts';
 import type { Transaction } from '../db.ts';
-import { canonicalJson } from '../json.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import { raw, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { Visibility } from '../visibility.ts';
 import { prefixOf } from './rows.ts';
 import { isVisible } from './scope.ts';
+import { storedValue } from './sealed-value.ts';
 import { putVectors, type VectorForm } from './vectors.ts';
 import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './word-index.ts';
 
@@ -29,6 +30,8 @@ export interface StoreVectors {
   readonly vectors: readonly Float32Array[];
 }
 
+export const INDEX_RULE = 'store_items.index_rule';
+
 /** A part of a transaction. False when an item is there that the actor must not see: nothing of it may be kept. */
 export type WriteStep = (tx: Transaction) => Promise<boolean>;
 
@@ -37,24 +40,25 @@ export type WriteStep = (tx: Transaction) => Promise<boolean>;
  * had expired: that is a new one.
  */
 export function writeItem(
-  write: StoreWrite,
+  cipher: Cipher,
+  write: StoreWrite & { readonly value: Record<string, unknown> },
   form: VectorForm,
   visibility: Visibility | undefined,
 ): WriteStep {
   const { namespace, key, ttl_minutes, text, embedded } = write;
-  const value = canonicalJson(write.value);
-  const rule = write.index_rule === null ? null : toJson(write.index_rule);
+  const value = storedValue(cipher, write.value);
+  const rule = write.index_rule === null ? null : cipher.sealJson(INDEX_RULE, toJson(write.index_rule));
   const expiry = ttl_minutes === null ? sql`null` : nowPlus(ttl_minutes * 60_000);
   const statement = sql`
     insert into store_items (namespace, prefix, key, created_at, updated_at, expires_at, ttl_minutes, index_rule,
       indexed_by, value ${WORDS_COLUMN})
     values (${toJson(namespace)}, ${prefixOf(namespace)}, ${key}, ${NOW}, ${NOW}, ${expiry}, ${ttl_minutes}, ${rule},
-      ${embedded?.indexed_by ?? null}, ${value} ${wordsValue(namespace, text)})
+      ${embedded?.indexed_by ?? null}, ${value} ${wordsValue(cipher, namespace, text)})
     on conflict (prefix, key) do update set value = excluded.value, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes, index_rule = excluded.index_rule,
       indexed_by = excluded.indexed_by ${WORDS_UPDATE},
       created_at = case when store_items.expires_at <= ${NOW} then excluded.created_at else store_items.created_at end
-      where ${isVisible(visibility) ?? raw('true')} or store_items.expires_at <= ${NOW}
+      where ${isVisible(cipher, visibility) ?? raw('true')} or store_items.expires_at <= ${NOW}
     returning item_id`;
   return async (tx) => {
     const row = await tx.get<{ item_id: number }>(statement);

@@ -1,0 +1,56 @@
+import type { Cipher } from '../encryption/cipher.ts';
+import { canonicalJson } from '../json.ts';
+import { type DialectSql, raw, type Sql, sql } from '../sql.ts';
+
+const COLUMN = 'store_items.value';
+/** The member of a stored value that has the value itself, sealed; the others are tokens for what filters ask. */
+const SEALED = 'agent-server:sealed';
+
+/**
+ * What is stored of an item's value: the value itself, as `canonicalJson`. With encryption an object of tokens, by which
+ * the database can tell whether a member equals something and a list has something, and the value sealed beside them.
+ * Names of members are data too: `{"ada@example.org": true}`.
+ */
+export function storedValue(cipher: Cipher, value: Record<string, unknown>): string {
+  const text = canonicalJson(value);
+  if (!cipher.on) return text;
+  const members = Object.entries(JSON.parse(text)).map(([name, member]) => [
+    memberToken(cipher, name),
+    valueToken(cipher, name, member),
+  ]);
+  return canonicalJson({ ...Object.fromEntries(members), [SEALED]: cipher.sealText(COLUMN, text) });
+}
+
+/** The value of an item, from what is stored of it. Throws `Unreadable`. */
+export function openedValue(cipher: Cipher, text: string): Record<string, unknown> {
+  const stored = JSON.parse(text) as Record<string, unknown>;
+  const sealed = cipher.on ? stored[SEALED] : undefined;
+  return typeof sealed === 'string' ? JSON.parse(cipher.openText(COLUMN, sealed)) : stored;
+}
+
+/**
+ * A condition on the member `name` of a stored value: `condition` makes it of the member's name and of what is wanted,
+ * each as it is or as a token. With encryption it holds for items of before too, which are as they were.
+ */
+export function onMember(
+  cipher: Cipher,
+  name: string,
+  wanted: unknown,
+  condition: (name: string, wanted: unknown) => Sql | DialectSql,
+): Sql | DialectSql {
+  if (!cipher.on) return condition(name, wanted);
+  const sealed = condition(memberToken(cipher, name), valueToken(cipher, name, wanted));
+  return sql`case when ${IS_SEALED} then ${sealed} else ${condition(name, wanted)} end`;
+}
+
+const IS_SEALED = raw(`store_items.value -> '${SEALED}' is not null`);
+
+/** Of no use for another member: that two of them are equal is nobody's business. Null stays, for it may be missing. */
+function valueToken(cipher: Cipher, name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => valueToken(cipher, name, each));
+  return value === null ? null : cipher.token(COLUMN, canonicalJson([name, value]));
+}
+
+function memberToken(cipher: Cipher, name: string): string {
+  return cipher.token('store_items.value, names', canonicalJson(name));
+}
