@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { graphStore } from '../../src/graphs/graph-store.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { sql } from '../../src/storage/sql.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
 function storeOf(db: Db): BaseStore {
@@ -20,7 +20,7 @@ async function keys(store: BaseStore, prefix: string[], options: object = {}): P
   return (await store.search(prefix, { limit: 100, ...options })).map((item) => item.key).sort();
 }
 
-describeEachDatabase('the store of graphs', (open) => {
+describeEachStorage('the store of graphs', (open) => {
   test('keeps an item until it is deleted, with the time of its creation', async () => {
     await using db = await open();
     const store = storeOf(db);

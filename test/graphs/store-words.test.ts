@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LongTermStore } from '../../src/graphs/long-term-store.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
 async function keys(store: LongTermStore, query: string, options: object = {}): Promise<string[]> {
@@ -15,7 +15,7 @@ async function remember(store: LongTermStore, texts: Record<string, unknown>, na
   }
 }
 
-describeEachDatabase('a search by words', (open) => {
+describeEachStorage('a search by words', (open) => {
   test('finds items with any word of the query, those with more of them first', async () => {
     await using db = await open();
     const store = storeOver(db);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
 import { ownerRule } from '../../src/auth/owner-rule.ts';
 import { storeService } from '../../src/services/store.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
 const PAGE = { limit: 10, offset: 0 };
@@ -23,7 +23,7 @@ const ownerOf = (owner: string): Rule => {
   return () => ({ metadata: { contains: { owner } } });
 };
 
-describeEachDatabase('the store for somebody', (open) => {
+describeEachStorage('the store for somebody', (open) => {
   test('is below the namespace that a rule puts them in', async () => {
     await using db = await open();
     const service = storeService({ store: storeOver(db) });

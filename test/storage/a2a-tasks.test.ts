@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { sql } from '../../src/storage/sql.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -30,7 +30,7 @@ async function story(db: Db) {
   return { tasks, queue, add, set };
 }
 
-describeEachDatabase('tasks of A2A', (open) => {
+describeEachStorage('tasks of A2A', (open) => {
   test('have the state of their run until it is settled', async () => {
     await using db = await open();
     const { tasks, add, set } = await story(db);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CronSearch } from '../../src/schemas/crons.ts';
 import type { StoredCron } from '../../src/storage/cron-row.ts';
 import { type CronRepository, cronRepository } from '../../src/storage/crons.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 
 const AT = '2026-06-01T12:00:00.000Z';
 
@@ -42,7 +42,7 @@ async function found(crons: CronRepository, query: object, owner?: string): Prom
   return rows.map(({ metadata }) => metadata['n']);
 }
 
-describeEachDatabase('crons', (open) => {
+describeEachStorage('crons', (open) => {
   test('come back as they were stored', async () => {
     await using db = await open();
     const crons = cronRepository(db);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { idempotencyRepository } from '../../src/storage/idempotency.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const KEY = { owner: 'ada', key: 'k1' };
 const RULES = { keep_ms: 60_000, claim_ms: 60_000 };
 const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
 
-describeEachDatabase('a key of a request', (open) => {
+describeEachStorage('a key of a request', (open) => {
   test('stands for one request of one client', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);

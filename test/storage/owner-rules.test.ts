@@ -5,7 +5,7 @@ import { runRepository } from '../../src/storage/runs.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { itemPasses } from '../../src/storage/store/visibility.ts';
 import { threadRepository } from '../../src/storage/threads.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { RandomJson } from '../support/random-json.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
@@ -55,7 +55,7 @@ function randomFilter(random: RandomJson, levels = 2): Row {
   return { ...rest, [random.one(FIELDS)]: wanted };
 }
 
-describeEachDatabase('owner rules', (open) => {
+describeEachStorage('owner rules', (open) => {
   test('no listing, count or look-up gives a row that the rule leaves out, and none is missing', async () => {
     await using db = await open();
     const threads = threadRepository(db);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { serverSecretRepository } from '../../src/storage/server-secrets.ts';
-import { describeEachDatabase } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 
-describeEachDatabase('server secrets', (open) => {
+describeEachStorage('server secrets', (open) => {
   test('a secret is made once and stays', async () => {
     await using db = await open();
     const secrets = serverSecretRepository(db);

@@ -50,6 +50,12 @@ export function describeEncrypted(name: string, tests: (open: OpenDatabase) => v
   describe(`${name} on PostgreSQL, encrypted`, () => tests(unlockedFirst(postgres())));
 }
 
+/** The same tests on each engine, without encryption and with it. */
+export function describeEachStorage(name: string, tests: (open: OpenDatabase) => void): void {
+  describeEachDatabase(name, tests);
+  describeEncrypted(name, tests);
+}
+
 type Open = (cipher?: Cipher) => Promise<Db>;
 
 function postgres(): Open {

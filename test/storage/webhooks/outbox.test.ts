@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
 import type { DeliveryTry } from '../../../src/storage/webhooks/settle.ts';
-import { describeEachDatabase } from '../../support/databases.ts';
+import { describeEachStorage } from '../../support/databases.ts';
 import { delivery, elapse } from '../../support/outbox.ts';
 
 const HOST = 'receiver.example';
@@ -19,7 +19,7 @@ function claim(outbox: WebhookOutbox, { host = HOST, limit = 10, token = randomU
   return outbox.claim({ host, token, limit, lease_ms: 60_000 });
 }
 
-describeEachDatabase('the outbox', (open) => {
+describeEachStorage('the outbox', (open) => {
   test('a delivery is taken by one, as it was made', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);

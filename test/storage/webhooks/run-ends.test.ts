@@ -5,7 +5,7 @@ import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import { sql } from '../../../src/storage/sql.ts';
-import { describeEachDatabase } from '../../support/databases.ts';
+import { describeEachStorage } from '../../support/databases.ts';
 import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 
 const WEBHOOK = 'https://receiver.example/hook?token=s3cret';
@@ -30,15 +30,13 @@ async function begun(db: Db, kwargs: object = {}): Promise<ClaimedRun> {
 }
 
 async function told(db: Db): Promise<Record<string, unknown>[]> {
-  const rows = await db.all<{ body: string; url: string }>(
-    sql`select body, url from webhook_outbox order by seq`,
-  );
-  return rows.map(({ body }) => JSON.parse(body));
+  const rows = await db.all<{ body: string }>(sql`select body from webhook_outbox order by seq`);
+  return rows.map(({ body }) => JSON.parse(db.cipher.openText('webhook_outbox.body', body)));
 }
 
 const ended = (end: object = {}) => successful({ has_webhook: true, ...end });
 
-describeEachDatabase('the end of a run with a webhook', (open) => {
+describeEachStorage('the end of a run with a webhook', (open) => {
   test('is told with the shape of a run, when it ran and what came of it', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
