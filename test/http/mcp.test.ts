@@ -60,3 +60,37 @@ test('a user sees and calls what is theirs', async () => {
   expect(own._meta.thread_id).not.toBe(result._meta.thread_id);
   expect((await server.post('/mcp', LIST)).status).toBe(401);
 });
+
+test('a header that says something else than its argument is refused', async () => {
+  await using server = await openApp({ graphs: ['regional'] });
+  const call = async (args: object, headers: Record<string, string>) => {
+    const { status, body } = await server.post('/mcp', modern('regional', args), {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'regional',
+      ...headers,
+    });
+    return [status, body.error?.code ?? body.result.structuredContent?.said];
+  };
+  const south = { 'mcp-param-region': 'South' };
+  expect(await call({ region: 'South' }, south)).toEqual([200, 'From South.']);
+  expect(await call({ region: 'North' }, south)).toEqual([400, -32020]);
+  expect(await call({ region: 'South' }, {})).toEqual([400, -32020]);
+  const encoded = { 'mcp-param-region': `=?base64?${Buffer.from('Süd').toString('base64')}?=` };
+  expect(await call({ region: 'Süd' }, encoded)).toEqual([200, 'From Süd.']);
+  expect(await call({ region: 'Süd' }, { 'mcp-param-region': '=?base64?!?=' })).toEqual([400, -32020]);
+  expect(await call({ region: 'South', share: 42 }, { ...south, 'mcp-param-share': '42.0' })).toEqual([
+    200,
+    'From South.',
+  ]);
+});
+
+/** A call of the revision 2026-07-28, which says in each message who speaks. */
+function modern(name: string, args: object) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } };
+}

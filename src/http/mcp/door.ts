@@ -83,8 +83,16 @@ function callerOf({ actor, params, headers }: FastifyRequest, message: unknown):
   return {
     actor: { ...actor, protocol: protocolOf(message, headers['mcp-protocol-version']) },
     assistant_id: (params as { assistant_id?: string }).assistant_id,
+    tool_name: toolCalledBy(message),
     thread: typeof thread === 'string' && thread !== '' ? thread : undefined,
   };
+}
+
+function toolCalledBy(message: unknown): string | undefined {
+  if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params']))
+    return undefined;
+  const { name } = message['params'];
+  return typeof name === 'string' ? name : undefined;
 }
 
 function protocolOf(message: unknown, header: unknown): NonNullable<Actor['protocol']> {

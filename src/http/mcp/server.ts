@@ -4,7 +4,6 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
-  type Server,
   type Tool,
 } from '@modelcontextprotocol/server';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
@@ -26,9 +25,11 @@ const LIST_TTL_MS = 60_000;
  * The server of one request: assistants as the tools of who calls, and what the project registers itself. It keeps
  * nothing between requests.
  */
-export async function mcpServer(parts: McpParts, caller: Caller, request: Request): Promise<Server> {
+export async function mcpServer(parts: McpParts, caller: Caller, request: Request): Promise<McpServer> {
   const codec = pendingCalls(await parts.mcp.stateKey(), caller.actor);
-  const mcp = newServer(parts.version, codec);
+  const { tool_name } = caller;
+  const called = tool_name === undefined ? undefined : await toolNamed(parts, caller, tool_name);
+  const mcp = newServer(parts.version, codec, called);
   const own = await registerOwn(mcp, () => parts.register?.(mcp, { request, auth: caller.actor.user }));
 
   mcp.server.setRequestHandler('tools/list', async (asked, ctx) => {
@@ -44,15 +45,47 @@ export async function mcpServer(parts: McpParts, caller: Caller, request: Reques
     };
   });
   mcp.server.setRequestHandler('tools/call', async (asked, ctx) => {
-    const names = (await own.list(asked, ctx)).map(({ name }) => name);
-    if (names.includes(asked.params.name)) return (await own.call(asked, ctx)) as CallToolResult;
-    return callTool({ ...parts, ...caller, codec }, asked.params, ctx);
+    const { name } = asked.params;
+    const isOwn = (await own.list(asked, ctx)).some((each) => each.name === name);
+    if (isOwn) return (await own.call(asked, ctx)) as CallToolResult;
+    // A batch, of 2025-03-26, calls several.
+    const tool = name === tool_name ? called : await toolNamed(parts, caller, name);
+    return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
   });
-  return mcp.server;
+  return mcp;
 }
 
-function newServer(version: string, { verify }: Pick<RequestStateCodec, 'verify'>): McpServer {
-  return new McpServer(
+/** Undefined where there is none of that name for who calls. */
+async function toolNamed(
+  { mcp }: McpParts,
+  { actor, assistant_id }: Caller,
+  name: string,
+): Promise<AssistantTool | undefined> {
+  const tool = await mcp.find(actor, name);
+  return assistant_id === undefined || tool?.assistant.assistant_id === assistant_id ? tool : undefined;
+}
+
+/** With the schema of the tool that is called, by which the library compares the headers of a call with its arguments. */
+class CallServer extends McpServer {
+  readonly #tool: AssistantTool | undefined;
+
+  constructor(tool: AssistantTool | undefined, ...like: ConstructorParameters<typeof McpServer>) {
+    super(...like);
+    this.#tool = tool;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return super.toolInputSchemaJson(name) ?? this.#tool?.schemas.input;
+  }
+}
+
+function newServer(
+  version: string,
+  { verify }: Pick<RequestStateCodec, 'verify'>,
+  tool: AssistantTool | undefined,
+): McpServer {
+  return new CallServer(
+    tool,
     { name: 'agent-server', title: 'Agent Server', version },
     {
       capabilities: { tools: { listChanged: true }, logging: {} },

@@ -30,6 +30,8 @@ export interface Caller {
   readonly actor: Actor;
   /** The only assistant that is a tool; all that the caller may see without it. */
   readonly assistant_id: string | undefined;
+  /** The tool that is called; undefined when none is. */
+  readonly tool_name: string | undefined;
   /** Names the memory where the call itself does not. */
   readonly thread: string | undefined;
 }
@@ -53,12 +55,11 @@ type Reply = CallToolResult | InputRequiredResult;
 
 /** Answers `tools/call`: starts a run, or goes on with one whose question is answered, and follows it to its end. */
 export async function callTool(
-  parts: Omit<Calling, 'tool' | 'ctx'>,
+  { tool, ...parts }: Omit<Calling, 'tool' | 'ctx'> & { readonly tool: AssistantTool | undefined },
   params: Params,
   ctx: ServerContext,
 ): Promise<Reply> {
-  const tool = await parts.mcp.find(parts.actor, params.name);
-  if (!tool || (parts.assistant_id !== undefined && tool.assistant.assistant_id !== parts.assistant_id)) {
+  if (!tool) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
   }
   const call = { ...parts, tool, ctx };
