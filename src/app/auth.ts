@@ -17,6 +17,8 @@ export interface Access {
   /** Undefined lets everybody in. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
+  /** Who issues the tokens of users, for clients that get one there by themselves. */
+  readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
   /** For what somebody does while they are away: a cron's run. The rules are those of now. */
   readonly identityOf: (user: User | null) => Identity;
@@ -38,6 +40,7 @@ export async function openAccess(
   return {
     authenticate: isNeeded ? authentication({ keys, tokens, custom, jwt }) : undefined,
     has_users,
+    issuers: auth.jwt?.issuer === undefined ? auth.authorization_servers : [auth.jwt.issuer],
     tokens,
     identityOf(user) {
       if (user === null) return ANYBODY;

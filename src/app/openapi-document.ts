@@ -11,7 +11,7 @@ export async function openApiDocument(version: string): Promise<object> {
     services: {} as ServerParts['services'],
     engine: {} as ServerParts['engine'],
     options: { ...Http.parse({}), ...Server.parse({}) },
-    auth: { authenticate: undefined, has_users: false },
+    auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,
     ids: systemIds(systemClock),

@@ -121,7 +121,7 @@ export interface HttpOptions {
   readonly disable_mcp: boolean;
   readonly disable_a2a: boolean;
   readonly a2a: CardRules & { readonly base_url?: string | undefined };
-  readonly mcp: { readonly cancel_on_disconnect: boolean };
+  readonly mcp: { readonly cancel_on_disconnect: boolean; readonly base_url?: string | undefined };
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
 }
@@ -258,7 +258,9 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
       ...options,
       ...options.mcp,
       ...info,
+      ...routed.auth,
       mcp: services.mcp,
+      mount_prefix,
       register: routed.registerMcp,
     });
   if (!options.disable_a2a) {

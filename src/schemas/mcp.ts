@@ -8,6 +8,15 @@ export const McpMessage = z.looseObject({
   params: z.record(z.string(), z.unknown()).optional().describe('What the method takes.'),
 });
 
+/** Where a client gets a token for this server (RFC 9728). */
+export const ProtectedResource = z.object({
+  resource: z.string().describe('What the token must be for.'),
+  authorization_servers: z.array(z.string()).describe('Who issues it.'),
+  bearer_methods_supported: z.array(z.string()).describe('Where it goes.'),
+  resource_name: z.string().describe('Who asks for it, in words.'),
+});
+export type ProtectedResource = z.infer<typeof ProtectedResource>;
+
 /** What a message is answered with; as server-sent events where more comes than one answer. */
 export const McpAnswer = z.looseObject({
   jsonrpc: z.literal('2.0'),

@@ -38,7 +38,7 @@ export async function bareServer({ services = {}, engine, options, authenticate 
     services: services as ServerParts['services'],
     engine: { ...ENGINE, ...engine },
     options: { ...OPTIONS, ...options },
-    auth: { authenticate, has_users: false },
+    auth: { authenticate, has_users: false, issuers: [] },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
     logger: logger('debug', (line) => log.push(line)),
     ids: systemIds(systemClock),

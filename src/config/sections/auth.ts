@@ -42,6 +42,11 @@ export const Auth = group({
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./auth.ts:auth')
     .optional()
     .describe('Your own handlers as `path:export`: an `Auth` of `@langchain/langgraph-sdk/auth`.'),
+  authorization_servers: list()
+    .default([])
+    .describe(
+      'Who issues the tokens that your handlers take, as addresses: MCP clients get one there by themselves. With `jwt.issuer`, that one is asked.',
+    ),
   cache: Cache.optional().describe('Keeps what `authenticate` of your handlers answered.'),
   disable_studio_auth: flag()
     .default(true)

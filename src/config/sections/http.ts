@@ -62,6 +62,9 @@ export const Http = group({
     cancel_on_disconnect: flag()
       .default(false)
       .describe('Cancels the run of a tool call when its client goes away.'),
+    base_url: text()
+      .optional()
+      .describe('Where MCP clients reach this server; what the request says without it.'),
   }).prefault({}),
   openai: group({
     enabled: flag()

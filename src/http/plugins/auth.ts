@@ -24,6 +24,8 @@ export interface AuthOptions {
   readonly authenticate: Authenticate | undefined;
   /** There are users, and not only keys: the user's own handlers, or an identity provider. */
   readonly has_users: boolean;
+  /** Who issues the tokens of users, for clients that get one there by themselves. */
+  readonly issuers: readonly string[];
 }
 
 /** Finds out who sends a request, unless that is known. Throws when they must not come in. */
