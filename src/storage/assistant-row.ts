@@ -1,6 +1,8 @@
 import { toJson } from '../core/json.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Reader, Transaction } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
+import { openJson } from './encryption/open-row.ts';
 import { decode } from './json.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from './visibility.ts';
@@ -8,7 +10,17 @@ import { VISIBLE_ASSISTANTS, type Visibility, visible } from './visibility.ts';
 /** What each version keeps, and `assistants` a copy of from the current one. */
 export const VERSIONED = raw('graph_id, name, description, config, context, metadata, version');
 export const COLUMNS = sql`assistant_id, ${VERSIONED}, created_at, updated_at`;
-export const JSON_COLUMNS = ['config', 'context', 'metadata'] as const;
+
+/** What they are sealed as, in `assistant_versions` too: the database copies them from one to the other. */
+export const ASSISTANT = { config: 'assistants.config', context: 'assistants.context' };
+
+/** A row of either table with its JSON as values. */
+export function assistantOf<Row extends Pick<Assistant, 'config' | 'context' | 'metadata'>>(
+  cipher: Cipher,
+  row: Row,
+): Row {
+  return openJson<Pick<Assistant, 'config' | 'context'>>(cipher, decode(row, ['metadata']), ASSISTANT) as Row;
+}
 
 export async function findAssistant(
   reader: Reader,
@@ -17,14 +29,15 @@ export async function findAssistant(
 ): Promise<Assistant | undefined> {
   const wanted = all([sql`assistant_id = ${assistant_id}`, visible(VISIBLE_ASSISTANTS, visibility)]);
   const row = await reader.get<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
-  return row && decode(row, JSON_COLUMNS);
+  return row && assistantOf(reader.cipher, row);
 }
 
 /** To be followed by what happens when the id is taken. */
-export function insertInto(assistant: Assistant): Sql {
+export function insertInto(cipher: Cipher, assistant: Assistant): Sql {
   const { assistant_id, graph_id, name, description, config, context, metadata, version } = assistant;
   return sql`insert into assistants (${COLUMNS}) values (${assistant_id}, ${graph_id}, ${name}, ${description},
-    ${toJson(config)}, ${toJson(context)}, ${toJson(metadata)}, ${version}, ${assistant.created_at},
+    ${cipher.sealJson(ASSISTANT.config, toJson(config))}, ${cipher.sealJson(ASSISTANT.context, toJson(context))},
+    ${toJson(metadata)}, ${version}, ${assistant.created_at},
     ${assistant.updated_at})`;
 }
 

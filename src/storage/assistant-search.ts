@@ -1,7 +1,7 @@
 import type { Assistant, AssistantFilter, AssistantSearch } from '../schemas/assistants.ts';
-import { COLUMNS, JSON_COLUMNS } from './assistant-row.ts';
+import { assistantOf, COLUMNS } from './assistant-row.ts';
 import type { Reader } from './db.ts';
-import { decode, isOneOf } from './json.ts';
+import { isOneOf } from './json.ts';
 import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.ts';
 import { countRows } from './search/count.ts';
 import { findIds } from './search/find.ts';
@@ -34,7 +34,7 @@ export async function searchAssistants(
   const wanted = all([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
   const rows = await reader.all<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
-  return ids.flatMap((id) => byId.get(id) ?? []).map((row) => decode(row, JSON_COLUMNS));
+  return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
 }
 
 export function countAssistants(

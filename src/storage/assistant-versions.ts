@@ -1,7 +1,7 @@
 import type { Assistant, AssistantVersion, AssistantVersionsSearch } from '../schemas/assistants.ts';
-import { findAssistant, JSON_COLUMNS, VERSIONED } from './assistant-row.ts';
+import { assistantOf, findAssistant, VERSIONED } from './assistant-row.ts';
 import type { Db } from './db.ts';
-import { contains, decode } from './json.ts';
+import { contains } from './json.ts';
 import { all, sql } from './sql.ts';
 
 export async function listVersions(
@@ -13,7 +13,7 @@ export async function listVersions(
   const rows = await db.all<AssistantVersion>(sql`
     select assistant_id, ${VERSIONED}, created_at from assistant_versions where ${wanted}
     order by version desc limit ${limit} offset ${offset}`);
-  return rows.map((row) => decode(row, JSON_COLUMNS));
+  return rows.map((row) => assistantOf(db.cipher, row));
 }
 
 export function setLatestVersion(

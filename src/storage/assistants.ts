@@ -6,10 +6,11 @@ import type {
   AssistantVersion,
   AssistantVersionsSearch,
 } from '../schemas/assistants.ts';
-import { findAssistant, insertInto, keepVersion } from './assistant-row.ts';
+import { ASSISTANT, findAssistant, insertInto, keepVersion } from './assistant-row.ts';
 import { countAssistants, searchAssistants } from './assistant-search.ts';
 import { listVersions, setLatestVersion } from './assistant-versions.ts';
 import type { Db } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
 import { merged } from './json.ts';
 import { join, type Sql, sql } from './sql.ts';
 import { deleteSystemExcept, upsertSystem } from './system-assistants.ts';
@@ -30,7 +31,9 @@ export function assistantRepository(db: Db) {
     /** With its first version. False when the id is taken. */
     insert(assistant: Assistant): Promise<boolean> {
       return db.transaction('promised', async (tx) => {
-        const inserted = await tx.run(sql`${insertInto(assistant)} on conflict (assistant_id) do nothing`);
+        const inserted = await tx.run(
+          sql`${insertInto(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
+        );
         if (inserted > 0) await keepVersion(tx, assistant.assistant_id);
         return inserted > 0;
       });
@@ -106,20 +109,23 @@ function updateAssistant(
     const next = sql`version = 1 + (
       select max(version) from assistant_versions where assistant_id = ${assistant_id})`;
     await tx.run(sql`
-      update assistants set ${join([next, ...assignments(change(stored))], ', ')}
+      update assistants set ${join([next, ...assignments(tx.cipher, change(stored))], ', ')}
       where assistant_id = ${assistant_id}`);
     await keepVersion(tx, assistant_id);
     return findAssistant(tx, assistant_id);
   });
 }
 
-function assignments({ graph_id, name, description, config, context, metadata }: AssistantChanges): Sql[] {
+function assignments(
+  cipher: Cipher,
+  { graph_id, name, description, config, context, metadata }: AssistantChanges,
+): Sql[] {
   const given = [
     graph_id !== undefined && sql`graph_id = ${graph_id}`,
     name !== undefined && sql`name = ${name}`,
     description !== undefined && sql`description = ${description}`,
-    config && sql`config = ${toJson(config)}`,
-    context && sql`context = ${toJson(context)}`,
+    config && sql`config = ${cipher.sealJson(ASSISTANT.config, toJson(config))}`,
+    context && sql`context = ${cipher.sealJson(ASSISTANT.context, toJson(context))}`,
     metadata && sql`metadata = ${merged('metadata', metadata)}`,
   ];
   return given.filter((assignment) => typeof assignment === 'object');

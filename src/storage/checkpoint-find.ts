@@ -1,6 +1,7 @@
+import { metadataContains } from './checkpoint-metadata.ts';
 import { HEAD, type Head, type StoredCheckpoint, withValues } from './checkpoint-rows.ts';
 import type { Db } from './db.ts';
-import { contains } from './json.ts';
+import type { Cipher } from './encryption/cipher.ts';
 import { all, type Sql, sql } from './sql.ts';
 
 /** Which checkpoints: each condition narrows. Newest first. */
@@ -18,19 +19,19 @@ export interface CheckpointQuery {
 
 export async function findCheckpoints(db: Db, query: CheckpointQuery): Promise<StoredCheckpoint[]> {
   const heads = await db.all<Head>(sql`
-    select ${HEAD} from checkpoints where ${all(conditions(query))}
+    select ${HEAD} from checkpoints where ${all(conditions(db.cipher, query))}
     order by checkpoint_id desc ${limited(query.limit)}`);
   return withValues(db, heads);
 }
 
-function conditions(query: CheckpointQuery): (Sql | undefined)[] {
+function conditions(cipher: Cipher, query: CheckpointQuery): (Sql | undefined)[] {
   const { thread_id, ns, checkpoint_id, before_id, metadata } = query;
   return [
     thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
     ns === undefined ? undefined : sql`ns = ${ns}`,
     checkpoint_id === undefined ? undefined : sql`checkpoint_id = ${checkpoint_id}`,
     before_id === undefined ? undefined : sql`checkpoint_id < ${before_id}`,
-    metadata === undefined ? undefined : sql`${contains('metadata', metadata)}`,
+    metadata === undefined ? undefined : metadataContains(cipher, 'metadata', metadata),
   ];
 }
 

@@ -1,6 +1,6 @@
+import { metadataContains } from './checkpoint-metadata.ts';
 import { removeLooseBlobs } from './checkpoint-remove.ts';
 import type { Transaction } from './db.ts';
-import { contains } from './json.ts';
 import { sql } from './sql.ts';
 
 /**
@@ -38,7 +38,7 @@ function removeOlder(tx: Transaction, thread_id: string, newest_id: string): Pro
       needed (ns, checkpoint_id) as (
         select c.ns, c.checkpoint_id from last cross join checkpoints c
         where c.thread_id = ${thread_id} and c.ns = last.ns and c.checkpoint_id = last.checkpoint_id
-          and (c.ns not like '%:%' or ${contains('c.metadata', { parents: { '': newest_id } })})
+          and (c.ns not like '%:%' or ${metadataContains(tx.cipher, 'c.metadata', { parents: { '': newest_id } })})
         union
         select c.ns, c.parent_id from needed n cross join checkpoints c
         where c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id

@@ -1,4 +1,6 @@
 import { type Fence, writeUnder } from './checkpoint-fence.ts';
+import { sealMetadata } from './checkpoint-metadata.ts';
+import { BLOB_VALUE, CHECKPOINT } from './checkpoint-rows.ts';
 import type { Db, Durability, Transaction } from './db.ts';
 import type { BlobRow } from './growing-list.ts';
 import { insertRows } from './insert-rows.ts';
@@ -50,10 +52,12 @@ async function parentExists(tx: Transaction, { thread_id, ns, parent_id }: NewCh
 }
 
 async function insertCheckpoint(tx: Transaction, row: NewCheckpoint): Promise<void> {
+  const checkpoint = tx.cipher.sealJson(CHECKPOINT, row.checkpoint);
+  const metadata = sealMetadata(tx.cipher, row.metadata);
   await tx.run(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, run_id, checkpoint, versions, metadata)
-    values (${row.thread_id}, ${row.ns}, ${row.checkpoint_id}, ${row.parent_id}, ${row.run_id}, ${row.checkpoint},
-      ${row.versions}, ${row.metadata})
+    values (${row.thread_id}, ${row.ns}, ${row.checkpoint_id}, ${row.parent_id}, ${row.run_id}, ${checkpoint},
+      ${row.versions}, ${metadata})
     on conflict (thread_id, ns, checkpoint_id) do update set parent_id = excluded.parent_id,
       checkpoint = excluded.checkpoint, versions = excluded.versions, metadata = excluded.metadata`);
 }
@@ -67,7 +71,7 @@ function insertBlobs(tx: Transaction, { thread_id, ns, blobs }: NewCheckpoint): 
       (
         blob,
       ) => sql`(${thread_id}, ${ns}, ${blob.channel}, ${blob.version}, ${blob.base_version}, ${blob.appends},
-        ${blob.type}, ${blob.value})`,
+        ${blob.type}, ${tx.cipher.sealBytes(BLOB_VALUE, blob.value)})`,
     ),
     sql`on conflict (thread_id, ns, channel, version) do nothing`,
   );

@@ -1,3 +1,4 @@
+import { openMetadata } from './checkpoint-metadata.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
 import type { WriteRow } from './checkpoint-writes.ts';
 import type { Reader } from './db.ts';
@@ -20,8 +21,13 @@ export interface StoredCheckpoint extends CheckpointKey {
   value(channel: string, version: string): StoredValue | undefined;
 }
 
-/** A row of `checkpoints`. */
+/** A row of `checkpoints`, as it is stored. */
 export type Head = Omit<StoredCheckpoint, 'writes' | 'value'>;
+
+/** What they are sealed as. */
+export const CHECKPOINT = 'checkpoints.checkpoint';
+export const BLOB_VALUE = 'checkpoint_blobs.value';
+export const WRITE_VALUE = 'checkpoint_writes.value';
 
 /** The columns of a `Head`. */
 export const HEAD = raw('thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata');
@@ -36,6 +42,7 @@ export async function withValues(
   channels?: readonly string[],
 ): Promise<StoredCheckpoint[]> {
   if (heads.length === 0) return [];
+  const { cipher } = reader;
   const present = new Set<string>();
   const blobs = new Map<string, Map<string, BlobRow>>();
   const writes = new Map<string, WriteRow[]>();
@@ -44,10 +51,17 @@ export async function withValues(
       row;
     if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
     else if (row.kind === 'blob') {
-      const blob = { channel, version, base_version, appends: number, type, value };
+      const blob = {
+        channel,
+        version,
+        base_version,
+        appends: number,
+        type,
+        value: cipher.openBytes(BLOB_VALUE, value),
+      };
       at(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const write = { task_id, idx: number, channel, type, value };
+      const write = { task_id, idx: number, channel, type, value: cipher.openBytes(WRITE_VALUE, value) };
       at(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
@@ -60,7 +74,13 @@ export async function withValues(
         channel,
         version,
       );
-    return { ...head, writes: at(writes, key, () => []).sort(byTask), value };
+    return {
+      ...head,
+      checkpoint: cipher.openJson(CHECKPOINT, head.checkpoint),
+      metadata: openMetadata(cipher, head.metadata),
+      writes: at(writes, key, () => []).sort(byTask),
+      value,
+    };
   });
 }
 

@@ -1,5 +1,6 @@
 import { type Fence, writeUnder } from './checkpoint-fence.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
+import { WRITE_VALUE } from './checkpoint-rows.ts';
 import type { Db, Durability, Transaction } from './db.ts';
 import { insertRows } from './insert-rows.ts';
 import { list, sql } from './sql.ts';
@@ -58,7 +59,7 @@ function insertWrites(tx: Transaction, request: NewWrites): Promise<void> {
         type,
         value,
       }) => sql`(${thread_id}, ${ns}, ${checkpoint_id}, ${task_id}, ${idx}, ${channel},
-        ${type}, ${value}, ${run_id})`,
+        ${type}, ${tx.cipher.sealBytes(WRITE_VALUE, value)}, ${run_id})`,
     ),
     sql`on conflict (thread_id, ns, checkpoint_id, task_id, idx, superseded_by) do update
       set channel = excluded.channel, type = excluded.type, value = excluded.value where excluded.idx < 0`,

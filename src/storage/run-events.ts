@@ -1,4 +1,5 @@
 import type { Db, Transaction } from './db.ts';
+import { openText } from './encryption/open-row.ts';
 import { insertRows } from './insert-rows.ts';
 import { join, list, type Sql, sql } from './sql.ts';
 import { NOW } from './time.ts';
@@ -17,27 +18,33 @@ export interface Frame {
 /** What a reader holds of a log at once: a client that never reads keeps it for as long as it likes. */
 const PAGE_BYTES = 128 * 1024;
 
+/** What it is sealed as. */
+export const EVENT_DATA = 'run_events.data';
+const SEALED = { data: EVENT_DATA };
+
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
 /** The event logs of all runs: appended by the holder of the lease (`AttemptWrites`), read by anybody from any position. */
 export function runEventRepository(db: Db) {
   return {
     /** The next frames: at most `limit`, and none that begins beyond `PAGE_BYTES`. Their sizes are known without reading them. */
-    readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
-      return db.all<Frame>(sql`select seq, event, data from run_events
+    async readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
+      const rows = await db.all<Frame>(sql`select seq, event, data from run_events
         where run_id = ${run_id} and seq > ${seq} and seq <= (
           select max(seq) from (
             select seq, sum(octet_length(data)) over (order by seq) - octet_length(data) as bytes_before
             from run_events where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}
           ) sized where bytes_before < ${PAGE_BYTES}
         ) order by seq`);
+      return rows.map((row) => openText(db.cipher, row, SEALED));
     },
 
     /** All of a run whose names begin with one of these. */
-    readNamed(run_id: string, beginnings: readonly string[]): Promise<Frame[]> {
+    async readNamed(run_id: string, beginnings: readonly string[]): Promise<Frame[]> {
       const names = beginnings.map((name) => sql`substr(event, 1, ${name.length}) = ${name}`);
-      return db.all<Frame>(sql`select seq, event, data from run_events
+      const rows = await db.all<Frame>(sql`select seq, event, data from run_events
         where run_id = ${run_id} and (${join(names, ' or ')}) order by seq`);
+      return rows.map((row) => openText(db.cipher, row, SEALED));
     },
 
     /** 0 when nothing is logged. */
@@ -72,7 +79,9 @@ export function insertFrames(tx: Transaction, run_id: string, frames: readonly F
   return insertRows(
     tx,
     sql`run_events (run_id, seq, event, data)`,
-    frames.map((frame) => sql`(${run_id}, ${frame.seq}, ${frame.event}, ${frame.data})`),
+    frames.map(
+      ({ seq, event, data }) => sql`(${run_id}, ${seq}, ${event}, ${tx.cipher.sealText(EVENT_DATA, data)})`,
+    ),
     sql`on conflict (run_id, seq) do nothing`,
   );
 }

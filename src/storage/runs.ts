@@ -1,6 +1,7 @@
 import type { Run, RunField } from '../schemas/runs.ts';
 import type { Db } from './db.ts';
-import { decode, isOneOf } from './json.ts';
+import { isOneOf } from './json.ts';
+import { runOf } from './run-row.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
 import { ofVisibleThread, type Visibility } from './visibility.ts';
 
@@ -38,7 +39,7 @@ export function runRepository(db: Db) {
         ofVisibleThread('runs.thread_id', visibility),
       ]);
       const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
-      return row && decode(row, ['metadata', 'kwargs']);
+      return row && runOf(db.cipher, row);
     },
 
     /** Newest first. */
@@ -51,7 +52,7 @@ export function runRepository(db: Db) {
       const rows = await db.all<Run>(sql`
         select ${columns(select)} from runs where ${wanted}
         order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
-      return rows.map((row) => decode(row, ['metadata', 'kwargs']));
+      return rows.map((row) => runOf(db.cipher, row));
     },
 
     /** True when the thread has one of them, in any state. */

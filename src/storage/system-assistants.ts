@@ -8,7 +8,7 @@ import { sql } from './sql.ts';
 export function upsertSystem(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('promised', async (tx) => {
     for (const assistant of assistants) {
-      await tx.run(sql`${insertInto(assistant)}
+      await tx.run(sql`${insertInto(tx.cipher, assistant)}
         on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
           config = case when assistants.version = 1 then excluded.config else assistants.config end,
           context = case when assistants.version = 1 then excluded.context else assistants.context end`);

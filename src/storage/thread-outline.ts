@@ -1,4 +1,6 @@
-import { isObject, storable, toJson } from '../core/json.ts';
+import { isObject, type JsonObject, storable, toJson } from '../core/json.ts';
+import { blind } from './encryption/blind.ts';
+import type { Cipher } from './encryption/cipher.ts';
 import { contains } from './json.ts';
 import { type MetadataFilter, metadataMatches } from './metadata-filter.ts';
 import { all, any, type Sql, sql } from './sql.ts';
@@ -34,13 +36,31 @@ export function stateText(values: unknown): StateText {
   return { text: storable(`{${whole.join()}}`), outline: storable(`{${short.join()}}`) };
 }
 
+/** As what it is blinded. */
+const OUTLINE = 'threads.outline';
+
+/** The outline as it is stored. Of large members it says nothing when it is blinded: nobody could look into them. */
+export function sealedOutline(cipher: Cipher, outline: string): string {
+  if (!cipher.on) return outline;
+  const short = Object.entries(JSON.parse(outline)).filter(([, value]) => value !== LARGE);
+  return toJson(blind(cipher, OUTLINE, Object.fromEntries(short)));
+}
+
 /** What the outline of a thread allows whose values contain `wanted`: the filter for its index. */
-export function outlineFilter(wanted: Record<string, unknown>): MetadataFilter {
+export function outlineFilter(cipher: Cipher, wanted: Record<string, unknown>): MetadataFilter {
+  if (cipher.on) {
+    // Not blinded is what is older than the encryption.
+    return { any: [{ contains: blind(cipher, OUTLINE, wanted) as JsonObject }, { contains: wanted }] };
+  }
   return { all: Object.entries(wanted).map((member) => ({ any: inOutline(...member) })) };
 }
 
-/** Whether the values of a thread contain `wanted`, exactly. A state is read only for a member that is large. */
-export function hasValues(wanted: Record<string, unknown>): Sql {
+/**
+ * Whether the values of a thread contain `wanted`, exactly. A state is read only for a member that is large; not when it
+ * is sealed, and then none of it matches.
+ */
+export function hasValues(cipher: Cipher, wanted: Record<string, unknown>): Sql {
+  if (cipher.on) return metadataMatches(OUTLINE, outlineFilter(cipher, wanted));
   return all(
     Object.entries(wanted).map(([key, value]) => {
       const [large, short] = inOutline(key, value).map((filter) =>

@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import { toJson } from '../core/json.ts';
 import type { Thread, ThreadField } from '../schemas/threads.ts';
 import type { Reader, Transaction } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
+import { openJson } from './encryption/open-row.ts';
 import { decode } from './json.ts';
 import { all, raw, type Sql, sql } from './sql.ts';
 import { type Ttl, ttlValues } from './thread-ttl.ts';
@@ -30,15 +32,15 @@ export function selectThreads(selection: ThreadSelection, more = raw('')): Sql {
 
 /** Adds a thread that has no state yet. False when the id is taken. */
 export async function insertThread(
-  writer: Pick<Transaction, 'run'>,
+  writer: Pick<Transaction, 'run' | 'cipher'>,
   thread: Thread,
   ttl: Ttl | undefined,
 ): Promise<boolean> {
   const inserted = await writer.run(sql`
     insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
       ttl_strategy, ttl_minutes, expires_at)
-    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)}, ${toJson(thread.config)},
-      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
+    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
+      ${writer.cipher.sealJson(THREAD.config, toJson(thread.config))},      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
     on conflict (thread_id) do nothing`);
   return inserted > 0;
 }
@@ -51,8 +53,16 @@ export async function findThread(
 ): Promise<Thread | undefined> {
   const wanted = all([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
   const row = await reader.get<ThreadRow>(sql`${selectThreads(selection)} where ${wanted}`);
-  return row && threadOf(row);
+  return row && threadOf(reader.cipher, row);
 }
+
+/** What a thread's columns are sealed as, those of its state too. */
+export const THREAD = {
+  config: 'threads.config',
+  error: 'threads.error',
+  interrupts: 'threads.interrupts',
+  values: 'thread_values.value',
+};
 
 export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
 
@@ -60,13 +70,7 @@ export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['inter
  * Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2).
  * A first run may end without ever coming to a state: then there is an error alone.
  */
-export function threadOf(row: ThreadRow): Thread {
-  const { interrupts, error, ...thread } = decode(row, [
-    'metadata',
-    'config',
-    'values',
-    'error',
-    'interrupts',
-  ]);
+export function threadOf(cipher: Cipher, row: ThreadRow): Thread {
+  const { interrupts, error, ...thread } = openJson(cipher, decode(row, ['metadata']), THREAD);
   return interrupts || error ? { ...thread, error, interrupts: interrupts ?? {} } : thread;
 }

@@ -1,5 +1,6 @@
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../schemas/threads.ts';
 import type { Reader } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
 import { isOneOf } from './json.ts';
 import { lookUp } from './look-up.ts';
 import { asksForNothing, everyFilter, metadataMatches } from './metadata-filter.ts';
@@ -30,12 +31,12 @@ export async function searchThreads(
   const ids =
     query.sort_by === 'status'
       ? await idsByStatus(reader, query, visibility)
-      : await findIds(reader, pageOf(query, visibility, query.sort_by));
+      : await findIds(reader, pageOf(reader.cipher, query, visibility, query.sort_by));
   return load(reader, ids, query, visibility);
 }
 
 export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: Visibility): Promise<number> {
-  const wanted = filterOf(filter, visibility);
+  const wanted = filterOf(reader.cipher, filter, visibility);
   const { status } = filter;
   if (status && status !== 'busy' && wanted.where.length === 1) return countOfStatus(reader, status);
   return countRows(reader, wanted);
@@ -51,9 +52,11 @@ async function load(
   if (ids.length === 0) return [];
   const wanted = all([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
   const rows = await reader.all<ThreadRow>(sql`
-    ${selectThreads(select, partColumns(Object.values(parts)))} where ${wanted}`);
-  const names = Object.keys(parts);
-  const threads = rows.map((row) => ({ ...takeParts(row, names), ...threadOf(row) }));
+    ${selectThreads(select, partColumns(reader.cipher, Object.values(parts)))} where ${wanted}`);
+  const threads = rows.map((row) => ({
+    ...takeParts(reader.cipher, row, parts),
+    ...threadOf(reader.cipher, row),
+  }));
   const byId = new Map(threads.map((thread) => [thread.thread_id, thread]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
@@ -74,7 +77,7 @@ async function idsByStatus(
     const skipped =
       offset === 0 ? 0 : Math.min(offset, await countThreads(reader, { ...query, status }, visibility));
     const limit = query.limit - found.length;
-    const page = pageOf({ ...query, status, limit, offset }, visibility, 'thread_id');
+    const page = pageOf(reader.cipher, { ...query, status, limit, offset }, visibility, 'thread_id');
     offset -= skipped;
     if (offset === 0) found.push(...(await findIds(reader, page)));
     if (found.length === query.limit) break;
@@ -83,12 +86,13 @@ async function idsByStatus(
 }
 
 function pageOf(
+  cipher: Cipher,
   query: ThreadSearch,
   visibility: Visibility | undefined,
   sort: Exclude<ThreadSearch['sort_by'], 'status'>,
 ): TablePage {
   return {
-    ...filterOf(query, visibility),
+    ...filterOf(cipher, query, visibility),
     id: 'threads.thread_id',
     sort: raw(`threads.${sort}`),
     order: query.sort_order,
@@ -98,6 +102,7 @@ function pageOf(
 }
 
 function filterOf(
+  cipher: Cipher,
   { ids, metadata, values, status }: Filter,
   visibility: Visibility | undefined,
 ): TableFilter {
@@ -107,14 +112,14 @@ function filterOf(
     table: 'threads',
     contained: [
       { column: 'metadata', filter: wanted },
-      ...(values ? [{ column: 'outline', filter: outlineFilter(values) } as const] : []),
+      ...(values ? [{ column: 'outline', filter: outlineFilter(cipher, values) } as const] : []),
     ],
     where: present([
       some && isOneOfThese(some),
       visibility?.ids && isOneOfThese(visibility.ids),
       status && is(status),
       asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
-      values && Object.keys(values).length > 0 ? hasValues(values) : undefined,
+      values && Object.keys(values).length > 0 ? hasValues(cipher, values) : undefined,
     ]),
     narrowing: present([
       some && isOneOf('threads.thread_id', some),

@@ -5,8 +5,8 @@ import { merged } from './json.ts';
 import { lockThread } from './queue/thread-lock.ts';
 import { sql } from './sql.ts';
 import { addThreadEvent, type ThreadEvent } from './thread-log.ts';
-import { stateText } from './thread-outline.ts';
-import { findThread } from './thread-row.ts';
+import { sealedOutline, stateText } from './thread-outline.ts';
+import { findThread, THREAD } from './thread-row.ts';
 import { EXPIRY_AFTER_STATE } from './thread-ttl.ts';
 
 /** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
@@ -49,7 +49,7 @@ export async function settleThread(
   const asked = Object.keys(interrupts).length > 0;
   // Null says that the thread never had a state.
   const kept = asked
-    ? sql`${toJson(interrupts)}`
+    ? sql`${db.cipher.sealJson(THREAD.interrupts, toJson(interrupts))}`
     : sql`case when interrupts is null then interrupts else '{}' end`;
   await db.run(sql`update threads set status = ${status}, interrupts = ${kept}
     where thread_id = ${thread_id} and status <> 'error'
@@ -57,15 +57,17 @@ export async function settleThread(
 }
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
+  const { cipher } = tx;
   const { text, outline } = stateText(state.values);
   // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
   await tx.run(sql`
-    update threads set status = ${state.status}, error = null, interrupts = ${toJson(state.interrupts)},
+    update threads set status = ${state.status}, error = null,
+      interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(state.interrupts))},
       config = case when interrupts is null then '{"configurable":{}}' else config end,
-      outline = ${outline}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      outline = ${sealedOutline(cipher, outline)}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${text})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.sealJson(THREAD.values, text)})
     on conflict (thread_id) do update set value = excluded.value`);
 }

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
+import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
 
@@ -40,7 +41,12 @@ export async function openApp(parts: AppParts) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
   const { config } = await loadConfig({
     cwd,
-    environment: { DATABASE_URI: `sqlite:${join(folder, 'server.db')}`, PORT: '0', ...environment },
+    environment: {
+      DATABASE_URI: `sqlite:${join(folder, 'server.db')}`,
+      PORT: '0',
+      ...ENCRYPTION_OF_TESTS,
+      ...environment,
+    },
   });
   const log: LogLine[] = [];
   const app = await createApp(

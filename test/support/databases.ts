@@ -7,10 +7,7 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
 import { entropy } from '../../src/core/random.ts';
 import type { Db } from '../../src/storage/db.ts';
-import { aesSealer } from '../../src/storage/encryption/aes.ts';
 import { type Cipher, plainCipher } from '../../src/storage/encryption/cipher.ts';
-import { type GivenKey, keyRing } from '../../src/storage/encryption/key-ring.ts';
-import type { Sealer } from '../../src/storage/encryption/sealer.ts';
 import { SealingCipher } from '../../src/storage/encryption/sealing-cipher.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { openPostgres } from '../../src/storage/engines/postgres.ts';
@@ -23,6 +20,7 @@ import { POSTGRES_PARSERS } from '../../src/storage/engines/postgres-types.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { raw } from '../../src/storage/sql.ts';
+import { sealerOfTests, testSealer } from './encryption.ts';
 
 /** An empty database, with our tables unless told otherwise. One at a time; close it with `await using`. */
 export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
@@ -30,24 +28,22 @@ export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
 /** A real server instead of PGlite: each test gets a schema of its own there. */
 export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];
 
-/** A key of 32 bytes, for tests of encryption. */
-export const TEST_KEY = 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
-
-/** AES, as a server with this key and these fallback keys has it. */
-export function testSealer(key: GivenKey = TEST_KEY, fallback: readonly GivenKey[] = []): Sealer {
-  return aesSealer(keyRing(key, fallback), entropy());
-}
-
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
   describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
   describe(`${name} on PostgreSQL`, () => tests(migratedFirst(postgres())));
 }
 
+/** The same tests also with encryption at rest, which must change nothing that they see. */
+export function describePlainAndEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
+  describeEachDatabase(name, tests);
+  describeEncrypted(name, tests);
+}
+
 /** The same tests on each engine with encryption at rest. */
 export function describeEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
-  describe(`${name} on SQLite, encrypted`, () => tests(unlockedFirst(sqliteFiles())));
-  describe(`${name} on PostgreSQL, encrypted`, () => tests(unlockedFirst(postgres())));
+  describe(`${name} on SQLite, encrypted`, () => tests(migratedFirst(sqliteFiles(), testSealer())));
+  describe(`${name} on PostgreSQL, encrypted`, () => tests(migratedFirst(postgres(), testSealer())));
 }
 
 /** The same tests on each engine, without encryption and with it. */
@@ -67,20 +63,12 @@ export function describePgvector(name: string, tests: (open: OpenDatabase) => vo
   describe(`${name} on PostgreSQL with pgvector`, () => tests(migratedFirst(pgvectorInProcess)));
 }
 
-function unlockedFirst(open: Open): OpenDatabase {
-  return async () => {
-    const cipher = new SealingCipher(testSealer());
-    const db = await open(cipher);
-    await migrate(db);
-    await unlock(db, cipher, entropy());
-    return db;
-  };
-}
-
-function migratedFirst(open: Open): OpenDatabase {
+function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
-    const db = await open();
+    const cipher = sealer && new SealingCipher(sealer);
+    const db = await open(cipher);
     if (migrated) await migrate(db);
+    if (migrated && cipher) await unlock(db, cipher, entropy());
     return db;
   };
 }

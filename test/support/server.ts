@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from '@langchain/langgraph-sdk';
+import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FIXTURES = join(ROOT, 'test/fixtures/graphs/agent.config.yaml');
@@ -135,6 +136,7 @@ export class TestServer implements AsyncDisposable {
       env: {
         PATH: process.env['PATH'],
         DATABASE_URI: `sqlite:${this.database}`,
+        ...ENCRYPTION_OF_TESTS,
         ...(api_keys ? { AGENT_SERVER_API_KEYS: api_keys.join(',') } : {}),
         ...env,
       },

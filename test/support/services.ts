@@ -20,6 +20,7 @@ import type { SystemDefaults } from '../../src/services/system-assistants.ts';
 import { threadStateService } from '../../src/services/thread-state.ts';
 import { threadService } from '../../src/services/threads.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { sealerOfTests } from './encryption.ts';
 import { policy } from './webhook-policy.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
@@ -129,7 +130,11 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
 
 async function temporaryStorage(): Promise<Storage> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-services-'));
-  const storage = await openStorage({ url: `sqlite:${join(folder, 'server.db')}`, synchronous: 'normal' });
+  const storage = await openStorage({
+    url: `sqlite:${join(folder, 'server.db')}`,
+    synchronous: 'normal',
+    sealer: sealerOfTests(),
+  });
   return {
     ...storage,
     async [Symbol.asyncDispose]() {

@@ -3,6 +3,7 @@ import type { CancelAction, RunKwargs } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Reader, Transaction } from '../db.ts';
+import { KWARGS, RUN_ERROR } from '../run-row.ts';
 import { all as every, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
@@ -97,7 +98,7 @@ async function ownTheirThread(tx: Transaction, rows: readonly QueueRow[]): Promi
     sql`select kwargs from runs where run_id in ${list(rows.map((row) => row.run_id))}`,
   );
   return runs.some(({ kwargs: text }) => {
-    const kwargs = JSON.parse(text) as Partial<RunKwargs>;
+    const kwargs = JSON.parse(tx.cipher.openJson(KWARGS, text)) as Partial<RunKwargs>;
     return kwargs.temporary === true && kwargs['on_completion'] !== 'keep';
   });
 }
@@ -137,7 +138,7 @@ function interrupt(
   run_ids: string[],
   { error, reason = error.message }: Cancellation,
 ): Promise<number> {
-  return tx.run(sql`update runs set status = 'interrupted', error = ${toJson(error)}, cancel_reason = ${reason},
+  return tx.run(sql`update runs set status = 'interrupted', error = ${tx.cipher.sealJson(RUN_ERROR, toJson(error))}, cancel_reason = ${reason},
     updated_at = ${NOW}, ended_at = ${NOW} where run_id in ${list(run_ids)}`);
 }
 

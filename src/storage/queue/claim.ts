@@ -1,6 +1,6 @@
 import type { Run } from '../../schemas/runs.ts';
 import type { Db, Transaction } from '../db.ts';
-import { decode } from '../json.ts';
+import { runOf } from '../run-row.ts';
 import { type DialectSql, list, raw, sql } from '../sql.ts';
 import { openThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
@@ -63,7 +63,7 @@ async function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
       attempt`);
-  return rows.map((row) => decode(row, ['metadata', 'kwargs']));
+  return rows.map((row) => runOf(tx.cipher, row));
 }
 
 /** A place in the queue whose run is gone must not keep the others waiting: nothing will ever come of it. */

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { Transaction } from '../db.ts';
+import { EVENT_DATA } from '../run-events.ts';
 import { raw, sql } from '../sql.ts';
 import { nowPlus } from '../time.ts';
 
@@ -22,9 +23,10 @@ export async function endLog(
   ending: Ending,
   keep_ms: number,
 ): Promise<void> {
+  const data = tx.cipher.sealText(EVENT_DATA, JSON.stringify(ending));
   await tx.run(sql`
     insert into run_events (run_id, seq, event, data)
-    select ${run_id}${castUuid(tx)}, coalesce(max(seq), 0) + 1, ${END_EVENT}, ${JSON.stringify(ending)}
+    select ${run_id}${castUuid(tx)}, coalesce(max(seq), 0) + 1, ${END_EVENT}, ${data}
     from run_events where run_id = ${run_id}`);
   await expireLog(tx, run_id, keep_ms);
 }

@@ -3,6 +3,7 @@ import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import type { Db, Transaction } from '../db.ts';
 import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
+import { KWARGS } from '../run-row.ts';
 import { raw, sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
@@ -146,7 +147,7 @@ async function insertRun(tx: Transaction, run: Run): Promise<boolean> {
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at)
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
-      ${toJson(run.kwargs)}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
+      ${tx.cipher.sealJson(KWARGS, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
     on conflict (run_id) do nothing`);
   return inserted > 0;
 }

@@ -5,9 +5,11 @@ import { type Batch, writeBatch } from '../attempt-writes.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import { noteCronRunEnd } from '../cron-fires.ts';
 import type { Db, Transaction } from '../db.ts';
+import { RUN_ERROR } from '../run-row.ts';
 import { raw, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
-import type { StateText } from '../thread-outline.ts';
+import { type StateText, sealedOutline } from '../thread-outline.ts';
+import { THREAD } from '../thread-row.ts';
 import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Ending, endLog } from './end-log.ts';
@@ -96,12 +98,14 @@ function cancelled(action: CancelAction): RunStatus | 'rollback' {
 
 async function keep(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
   // The reason of a cancel was stored with it and is not overwritten by what the stopped attempt threw.
+  const failure = end.error && tx.cipher.sealJson(RUN_ERROR, toJson(end.error));
   const row = await tx.get<{ error: string | null }>(sql`
-    update runs set status = ${end.status}, error = coalesce(error, ${end.error && toJson(end.error)}),
+    update runs set status = ${end.status}, error = coalesce(error, ${failure}),
       updated_at = ${end.at}, ended_at = ${end.at}
     where run_id = ${lease.run_id} returning error`);
   if (end.leaves_thread) return;
-  await updateThread(tx, lease.thread_id, end.thread, row?.error ?? null, end.at);
+  const error = row?.error ? tx.cipher.openJson(RUN_ERROR, row.error) : null;
+  await updateThread(tx, lease.thread_id, end.thread, error, end.at);
 }
 
 async function updateThread(
@@ -111,14 +115,16 @@ async function updateThread(
   error: string | null,
   at: string,
 ): Promise<void> {
-  const outline = thread.values ? sql`${thread.values.outline}` : raw('outline');
+  const { cipher } = tx;
+  const outline = thread.values ? sql`${sealedOutline(cipher, thread.values.outline)}` : raw('outline');
   await tx.run(sql`
-    update threads set status = ${thread.status}, error = ${error}, interrupts = ${toJson(thread.interrupts)},
-      config = ${toJson(thread.config)}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
+    update threads set status = ${thread.status}, error = ${error && cipher.sealJson(THREAD.error, error)},
+      interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(thread.interrupts))},
+      config = ${cipher.sealJson(THREAD.config, toJson(thread.config))}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${thread.values.text})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.sealJson(THREAD.values, thread.values.text)})
     on conflict (thread_id) do update set value = excluded.value`);
 }

@@ -2,8 +2,11 @@ import { toJson } from '../../core/json.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
 import type { Db, Transaction } from '../db.ts';
+import { EVENT_DATA } from '../run-events.ts';
+import { RUN_ERROR } from '../run-row.ts';
 import { sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
+import { THREAD } from '../thread-row.ts';
 import { NOW, nowPlus } from '../time.ts';
 import { enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueRow } from './cancel.ts';
@@ -90,12 +93,14 @@ async function end(
 }
 
 async function exhaust(tx: Transaction, { run_id, thread_id }: Orphan, error: string): Promise<void> {
+  const { cipher } = tx;
   await tx.run(sql`
     insert into run_events (run_id, seq, event, data)
-    select run_id, (select coalesce(max(seq), 0) + 1 from run_events where run_id = ${run_id}), 'error', ${error}
+    select run_id, (select coalesce(max(seq), 0) + 1 from run_events where run_id = ${run_id}), 'error',
+      ${cipher.sealText(EVENT_DATA, error)}
     from runs where run_id = ${run_id}`);
-  await tx.run(sql`update runs set status = 'error', error = ${error}, updated_at = ${NOW}, ended_at = ${NOW}
+  await tx.run(sql`update runs set status = 'error', error = ${cipher.sealJson(RUN_ERROR, error)}, updated_at = ${NOW}, ended_at = ${NOW}
     where run_id = ${run_id}`);
-  await tx.run(sql`update threads set status = 'error', error = ${error}, updated_at = ${NOW}
+  await tx.run(sql`update threads set status = 'error', error = ${cipher.sealJson(THREAD.error, error)}, updated_at = ${NOW}
     where thread_id = ${thread_id}`);
 }

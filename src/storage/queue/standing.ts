@@ -1,7 +1,8 @@
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import type { Reader } from '../db.ts';
-import { decode } from '../json.ts';
+import { openJson } from '../encryption/open-row.ts';
+import { RUN_ERROR } from '../run-row.ts';
 import { sql } from '../sql.ts';
 import { NOW } from '../time.ts';
 import type { QueueRow } from './cancel.ts';
@@ -54,7 +55,7 @@ export async function timesOf(reader: Reader, run_id: string): Promise<RunTimes 
   const row = await reader.get<RunTimes>(
     sql`select started_at, ended_at, error from runs where run_id = ${run_id}`,
   );
-  return row && decode(row, ['error']);
+  return row && openJson(reader.cipher, row, { error: RUN_ERROR });
 }
 
 /** Workers that live, and how many runs they can execute at once. */

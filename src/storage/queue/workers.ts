@@ -1,7 +1,8 @@
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import type { Db } from '../db.ts';
-import { decode } from '../json.ts';
+import { openJson } from '../encryption/open-row.ts';
+import { RUN_ERROR } from '../run-row.ts';
 import { sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 
@@ -51,7 +52,7 @@ export async function standings(db: Db, worker_id: string): Promise<Standing[]> 
     select q.run_id, q.lease_token as token, q.cancel_action, r.error
     from run_queue q left join runs r on r.run_id = q.run_id
     where q.worker_id = ${worker_id} and q.state = 'running'`);
-  return rows.map((row) => decode(row, ['error']));
+  return rows.map((row) => openJson(db.cipher, row, { error: RUN_ERROR }));
 }
 
 /** Whether the run still waits or executes. */

@@ -4,27 +4,35 @@ import { blind } from '../../../src/storage/encryption/blind.ts';
 import { plainCipher } from '../../../src/storage/encryption/cipher.ts';
 import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
 import { contains } from '../../support/contains.ts';
-import { testSealer } from '../../support/databases.ts';
+import { testSealer } from '../../support/encryption.ts';
 import { RandomJson } from '../../support/random-json.ts';
 
 const cipher = new SealingCipher(testSealer());
 cipher.useTokenKey(Buffer.alloc(32, 7));
 const blinded = (value: unknown) => blind(cipher, 'threads.outline', value);
 
-test('names and structure stay, and no value', () => {
-  const value = { user: { name: 'Ada', age: 36 }, tags: ['a', 'b', 'a'], none: {}, gone: undefined };
-  const token = expect.stringMatching(/^[0-9a-f]{24}$/);
-  expect(blinded(value)).toEqual({
-    user: { name: token, age: token },
-    tags: [token, token, token],
+test('names of members and the structure stay, and no value', () => {
+  const value = {
+    user: { name: 'Ada', age: 36 },
+    tags: ['a', 'b', 'a'],
     none: {},
-  });
+    no: null,
+    gone: undefined,
+  };
+  const token = expect.stringMatching(/^[0-9a-f]{24}$/);
+  const { user, ...rest } = blinded(value) as { user: object };
+  expect(rest).toEqual({ tags: [token, token, token], none: {}, no: null });
+  expect(Object.entries(user)).toEqual([
+    [token, token],
+    [token, token],
+  ]);
   expect(blinded(value)).toEqual(blinded(structuredClone(value)));
 });
 
 test('values are told apart as JSON tells them apart', () => {
   const values = ['1', 1, 'true', true, false, 'null', null, '', 0];
   expect(new Set(values.map(blinded)).size).toBe(values.length);
+  expect(blinded({ in: { a: 'a' } })).not.toEqual(blinded({ in: { b: 'a' } }));
   expect(blinded(JSON.parse('1.0'))).toBe(blinded(1));
   expect(blinded(JSON.parse('1e2'))).toBe(blinded(100));
 });

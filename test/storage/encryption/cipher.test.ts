@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { entropy } from '../../../src/core/random.ts';
 import { plainCipher } from '../../../src/storage/encryption/cipher.ts';
 import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
-import { testSealer } from '../../support/databases.ts';
+import { testSealer } from '../../support/encryption.ts';
 
 const OLD_KEY = 'an old key of 32 bytes, all plain';
 const TEXT = 'the patient is called Ada 🩺';

@@ -1,26 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Sealer } from '../../../src/storage/encryption/sealer.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
-import { postgresSchema, TEST_KEY, TEST_POSTGRES_URI, testSealer } from '../../support/databases.ts';
+import { TEST_KEY, testSealer } from '../../support/encryption.ts';
+import { describeEachPlace } from '../../support/storage-places.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';
 const WRONG = /^The database was encrypted with another key, .* LANGGRAPH_AES_FALLBACK_KEYS\.$/;
 
-const root = mkdtempSync(join(tmpdir(), 'agent-server-unlock-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
-let made = 0;
-
-const places = [{ name: 'SQLite', place: async () => ({ url: `sqlite:${join(root, `${++made}.db`)}` }) }];
-if (TEST_POSTGRES_URI) {
-  places.push({ name: 'PostgreSQL', place: () => postgresSchema(TEST_POSTGRES_URI as string) });
-}
-
-describe.each(places)('a database on $name', ({ place }) => {
+describeEachPlace('an encrypted database', (place) => {
   test('opens again with its key and with no other, nor without one', async () => {
-    const { url } = await place();
+    const url = await place();
     await opened(url, testSealer());
     await opened(url, testSealer());
 
@@ -32,8 +21,8 @@ describe.each(places)('a database on $name', ({ place }) => {
     await opened(url, testSealer());
   });
 
-  test('that began without encryption opens with a key, and then keeps to it', async () => {
-    const { url } = await place();
+  test('may have begun without encryption, and then keeps to its key', async () => {
+    const url = await place();
     await opened(url);
     await opened(url);
     await opened(url, testSealer());
@@ -41,7 +30,7 @@ describe.each(places)('a database on $name', ({ place }) => {
   });
 
   test('is unlocked by several processes at once', async () => {
-    const { url } = await place();
+    const url = await place();
     if (url.startsWith('sqlite:')) return;
     await Promise.all([1, 2, 3].map(() => opened(url, testSealer())));
   });

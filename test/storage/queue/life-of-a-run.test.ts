@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { runEventRepository } from '../../../src/storage/run-events.ts';
 import { sql } from '../../../src/storage/sql.ts';
-import { describeEachDatabase } from '../../support/databases.ts';
+import { threadRepository } from '../../../src/storage/threads.ts';
+import { describePlainAndEncrypted } from '../../support/databases.ts';
 import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
-describeEachDatabase('the life of a run', (open) => {
+describePlainAndEncrypted('the life of a run', (open) => {
   test('the end of a run is one fact: status, thread, values, log and queue', async () => {
     await using db = await open();
     const { queue, add, statusOf, states } = queueStory(db);
@@ -29,8 +30,7 @@ describeEachDatabase('the life of a run', (open) => {
       [2, 'values'],
       [3, '__end__'],
     ]);
-    const values = await db.get(sql`select value from thread_values where thread_id = ${thread_id}`);
-    expect(values).toEqual({ value: '{"n":2}' });
+    expect(await threadRepository(db).get(thread_id)).toMatchObject({ values: { n: 2 } });
   });
 
   test('a run that made its own thread leaves nothing but its log, and that for a while', async () => {

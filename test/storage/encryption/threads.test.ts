@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { ThreadSearch } from '../../../src/schemas/threads.ts';
+import type { Sealer } from '../../../src/storage/encryption/sealer.ts';
+import { openStorage, type Storage } from '../../../src/storage/storage.ts';
+import { threadRepository } from '../../../src/storage/threads.ts';
+import { describeEncrypted } from '../../support/databases.ts';
+import { testSealer } from '../../support/encryption.ts';
+import { describeEachPlace } from '../../support/storage-places.ts';
+import { at, foundThreads, freshThread, newState, threadId } from '../../support/stored-threads.ts';
+
+const LONG = 'long'.repeat(100);
+const STATE = { topic: 'fish', tags: ['a', 'b'], user: { name: 'Ada', age: 36 }, log: LONG };
+
+describeEncrypted('the values of threads', (open) => {
+  test('are found by their short members, and by what is in them', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1));
+    await threads.setState(threadId(1), newState(STATE), at(1));
+    for (const values of [{ topic: 'fish' }, { tags: ['b'] }, { user: { age: 36.0 } }, { user: {} }]) {
+      expect(await foundThreads(threads, { values })).toEqual([1]);
+      expect(await threads.count({ values })).toBe(1);
+    }
+    for (const values of [{ topic: 'Fish' }, { tags: 'b' }, { user: { age: '36' } }, { log: LONG }]) {
+      expect(await foundThreads(threads, { values })).toEqual([]);
+    }
+    await threads.setState(threadId(1), newState({ topic: 'meat' }), at(2));
+    expect(await foundThreads(threads, { values: { topic: 'fish' } })).toEqual([]);
+    expect(await foundThreads(threads, { values: { topic: 'meat' } })).toEqual([1]);
+  });
+
+  test('are read in parts', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1));
+    await threads.setState(threadId(1), newState({ ...STATE, list: [{ n: 1 }, { n: 2 }] }), at(1));
+    const parts = { last: ['list', -1, 'n'], name: ['user', 'name'], none: ['list', 'x'], log: ['log'] };
+    const query = { ...ThreadSearch.parse({ select: ['thread_id'] }), parts };
+    const [found] = await threads.search(query);
+    expect(found?.parts).toEqual({ last: 2, name: 'Ada', none: null, log: LONG });
+    expect(found).not.toHaveProperty('values');
+  });
+});
+
+describeEachPlace('a thread from before the encryption', (place) => {
+  test('is read, found and gone on with', async () => {
+    const url = await place();
+    await within(url, undefined, (storage) => remember(storage, 1));
+
+    await within(url, testSealer(), async (storage) => {
+      const { threads } = storage;
+      expect(await threads.get(threadId(1))).toMatchObject({ values: STATE, status: 'idle' });
+      expect(await foundThreads(threads, { values: { topic: 'fish' } })).toEqual([1]);
+      expect(await checkpointsOf(storage, threadId(1))).toEqual([{ thread_id: threadId(1), source: 'loop' }]);
+      await threads.setState(threadId(1), newState({ topic: 'meat' }), at(2));
+      expect(await foundThreads(threads, { values: { topic: 'fish' } })).toEqual([]);
+      expect(await foundThreads(threads, { values: { topic: 'meat' } })).toEqual([1]);
+    });
+  });
+
+  test('and one from after are copied, and each copy names itself', async () => {
+    const url = await place();
+    await within(url, undefined, (storage) => remember(storage, 1));
+
+    await within(url, testSealer(), async (storage) => {
+      await remember(storage, 2);
+      for (const n of [1, 2]) {
+        const [source_id, target_id] = [threadId(n), threadId(n + 10)];
+        await storage.threads.copy({ source_id, target_id, at: at(3) });
+        await storage.threads.copy({ source_id: target_id, target_id: threadId(n + 20), at: at(4) });
+        for (const thread_id of [source_id, target_id, threadId(n + 20)]) {
+          const named = { thread_id, source: 'loop' };
+          expect(await checkpointsOf(storage, thread_id)).toEqual([named]);
+          expect(await checkpointsOf(storage, thread_id, named)).toEqual([named]);
+          expect(await checkpointsOf(storage, thread_id, { thread_id: 'other' })).toEqual([]);
+        }
+      }
+    });
+  });
+});
+
+async function within(
+  url: string,
+  sealer: Sealer | undefined,
+  use: (storage: Storage) => Promise<void>,
+): Promise<void> {
+  await using storage = await openStorage({ url, synchronous: 'normal', sealer });
+  await use(storage);
+}
+
+/** A thread with a state and a checkpoint. */
+async function remember({ threads, checkpoints }: Storage, n: number): Promise<void> {
+  const thread_id = threadId(n);
+  await threads.insert(freshThread(n));
+  await threads.setState(thread_id, newState(STATE), at(1));
+  const value = Buffer.from('"x"');
+  const checkpoint = {
+    thread_id,
+    ns: '',
+    checkpoint_id: 'c1',
+    parent_id: null,
+    run_id: null,
+    checkpoint: '{"v":4}',
+    versions: '{"topic":"1"}',
+    metadata: JSON.stringify({ thread_id, source: 'loop' }),
+    blobs: [{ channel: 'topic', version: '1', base_version: null, appends: 0, type: 'json', value }],
+  };
+  await checkpoints.put({ idle_thread_id: thread_id }, checkpoint, 'promised');
+}
+
+/** The metadata of those that are whole. */
+async function checkpointsOf({ checkpoints }: Storage, thread_id: string, metadata?: object) {
+  const found = await checkpoints.find({ thread_id, metadata: metadata as Record<string, unknown> });
+  const whole = found.filter(
+    (each) => Buffer.from(each.value('topic', '1')?.bytes ?? []).toString() === '"x"',
+  );
+  return whole.map((each) => JSON.parse(each.metadata));
+}

@@ -1,0 +1,25 @@
+import { entropy } from '../../src/core/random.ts';
+import { aesSealer } from '../../src/storage/encryption/aes.ts';
+import { type GivenKey, keyRing } from '../../src/storage/encryption/key-ring.ts';
+import type { Sealer } from '../../src/storage/encryption/sealer.ts';
+
+/** A key of 32 bytes. */
+export const TEST_KEY = 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+
+/** AES, as a server with this key and these fallback keys has it. */
+export function testSealer(key: GivenKey = TEST_KEY, fallback: readonly GivenKey[] = []): Sealer {
+  return aesSealer(keyRing(key, fallback), entropy());
+}
+
+/** With `TEST_ENCRYPTION=1` all databases of the tests are encrypted: nothing that they see may change by it. */
+const IS_ON = process.env['TEST_ENCRYPTION'] === '1';
+
+/** For a database that is encrypted only then. */
+export function sealerOfTests(): Sealer | undefined {
+  return IS_ON ? testSealer() : undefined;
+}
+
+/** For a server that encrypts only then. */
+export const ENCRYPTION_OF_TESTS: Readonly<Record<string, string>> = IS_ON
+  ? { LANGGRAPH_AES_KEY: TEST_KEY }
+  : {};
