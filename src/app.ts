@@ -83,7 +83,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const { cronTicks, ...services } = wireServices(ground);
-  const workers = wireWorkers(ground, cronTicks);
+  const workers = wireWorkers(ground, { ...services, cronTicks });
   await services.assistants.syncSystem();
   if (isAlone(config)) await storage.idempotency.releaseAll();
   const server = await createServer({

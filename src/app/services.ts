@@ -44,6 +44,7 @@ export function wireServices({
     threads: threadRows,
     runs: runRows,
     default_ttl: defaultTtl(config.checkpointer),
+    sends_webhooks: !config.http.disable_webhooks,
   };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 
@@ -82,13 +83,9 @@ export function wireServices({
     idempotency: idempotencyService({ keys: storage.idempotency }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
-    webhooks: webhookService({
-      ...shared,
-      outbox: storage.outbox,
-      sends_webhooks: !config.http.disable_webhooks,
-    }),
+    webhooks: webhookService({ ...shared, outbox: storage.outbox }),
     ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
-    a2a: a2aService({ ...shared, runs, threads, threadState, assistants, tasks: storage.a2aTasks, sources }),
+    a2a: a2aService({ ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources }),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
@@ -102,6 +99,10 @@ export function wireServices({
     bus.control(run_id);
     bus.hint(run_id);
   }
+}
+
+function tasksOf({ a2aTasks, a2aPush }: Ground['storage']) {
+  return { tasks: a2aTasks, push: a2aPush };
 }
 
 function uiFiles({ ui, ui_config, root }: Config) {

@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
 import { runCheckpointer } from '../graphs/checkpointer.ts';
+import type { A2aService } from '../services/a2a/a2a.ts';
 import type { CronTicks } from '../services/cron-ticks.ts';
 import { type Engine, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/retention.ts';
@@ -11,8 +12,17 @@ import { wireDispatcher } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
 
+/** Services that the workers use. */
+interface Works {
+  readonly cronTicks: CronTicks;
+  readonly a2a: A2aService;
+}
+
 /** What works without being asked. */
-export function wireWorkers({ config, storage, store, ...ground }: Ground, cronTicks: CronTicks): Engine {
+export function wireWorkers(
+  { config, storage, store, ...ground }: Ground,
+  { cronTicks, a2a }: Works,
+): Engine {
   const { queue, threads, checkpoints, attemptWrites: writes } = storage;
   return engine(
     {
@@ -21,6 +31,8 @@ export function wireWorkers({ config, storage, store, ...ground }: Ground, cronT
       threads,
       outbox: storage.outbox,
       dispatcher: wireDispatcher({ config, storage, store, ...ground }),
+      a2aTasks: storage.a2aTasks,
+      settleTask: a2a.settled,
       storeItems: storage.storeItems,
       sweeps: sweepsOf({ ...ground, config, storage }),
       cronTicks: config.crons.enabled ? cronTicks : undefined,

@@ -5,6 +5,7 @@ export function memoryBus(): EventBus {
   const wakes = new Set<() => void>();
   const schedules = new Set<() => void>();
   const outboxes = new Set<() => void>();
+  const tasks = new Set<() => void>();
   const controls = new Set<(run_id: string) => void>();
   const hints = new Map<string, Set<() => void>>();
   return {
@@ -17,6 +18,9 @@ export function memoryBus(): EventBus {
     outbox() {
       for (const listener of outboxes) listener();
     },
+    task() {
+      for (const listener of tasks) listener();
+    },
     hint(run_id) {
       for (const listener of hints.get(run_id) ?? []) listener();
     },
@@ -26,6 +30,7 @@ export function memoryBus(): EventBus {
     onWake: (listener) => subscription(wakes, listener),
     onScheduled: (listener) => subscription(schedules, listener),
     onOutbox: (listener) => subscription(outboxes, listener),
+    onTask: (listener) => subscription(tasks, listener),
     onControl: (listener) => subscription(controls, listener),
     onHint(run_id, listener) {
       const listeners = hints.get(run_id) ?? new Set();

@@ -8,7 +8,7 @@ export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 export const Delivery = z.object({
   /** What the receiver gets as `webhook-id` with each try. */
   delivery_id: Uuid,
-  /** `run`: the end of a run; `test`: asked for by `POST /webhooks/test`. */
+  /** `run`: the end of a run; `a2a`: a change of a task; `test`: asked for by `POST /webhooks/test`. */
   kind: z.string(),
   run_id: Uuid.nullable(),
   thread_id: Uuid.nullable(),

@@ -4,6 +4,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Thread } from '../schemas/threads.ts';
+import type { NewTurn } from '../storage/a2a-turns.ts';
 import type { Enqueued, NewRun, Queued } from '../storage/queue/enqueue.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
@@ -32,6 +33,8 @@ const ANSWERABLE: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, AllowedRun {
   /** The run is made once for all requests with this key. */
   readonly once?: Once | undefined;
+  /** The message of an A2A client that the run answers. */
+  readonly turn?: NewTurn | undefined;
 }
 
 /**
@@ -69,6 +72,11 @@ export async function checkWebhook(
 function accepted(outcome: Enqueued, { run }: NewRun): Queued {
   if (outcome.outcome === 'rejected') throw alreadyRunning(run.thread_id, outcome.blocking);
   if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
+  if (outcome.outcome === 'task changed') {
+    throw new Conflict(
+      'The task changed while the message was on its way. Get it, and send the message again.',
+    );
+  }
   if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);
   return outcome;
 }
@@ -83,7 +91,7 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
 /** The run as it is stored, and what the queue must know to add it. */
 export function newRun(
   { clock, keep_log_ms, default_ttl }: SubmitDeps,
-  { input, once, visibility, ...made }: Submission,
+  { input, once, turn, visibility, ...made }: Submission,
 ): NewRun {
   const context = { ...made, now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary, answerable } = context;
@@ -112,6 +120,7 @@ export function newRun(
     thread_ttl: answerable ? ANSWERABLE : default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     once,
+    turn,
     own_id: input.run_id === run_id,
     others: strategyFor(strategy, run_id, keep_log_ms),
   };

@@ -2,6 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
+import type { NewTurn } from '../storage/a2a-turns.ts';
 import type { CheckpointRepository } from '../storage/checkpoints.ts';
 import type { RunList } from '../storage/runs.ts';
 import type { AssistantService } from './assistants.ts';
@@ -34,6 +35,7 @@ export function runService(deps: RunDeps) {
     /**
      * Queues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, `Conflict` when the strategy
      * is `reject` and another run is in flight. `once`: the run that the same request made before is returned.
+     * `turn`: kept with the run.
      */
     async create(
       actor: Actor,
@@ -41,6 +43,7 @@ export function runService(deps: RunDeps) {
       asked: RunCreate,
       kind: RunKind,
       once?: Once,
+      turn?: NewTurn,
     ): Promise<Run> {
       if (once?.run) return once.run;
       const allowed = await allowRun(deps, actor, thread_id, asked);
@@ -53,7 +56,7 @@ export function runService(deps: RunDeps) {
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
       const made = { ...allowed, actor, assistant, thread_id, kind, temporary: false, thread_metadata };
-      return submit(deps, { ...made, once });
+      return submit(deps, { ...made, once, turn });
     },
 
     /** Newest first. */

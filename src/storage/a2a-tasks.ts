@@ -1,14 +1,16 @@
-import { toJson } from '../core/json.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { RunError } from '../schemas/threads.ts';
-import type { Db, Transaction } from './db.ts';
+import { ARTIFACTS, REASON, type Settlement, settleTask } from './a2a-settle.ts';
+import { type A2aTurn, turnsOf, unkeptRuns } from './a2a-turns.ts';
+import type { Db } from './db.ts';
 import type { Cipher } from './encryption/cipher.ts';
 import { openJson, openText } from './encryption/open-row.ts';
 import { isOneOf } from './json.ts';
 import { all, list, raw, type Sql, sql } from './sql.ts';
 import { ofVisibleThread, type Visibility } from './visibility.ts';
 
-export interface NewA2aTask {
+/** A task as it stands. */
+export interface A2aTaskRow {
   /** Also the id of its first run. */
   readonly task_id: string;
   readonly thread_id: string;
@@ -16,20 +18,6 @@ export interface NewA2aTask {
   /** The thread, as the client calls it. */
   readonly context_id: string;
   readonly created_at: string;
-}
-
-/** What a client said, and the run that it led to. */
-export interface A2aTurn {
-  readonly task_id: string;
-  readonly run_id: string;
-  /** How many messages the graph's state had before it. */
-  readonly position: number;
-  /** As JSON of protocol 1.0. */
-  readonly message: unknown;
-}
-
-/** A task as it stands. */
-export interface A2aTaskRow extends NewA2aTask {
   /** Of its newest turn. */
   readonly run_id: string;
   /** `TASK_STATE_…`: of the run while `is_settled` is false. */
@@ -45,13 +33,13 @@ export interface A2aTaskRow extends NewA2aTask {
   readonly error: RunError | null;
 }
 
-/** What became of a task when its run had ended. */
-export interface SettledTask {
-  readonly state: string;
-  readonly reason?: string | undefined;
-  readonly artifacts: readonly unknown[];
-  /** Since when, where it is not the end of the run. */
-  readonly at?: string | undefined;
+/** What the runs of a task made of its thread. */
+export interface CheckpointOfTask {
+  readonly checkpoint_id: string;
+  /** Nobody went on from there. */
+  readonly is_newest: boolean;
+  /** Channels that they wrote to. */
+  readonly written: readonly string[];
 }
 
 export interface A2aTaskQuery {
@@ -80,26 +68,6 @@ const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 /** Tasks, with the status of their newest run; one whose run is gone is gone too. */
 export function a2aTaskRepository(db: Db) {
   return {
-    async insert(task: NewA2aTask, turn: A2aTurn): Promise<void> {
-      await db.transaction('promised', async (tx) => {
-        await tx.run(sql`
-          insert into a2a_tasks (task_id, thread_id, assistant_id, context_id, run_id, artifacts, created_at)
-          values (${task.task_id}, ${task.thread_id}, ${task.assistant_id}, ${task.context_id}, ${task.task_id},
-            '[]', ${task.created_at})`);
-        await insertTurn(tx, turn);
-      });
-    },
-
-    /** The task goes on with another run. */
-    async continue(turn: A2aTurn): Promise<void> {
-      await db.transaction('promised', async (tx) => {
-        await tx.run(sql`
-          update a2a_tasks set run_id = ${turn.run_id}, state = null, state_at = null, reason = null
-          where task_id = ${turn.task_id}`);
-        await insertTurn(tx, turn);
-      });
-    },
-
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
       const wanted = all([sql`t.task_id = ${task_id}`, ofVisibleThread('t.thread_id', visibility)]);
       const row = await db.get<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
@@ -120,55 +88,62 @@ export function a2aTaskRepository(db: Db) {
       return Number(row?.total ?? 0);
     },
 
-    /** In the order in which they were said. */
-    async turns(task_id: string): Promise<A2aTurn[]> {
-      const rows = await db.all<A2aTurn>(sql`
-        select task_id, run_id, position, message from a2a_turns where task_id = ${task_id} order by seq`);
-      return rows.map((row) => openJson(db.cipher, row, { message: MESSAGE }));
+    /** The first ones whose run has ended, and what that means is not known yet; those behind `after`. */
+    async unsettled(after: string | undefined, limit: number): Promise<A2aTaskRow[]> {
+      const behind = after === undefined ? undefined : sql`t.task_id > ${after}`;
+      const wanted = all([raw('t.state is null'), raw(`r.status not in ('pending', 'running')`), behind]);
+      const rows = await db.all<StoredRow>(
+        sql`select ${COLUMNS} from ${FROM} where ${wanted} order by t.task_id limit ${limit}`,
+      );
+      return rows.map((row) => rowOf(db.cipher, row));
     },
 
-    /** Keeps what became of it, unless it went on meanwhile. */
-    async settle({ task_id, run_id, state: old, is_settled }: A2aTaskRow, end: SettledTask): Promise<void> {
-      const unchanged = is_settled ? sql`state = ${old}` : sql`state is null`;
-      const reason = end.reason === undefined ? null : db.cipher.sealText(REASON, end.reason);
-      const artifacts = db.cipher.sealJson(ARTIFACTS, toJson(end.artifacts));
-      await db.run(sql`
-        update a2a_tasks set state = ${end.state}, reason = ${reason}, state_at = ${end.at ?? null},
-          artifacts = ${artifacts}
-        where task_id = ${task_id} and run_id = ${run_id} and ${unchanged}`);
-    },
+    turns: (task_id: string): Promise<A2aTurn[]> => turnsOf(db, task_id),
 
-    /** The last checkpoint that some runs made on a thread, and whether others went on from there. */
-    async lastCheckpoint(thread_id: string, run_ids: readonly string[]) {
-      const row = await db.get<{ checkpoint_id: string }>(sql`
-        select checkpoint_id from checkpoints
-        where thread_id = ${thread_id} and ns = '' and ${isOneOf('run_id', run_ids)}
-        order by checkpoint_id desc limit 1`);
+    unkeptRuns: (task_id: string): Promise<string[]> => unkeptRuns(db, task_id),
+
+    settle: (settlement: Settlement): Promise<boolean> =>
+      db.transaction('promised', (tx) => settleTask(tx, settlement)),
+
+    /** The last checkpoint that some runs made on a thread, and what they changed before it. */
+    async lastCheckpoint(
+      thread_id: string,
+      run_ids: readonly string[],
+    ): Promise<CheckpointOfTask | undefined> {
+      const row = await db.get<{
+        checkpoint_id: string;
+        versions: string;
+        versions_before: string | null;
+      }>(sql`
+        select l.checkpoint_id, l.versions, (
+          select p.versions from checkpoints p where p.thread_id = ${thread_id} and p.ns = '' and p.checkpoint_id = (
+            select f.parent_id from checkpoints f
+            where f.thread_id = ${thread_id} and f.ns = '' and ${isOneOf('f.run_id', run_ids)}
+            order by f.checkpoint_id limit 1)
+        ) as versions_before
+        from checkpoints l where l.thread_id = ${thread_id} and l.ns = '' and ${isOneOf('l.run_id', run_ids)}
+        order by l.checkpoint_id desc limit 1`);
       if (!row) return undefined;
+      const { checkpoint_id } = row;
       const later = await db.get(sql`
         select 1 from checkpoints
-        where thread_id = ${thread_id} and ns = '' and checkpoint_id > ${row.checkpoint_id} limit 1`);
-      return { checkpoint_id: row.checkpoint_id, is_newest: later === undefined };
+        where thread_id = ${thread_id} and ns = '' and checkpoint_id > ${checkpoint_id} limit 1`);
+      const before: Versions = JSON.parse(row.versions_before ?? '{}');
+      const now: Versions = JSON.parse(row.versions);
+      const written = Object.keys(now).filter((channel) => now[channel] !== before[channel]);
+      return { checkpoint_id, is_newest: later === undefined, written };
     },
   };
 }
 
-type StoredRow = Omit<A2aTaskRow, 'is_settled'> & { is_settled: boolean | number };
+type Versions = Readonly<Record<string, string | number>>;
 
-const ARTIFACTS = 'a2a_tasks.artifacts';
-const REASON = 'a2a_tasks.reason';
-const MESSAGE = 'a2a_turns.message';
+type StoredRow = Omit<A2aTaskRow, 'is_settled'> & { is_settled: boolean | number };
 
 function rowOf(cipher: Cipher, row: StoredRow): A2aTaskRow {
   openJson(cipher, row, { artifacts: ARTIFACTS, error: 'runs.error' });
   openText(cipher, row, { reason: REASON });
   return { ...row, is_settled: Boolean(row.is_settled) };
-}
-
-async function insertTurn(tx: Transaction, { task_id, run_id, position, message }: A2aTurn): Promise<void> {
-  const sealed = tx.cipher.sealJson(MESSAGE, toJson(message));
-  await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message)
-    values (${task_id}, ${run_id}, ${position}, ${sealed})`);
 }
 
 function conditions(

@@ -55,11 +55,17 @@ export function runEventRepository(db: Db) {
       return row?.last ?? 0;
     },
 
-    /** Drops the logs of ended runs whose time is over, at most `limit` of them; how many. */
+    /**
+     * Drops the logs of ended runs whose time is over, at most `limit` of them; how many. Not those which a task of A2A
+     * has yet to read.
+     */
     dropExpired(limit: number): Promise<number> {
       return db.transaction('relaxed', async (tx) => {
         const due = await tx.all<{ run_id: string }>(sql`
-          select run_id from run_event_expiry where expires_at <= ${NOW} order by expires_at limit ${limit}`);
+          select run_id from run_event_expiry e where expires_at <= ${NOW} and not exists (
+            select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
+            where u.run_id = e.run_id and u.is_kept = 0)
+          order by expires_at limit ${limit}`);
         if (due.length > 0) await removeLogs(tx, list(due.map((row) => row.run_id)));
         return due.length;
       });

@@ -1,4 +1,5 @@
 import { entropy } from '../core/random.ts';
+import { a2aPushRepository } from './a2a-push.ts';
 import { a2aTaskRepository } from './a2a-tasks.ts';
 import { apiKeyRepository } from './api-keys.ts';
 import { assistantRepository } from './assistants.ts';
@@ -90,6 +91,7 @@ function storageOf(db: Db, webhooks?: RunWebhookRules) {
     async ping(): Promise<void> {
       await db.get(sql`select 1`);
     },
+    a2aPush: a2aPushRepository(db),
     a2aTasks: a2aTaskRepository(db),
     apiKeys: apiKeyRepository(db),
     assistants: assistantRepository(db),

@@ -9,6 +9,7 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
+import { a2aTaskLoop, type TaskSettling } from './a2a-tasks.ts';
 import { cronLoop } from './crons.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
@@ -50,6 +51,9 @@ export interface EngineDeps extends AttemptDeps {
   readonly sweeps: readonly Sweep[];
   /** Undefined when other servers look after crons. */
   readonly cronTicks: CronTicks | undefined;
+  /** Finds out what became of a task of A2A. */
+  readonly settleTask: TaskSettling['settle'];
+  readonly a2aTasks: TaskSettling['tasks'];
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -77,21 +81,26 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   });
   const dueRuns = dueRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
+  const tasks = a2aTaskLoop({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRuns,
     ...(crons ? [crons] : []),
+    tasks,
     retentionLoop({ sweeps: deps.sweeps, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
     storeIndexLoop({ store: deps.longTermStore, logger }),
   ];
   let draining = false;
-  const subscription = deps.bus.onScheduled(() => {
-    dueRuns.poke();
-    crons?.poke();
-  });
+  const subscriptions = [
+    deps.bus.onScheduled(() => {
+      dueRuns.poke();
+      crons?.poke();
+    }),
+    deps.bus.onTask(() => tasks.poke()),
+  ];
 
   return {
     /** Runs that execute here now, and how many could. */
@@ -122,7 +131,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. */
     async stop(grace_ms: number): Promise<void> {
       draining = true;
-      subscription[Symbol.dispose]();
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await runs.stop(grace_ms);
       await dispatcher?.stop(Math.min(grace_ms, LAST_DELIVERIES_MS));
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -1,7 +1,8 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
+import { isObject } from '../core/json.ts';
 import { UnknownInterruptError } from '../graphs/command.ts';
-import type { RunStatus } from '../schemas/runs.ts';
+import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { RunError, ThreadStatus } from '../schemas/threads.ts';
 import { KEEP_INTERRUPTED } from '../services/run-options.ts';
@@ -177,6 +178,12 @@ function announce(
   writer.showEnd(END_EVENT, data);
   if (finished.promoted) bus.wake();
   if (kwargs.webhook !== null) bus.outbox();
+  if (isOfTask(kwargs)) bus.task();
+}
+
+function isOfTask({ config }: RunKwargs): boolean {
+  const protocol = config.configurable['protocol'];
+  return isObject(protocol) && protocol['name'] === 'a2a';
 }
 
 /** A database that is away for a moment must not cost a run its end; its lease ends the wait. */

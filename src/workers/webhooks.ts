@@ -36,6 +36,8 @@ export interface DispatcherDeps {
 
 /** The longest sleep, ms: what another process put into the outbox may not be told here. */
 const LONGEST_MS = 5_000;
+/** Until what is due but waits for the one before it in its lane is looked at again, ms. */
+const BLOCKED_MS = 1_000;
 const PLAIN_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
 
 /** Sends what the outbox holds, each delivery until it is taken or given up. */
@@ -88,8 +90,9 @@ export class WebhookDispatcher {
     const hosts = await outbox.waitingHosts();
     this.#forget(hosts);
     for (const { host, due_in_ms } of hosts) {
-      if (due_in_ms > 0) rest_ms = Math.min(rest_ms, due_in_ms);
-      else taken += await this.#take(host);
+      const count = due_in_ms > 0 ? 0 : await this.#take(host);
+      taken += count;
+      if (count === 0) rest_ms = Math.min(rest_ms, due_in_ms || BLOCKED_MS);
     }
     // Of a host that gave something, what else it has may be due before the others.
     return taken > 0 ? 0 : rest_ms;

@@ -1,83 +1,138 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { SettledTask } from '../../src/storage/a2a-settle.ts';
 import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
+import type { NewTurn } from '../../src/storage/a2a-turns.ts';
 import type { Db } from '../../src/storage/db.ts';
+import { runEventRepository } from '../../src/storage/run-events.ts';
 import { sql } from '../../src/storage/sql.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { queueStory } from '../support/queued-runs.ts';
+import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const AGENT = randomUUID();
 
+const MESSAGE = { messageId: 'm', parts: [{ text: 'ü' }] };
+const COMPLETED = { state: 'TASK_STATE_COMPLETED', artifacts: [] };
+
 /** Tasks of one agent, each on a thread of its own, the newest last. */
-async function story(db: Db) {
+function story(db: Db) {
   const tasks = a2aTaskRepository(db);
   const queue = queueStory(db);
-  const add = async (thread_id: string = randomUUID()) => {
-    const run_id = await queue.add(thread_id);
-    const task = { task_id: run_id, thread_id, assistant_id: AGENT, context_id: 'a name', created_at: AT };
-    const turn = {
-      task_id: run_id,
-      run_id,
-      position: 0,
-      message: { messageId: 'm', parts: [{ text: 'ü' }] },
-    };
-    await tasks.insert(task, turn);
-    return { task, turn };
-  };
+  const turn = (task: NewTurn['task']): NewTurn => ({ task, position: 0, message: MESSAGE });
+  async function add(thread_id: string = randomUUID()) {
+    const run = { ...newRun(thread_id), assistant_id: AGENT };
+    await queue.queue.enqueue({ ...request(run), turn: turn({ is_new: true, context_id: 'a name' }) });
+    return run.run_id;
+  }
+  async function continued(task_id: string, answers: string | undefined) {
+    const { thread_id } = await found(task_id);
+    const run = newRun(thread_id);
+    const kept = turn({ is_new: false, task_id, answers });
+    const { outcome } = await queue.queue.enqueue({ ...request(run), turn: kept });
+    return { outcome, run_id: run.run_id };
+  }
+  async function found(task_id: string) {
+    const row = await tasks.get(task_id);
+    if (!row) throw new Error('no task');
+    return row;
+  }
   const set = (run_id: string, status: string, at = AT) =>
     db.run(sql`update runs set status = ${status}, updated_at = ${at} where run_id = ${run_id}`);
-  return { tasks, queue, add, set };
+  const settle = async (task_id: string, end: SettledTask) =>
+    tasks.settle({ row: await found(task_id), end, tell: undefined });
+  return { tasks, add, continued, found, set, settle };
 }
 
 describeEachStorage('tasks of A2A', (open) => {
   test('have the state of their run until it is settled', async () => {
     await using db = await open();
-    const { tasks, add, set } = await story(db);
-    const { task, turn } = await add();
+    const { tasks, add, found, set, settle } = story(db);
+    const task_id = await add();
     const stateIn = async (status: string) => {
-      await set(task.task_id, status);
-      return (await tasks.get(task.task_id))?.state;
+      await set(task_id, status);
+      return (await found(task_id)).state;
     };
-    expect(await tasks.get(task.task_id)).toMatchObject({ ...task, is_settled: false, artifacts: [] });
+    const task = { task_id, assistant_id: AGENT, context_id: 'a name', run_id: task_id, created_at: AT };
+    expect(await found(task_id)).toMatchObject({ ...task, is_settled: false, artifacts: [] });
     expect(await stateIn('running')).toBe('TASK_STATE_WORKING');
     expect(await stateIn('interrupted')).toBe('TASK_STATE_CANCELED');
     expect(await stateIn('timeout')).toBe('TASK_STATE_FAILED');
     expect(await stateIn('success')).toBe('TASK_STATE_COMPLETED');
-    const row = await tasks.get(task.task_id);
-    if (!row) throw new Error('no task');
-    await tasks.settle(row, { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [{ artifactId: 'a' }] });
-    expect(await tasks.get(task.task_id)).toMatchObject({
+    await settle(task_id, { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [{ artifactId: 'a' }] });
+    expect(await found(task_id)).toMatchObject({
       state: 'TASK_STATE_INPUT_REQUIRED',
       is_settled: true,
       at: AT,
       artifacts: [{ artifactId: 'a' }],
     });
-    expect(await tasks.turns(task.task_id)).toEqual([turn]);
+    expect(await tasks.turns(task_id)).toEqual([{ task_id, run_id: task_id, position: 0, message: MESSAGE }]);
   });
 
   test('go on with another run, which no late settling of the one before undoes', async () => {
     await using db = await open();
-    const { tasks, queue, add, set } = await story(db);
-    const { task, turn } = await add();
-    await set(task.task_id, 'success');
-    const before = await tasks.get(task.task_id);
-    if (!before) throw new Error('no task');
-    const run_id = await queue.add(task.thread_id);
-    await tasks.continue({ ...turn, run_id, position: 2 });
-    await tasks.settle(before, { state: 'TASK_STATE_COMPLETED', artifacts: [] });
-    expect(await tasks.get(task.task_id)).toMatchObject({ run_id, state: 'TASK_STATE_SUBMITTED' });
-    expect((await tasks.turns(task.task_id)).map((each) => each.run_id)).toEqual([task.task_id, run_id]);
+    const { tasks, add, continued, found, set } = story(db);
+    const task_id = await add();
+    const before = await found(task_id);
+    const { outcome, run_id } = await continued(task_id, undefined);
+    expect(outcome).toBe('queued');
+    await set(task_id, 'success');
+    expect(await tasks.settle({ row: before, end: COMPLETED, tell: undefined })).toBe(false);
+    expect(await found(task_id)).toMatchObject({ run_id, state: 'TASK_STATE_SUBMITTED' });
+    expect((await tasks.turns(task_id)).map((each) => each.run_id)).toEqual([task_id, run_id]);
+  });
+
+  test('take one answer to each question, and nothing once they have ended', async () => {
+    await using db = await open();
+    const { tasks, add, continued, set, settle } = story(db);
+    const task_id = await add();
+    await set(task_id, 'success');
+    await settle(task_id, { ...COMPLETED, state: 'TASK_STATE_INPUT_REQUIRED' });
+    const outcomes = await Promise.all([continued(task_id, task_id), continued(task_id, task_id)]);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['queued', 'task changed']);
+    expect(await tasks.turns(task_id)).toHaveLength(2);
+
+    const { run_id } = outcomes.find(({ outcome }) => outcome === 'queued') ?? outcomes[0];
+    await set(run_id, 'success');
+    await settle(task_id, COMPLETED);
+    expect((await continued(task_id, run_id)).outcome).toBe('task changed');
+    expect((await continued(task_id, undefined)).outcome).toBe('task changed');
+  });
+
+  test('are unsettled from the end of their run on, page by page', async () => {
+    await using db = await open();
+    const { tasks, add, set, settle } = story(db);
+    const ids = [await add(), await add(), await add(), await add()].toSorted();
+    for (const id of ids.slice(1)) await set(id, 'success');
+    await settle(ids[2] as string, COMPLETED);
+    const first = await tasks.unsettled(undefined, 1);
+    const rest = await tasks.unsettled(first[0]?.task_id, 10);
+    expect([...first, ...rest].map(({ task_id }) => task_id)).toEqual([ids[1], ids[3]]);
+  });
+
+  test('keep the logs of their runs until they have read them', async () => {
+    await using db = await open();
+    const { tasks, add, found, set } = story(db);
+    const events = runEventRepository(db);
+    const task_id = await add();
+    await set(task_id, 'success');
+    await db.run(
+      sql`insert into run_events (run_id, seq, event, data) values (${task_id}, 1, 'custom', '{}')`,
+    );
+    await db.run(sql`insert into run_event_expiry (run_id, expires_at) values (${task_id}, ${AT})`);
+    expect(await events.dropExpired(10)).toBe(0);
+    const kept_runs = await tasks.unkeptRuns(task_id);
+    expect(kept_runs).toEqual([task_id]);
+    await tasks.settle({ row: await found(task_id), end: COMPLETED, kept_runs, tell: undefined });
+    expect(await tasks.unkeptRuns(task_id)).toEqual([]);
+    expect(await events.dropExpired(10)).toBe(1);
   });
 
   test('are listed page by page, the newest state first, by their state and their time', async () => {
     await using db = await open();
-    const { tasks, add, set } = await story(db);
-    const ids: string[] = [];
+    const { tasks, add, set } = story(db);
     for (const minute of [1, 2, 2, 3]) {
-      const { task } = await add();
-      await set(task.task_id, 'success', `2026-11-20T12:0${minute}:00.000Z`);
-      ids.push(task.task_id);
+      await set(await add(), 'success', `2026-11-20T12:0${minute}:00.000Z`);
     }
     const whole = await tasks.list({ assistant_id: AGENT, limit: 10 });
     expect(whole.map(({ at }) => at.slice(14, 16))).toEqual(['03', '02', '02', '01']);
@@ -94,13 +149,13 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('are not there for who may not see their thread, and go with it', async () => {
     await using db = await open();
-    const { tasks, add } = await story(db);
-    const { task } = await add();
+    const { tasks, add, found } = story(db);
+    const { task_id, thread_id } = await found(await add());
     const others = { metadata: { contains: { owner: 'bob' } } };
-    expect(await tasks.get(task.task_id, others)).toBeUndefined();
+    expect(await tasks.get(task_id, others)).toBeUndefined();
     expect(await tasks.list({ limit: 10 }, others)).toEqual([]);
-    expect(await tasks.lastCheckpoint(task.thread_id, [task.task_id])).toBeUndefined();
-    await db.run(sql`delete from threads where thread_id = ${task.thread_id}`);
-    expect(await tasks.turns(task.task_id)).toEqual([]);
+    expect(await tasks.lastCheckpoint(thread_id, [task_id])).toBeUndefined();
+    await db.run(sql`delete from threads where thread_id = ${thread_id}`);
+    expect(await tasks.turns(task_id)).toEqual([]);
   });
 });

@@ -22,6 +22,8 @@ const MODES = ['text/plain', 'application/json'];
 const MESSAGE_MODES = [...MODES, 'image/*', 'audio/*', 'video/*', 'application/*', 'text/*'];
 
 export interface CardParts {
+  /** Whether subscribers are told of their tasks. */
+  readonly sends_push: boolean;
   /** Where clients reach the server, without a slash at its end. */
   readonly base: string;
   /** As OpenAPI has them; empty where nobody is asked for a key. */
@@ -41,7 +43,11 @@ export function cardOf(facts: AssistantFacts, parts: CardParts, form: CardForm):
     { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
   ];
   const isKnown = parts.security.length > 0;
-  const capabilities = { streaming: true, pushNotifications: false, extensions: [SCOPE_EXTENSION] };
+  const capabilities = {
+    streaming: true,
+    pushNotifications: parts.sends_push,
+    extensions: [SCOPE_EXTENSION],
+  };
   if (form === '1.0') {
     return {
       ...card,

@@ -2,7 +2,6 @@ import { AgentCard, type Artifact, type StreamResponse, type Task } from '@a2a-j
 import {
   A2AError,
   ExtendedAgentCardNotConfiguredError,
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
@@ -63,7 +62,6 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
     }
   }
 
-  const refusePush = () => Promise.reject(new PushNotificationNotSupportedError(NO_PUSH));
   return {
     getAgentCard: async () => AgentCard.fromJSON(call.card()),
 
@@ -118,14 +116,15 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
       yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
     },
 
-    createTaskPushNotificationConfig: refusePush,
-    getTaskPushNotificationConfig: refusePush,
-    listTaskPushNotificationConfigs: refusePush,
-    deleteTaskPushNotificationConfig: refusePush,
+    createTaskPushNotificationConfig: (config) =>
+      told(a2a.push.create(actor, assistant_id, config, call.version)),
+    getTaskPushNotificationConfig: (wanted) => told(a2a.push.get(actor, assistant_id, wanted)),
+    async listTaskPushNotificationConfigs({ taskId }) {
+      return { configs: await told(a2a.push.list(actor, assistant_id, taskId)), nextPageToken: '' };
+    },
+    deleteTaskPushNotificationConfig: (wanted) => told(a2a.push.delete(actor, assistant_id, wanted)),
   };
 }
-
-const NO_PUSH = 'This server sends no push notifications. Subscribe to the task instead.';
 
 interface Trim {
   readonly historyLength: number | undefined;
@@ -135,13 +134,10 @@ interface Trim {
 function trimOf({
   historyLength,
   acceptedOutputModes = [],
-  taskPushNotificationConfig,
 }: {
   historyLength?: number | undefined;
   acceptedOutputModes?: string[];
-  taskPushNotificationConfig?: unknown;
 } = {}): Trim {
-  if (taskPushNotificationConfig !== undefined) throw new PushNotificationNotSupportedError(NO_PUSH);
   if (historyLength !== undefined && !(Number.isInteger(historyLength) && historyLength >= 0)) {
     throw new RequestMalformedError('historyLength must be 0 or more.');
   }

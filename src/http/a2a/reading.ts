@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
  */
 export function readable(params: unknown, version: '0.3' | '1.0'): unknown {
   if (!isObject(params)) return params;
-  const known = inCamelCase(params);
+  const known = withSubscriber(inCamelCase(params), version);
   const { message, configuration } = known;
   return {
     ...known,
@@ -28,11 +28,39 @@ function inCamelCase(object: JsonObject): JsonObject {
 
 /** Whoever says nothing waits, in either version. */
 function configurationOf(configuration: JsonObject, version: '0.3' | '1.0'): JsonObject {
-  const { blocking, returnImmediately } = configuration;
+  const { blocking, returnImmediately, pushNotificationConfig, taskPushNotificationConfig, ...others } =
+    configuration;
   const waits = typeof blocking === 'boolean' ? blocking : returnImmediately !== true;
+  const subscriber = taskPushNotificationConfig ?? pushNotificationConfig;
+  const told = isObject(subscriber) ? subscriberOf(subscriber, version) : undefined;
   return version === '0.3'
-    ? { ...configuration, blocking: waits }
-    : { ...configuration, returnImmediately: !waits };
+    ? { ...others, blocking: waits, ...(told && { pushNotificationConfig: told }) }
+    : { ...others, returnImmediately: !waits, ...(told && { taskPushNotificationConfig: told }) };
+}
+
+/** Who is to be told of a task is a part of the parameters in 0.3, and all of them in 1.0. */
+function withSubscriber(params: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { pushNotificationConfig, ...others } = params;
+  if (pushNotificationConfig === undefined && others['url'] === undefined) return params;
+  const subscriber = isObject(pushNotificationConfig) ? pushNotificationConfig : others;
+  const told = subscriberOf(subscriber, version);
+  if (version === '1.0') return { ...others, ...told };
+  const { id, url, token, authentication } = told;
+  return { taskId: others['taskId'], pushNotificationConfig: { id, url, token, authentication } };
+}
+
+/** 0.3 has a list of schemes, of which the first one counts, and 1.0 has one. */
+function subscriberOf(config: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { authentication } = config;
+  if (!isObject(authentication)) return config;
+  const { scheme, schemes, ...others } = authentication;
+  const named = (Array.isArray(schemes) ? schemes : [scheme])
+    .slice(0, 1)
+    .filter((each) => each !== undefined);
+  return {
+    ...config,
+    authentication: version === '0.3' ? { ...others, schemes: named } : { ...others, scheme: named[0] },
+  };
 }
 
 function messageOf(message: JsonObject, version: '0.3' | '1.0'): JsonObject {

@@ -6,6 +6,7 @@ import {
   SendMessageRequest,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
 import {
   A2AError,
@@ -18,7 +19,7 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
-import { isObject, toJson } from '../../core/json.ts';
+import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { type A2aCall, requestHandler } from './handler.ts';
 import { messageProblem, readable } from './reading.ts';
@@ -80,29 +81,49 @@ export function restRoutes(server: FastifyInstance, parts: A2aParts): void {
   pushRoutes(server, parts);
 }
 
-/** Push notifications are not sent: the addresses say so. */
+/** Who is told of a task. */
 function pushRoutes(server: FastifyInstance, parts: A2aParts): void {
   const { answer } = answering(parts);
-  const config = '/a2a/:assistant_id/tasks/:task/pushNotificationConfigs';
-  const options = { config: { scope: 'run' as const }, schema: {} };
-  for (const url of [config, `${config}/:config_id`]) {
-    server.route<Typed>({
-      method: ['GET', 'POST', 'DELETE'],
-      url,
-      ...options,
-      handler: (request, reply) =>
-        answer(request, reply, (handler, context) =>
-          handler.getTaskPushNotificationConfig({ id: '', taskId: '', tenant: '' }, context),
-        ),
-    });
-  }
+  const all = '/a2a/:assistant_id/tasks/:task/pushNotificationConfigs';
+  const one = `${all}/:config_id`;
+  const run = { config: { scope: 'run' as const }, schema: {} };
+  const read = { config: { scope: 'read' as const }, schema: {} };
+  const named = ({ params }: TaskRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
+
+  server.post<Typed>(all, run, (request, reply) =>
+    answer(request, reply, async (handler, context) => {
+      const config = TaskPushNotificationConfig.fromJSON(readable(jsonIn(request), '1.0'));
+      const { taskId } = named(request);
+      return TaskPushNotificationConfig.toJSON(
+        await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
+      );
+    }),
+  );
+  server.get<Typed>(all, read, (request, reply) =>
+    answer(request, reply, async (handler, context) => {
+      const asked = { ...named(request), pageSize: 0, pageToken: '' };
+      const { configs } = await handler.listTaskPushNotificationConfigs(asked, context);
+      return { configs: configs.map(TaskPushNotificationConfig.toJSON) };
+    }),
+  );
+  server.get<Typed>(one, read, (request, reply) =>
+    answer(request, reply, async (handler, context) =>
+      TaskPushNotificationConfig.toJSON(await handler.getTaskPushNotificationConfig(named(request), context)),
+    ),
+  );
+  server.delete<Typed>(one, run, (request, reply) =>
+    answer(request, reply, async (handler, context) => {
+      await handler.deleteTaskPushNotificationConfig(named(request), context);
+      return {};
+    }),
+  );
 }
 
 interface Typed {
-  Params: { assistant_id: string; task: string };
+  Params: { assistant_id: string; task: string; config_id: string };
   Querystring: Record<string, string | undefined>;
 }
-type RestRequest = A2aRequest & { params: { task: string } };
+type TaskRequest = A2aRequest & { params: { task: string; config_id: string } };
 
 function answering(parts: A2aParts) {
   const begun = async (request: A2aRequest, signal: AbortSignal) => {
@@ -162,25 +183,29 @@ function checkRequest(request: A2aRequest): void {
   }
 }
 
-function messageIn({ body }: A2aRequest): SendMessageRequest {
-  let given: unknown;
+function jsonIn({ body }: A2aRequest): JsonObject {
   try {
-    given = JSON.parse(String(body));
+    const given: unknown = JSON.parse(String(body));
+    if (isObject(given)) return given;
   } catch {
-    throw new RequestMalformedError('The body is not JSON.');
+    // Said below.
   }
-  const params = readable(given, '1.0');
+  throw new RequestMalformedError('The body must be a JSON object.');
+}
+
+function messageIn(request: A2aRequest): SendMessageRequest {
+  const params = readable(jsonIn(request), '1.0');
   const problem = messageProblem(params);
   if (problem !== undefined) throw new RequestMalformedError(problem);
   return SendMessageRequest.fromJSON(params);
 }
 
-function idOf({ params }: RestRequest): string {
+function idOf({ params }: TaskRequest): string {
   return params.task;
 }
 
 /** `<id>:cancel` */
-function taskIn({ params: { task } }: RestRequest): { id: string; verb: string | undefined } {
+function taskIn({ params: { task } }: TaskRequest): { id: string; verb: string | undefined } {
   const verb = /:(cancel|subscribe)$/.exec(task)?.[1];
   return { verb, id: verb === undefined ? task : task.slice(0, -verb.length - 1) };
 }

@@ -5,6 +5,7 @@ import { type SecurityDocument, securityOf } from '../openapi/security.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { ownAddress } from '../own-address.ts';
 import type { A2aParts, A2aRequest } from './calls.ts';
+import type { CardParts } from './card.ts';
 import { type CardRules, cardRoutes } from './cards.ts';
 import { restRoutes } from './rest.ts';
 import { answerRpc } from './rpc.ts';
@@ -51,8 +52,11 @@ const DOCUMENTED = {
   response: { 200: A2aAnswer },
 };
 
-function cardParts({ base_url, mount_prefix, security }: A2aRouteParts, request: FastifyRequest) {
+function cardParts(
+  { a2a, base_url, mount_prefix, security }: A2aRouteParts,
+  request: FastifyRequest,
+): CardParts {
   const base = base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`;
   const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
-  return { base: base.replace(/\/+$/, ''), ...told };
+  return { base: base.replace(/\/+$/, ''), sends_push: a2a.sends_push, ...told };
 }

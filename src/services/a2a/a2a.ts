@@ -1,18 +1,22 @@
 import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import type { AssistantService } from '../assistants.ts';
 import { assistantFacts } from './assistant-facts.ts';
+import { type A2aPushDeps, a2aPush } from './push.ts';
 import { type A2aSendDeps, a2aSend } from './send.ts';
 import { type A2aStreamDeps, a2aStream } from './stream.ts';
 import type { A2aTaskDeps } from './task-states.ts';
 import { a2aTasks, type HistoryScope } from './tasks.ts';
 
 export interface A2aDeps
-  extends Omit<A2aTaskDeps, 'factsOf'>,
-    Omit<A2aSendDeps, 'factsOf' | 'runs' | 'bus'>,
-    Omit<A2aStreamDeps, 'runs' | 'bus'> {
-  readonly bus: A2aSendDeps['bus'] & A2aStreamDeps['bus'];
+  extends Omit<A2aTaskDeps, 'factsOf' | 'bus' | 'runs'>,
+    Omit<A2aSendDeps, 'factsOf' | 'runs' | 'bus' | 'ids' | 'checkedPush'>,
+    Omit<A2aStreamDeps, 'runs' | 'bus'>,
+    A2aPushDeps {
+  readonly bus: A2aTaskDeps['bus'] & A2aSendDeps['bus'] & A2aStreamDeps['bus'];
+  readonly ids: Ids;
   readonly runs: A2aTaskDeps['runs'] & A2aSendDeps['runs'];
   readonly assistants: AssistantService;
 }
@@ -24,15 +28,20 @@ export function a2aService(deps: A2aDeps) {
   const factsOf = assistantFacts(deps);
   const of = a2aTasks({ ...deps, factsOf });
   const stream = a2aStream(deps, of);
-  const { begin } = a2aSend({ ...deps, factsOf }, of);
+  const push = a2aPush(deps, of);
+  const { begin } = a2aSend({ ...deps, factsOf, checkedPush: push.checked }, of);
   return {
     ...stream,
     find: of.find,
+    settled: of.settled,
     view: of.view,
     list: of.list,
     cancel: of.cancel,
     begin,
     factsOf,
+    push,
+    /** Whether clients may ask to be told of tasks. */
+    sends_push: deps.sends_webhooks,
 
     /** Sends a message and waits until its task has ended or asks something. */
     async send(

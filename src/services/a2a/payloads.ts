@@ -1,5 +1,4 @@
 import {
-  type Artifact,
   type Message,
   type StreamResponse,
   type Task,
@@ -8,11 +7,10 @@ import {
 } from '@a2a-js/sdk';
 import type { Frame } from '../../events/frame.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
-import { isFromAi, isMessage } from '../messages.ts';
-import { partsOf, textPart } from './parts.ts';
+import { textPart } from './parts.ts';
 import type { Pieces } from './pieces.ts';
-import { type ShownPiece, saidIn } from './shown-artifacts.ts';
-import { agentMessage, answerArtifact } from './task-view.ts';
+import { type ShownPiece, saidIn, streamedIn } from './shown-artifacts.ts';
+import { agentMessage } from './task-view.ts';
 
 export type Payload = NonNullable<StreamResponse['payload']>;
 
@@ -28,7 +26,7 @@ export function submitted(task: Task): Task {
 export function payloadsOf(row: A2aTaskRow, frame: Frame, pieces: Pieces): Payload[] {
   if (frame.event === 'metadata') return [working(row, undefined)];
   if (frame.event === 'messages')
-    return chunkOf(frame)
+    return streamedIn(frame)
       .flatMap((piece) => pieces.add(piece))
       .map(asUpdate(row));
   const { status, piece } = saidIn(frame);
@@ -78,12 +76,4 @@ export function artifactUpdate({ task_id, context_id }: A2aTaskRow, piece: Shown
     metadata: undefined,
   };
   return { $case: 'artifactUpdate', value };
-}
-
-/** A token, or a whole message that was not streamed. */
-function chunkOf({ data }: Frame): Artifact[] {
-  const [message] = JSON.parse(data) as unknown[];
-  if (!isMessage(message) || !isFromAi(message) || typeof message['id'] !== 'string') return [];
-  const parts = partsOf(message.content);
-  return parts.length === 0 ? [] : [answerArtifact(message['id'], parts)];
 }

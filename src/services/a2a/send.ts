@@ -1,18 +1,20 @@
 import { Message, type SendMessageRequest } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
-import { type Clock, timestamp } from '../../core/clock.ts';
 import { unlessGone } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
+import type { NewPushConfig } from '../../storage/a2a-push.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { NewTurn } from '../../storage/a2a-turns.ts';
 import { messagesIn } from '../messages.ts';
 import type { RunService } from '../runs.ts';
 import { threadOfName } from '../thread-alias.ts';
 import type { ThreadService } from '../threads.ts';
 import type { FactsOf } from './assistant-facts.ts';
 import { answerOf, checkMediaTypes, inputOf, runOptionsOf } from './input.ts';
+import type { A2aPush } from './push.ts';
 import { interruptsOf, isTerminal, stateOf, WAITING } from './task-view.ts';
 import type { A2aTasks } from './tasks.ts';
 
@@ -21,8 +23,8 @@ export interface A2aSendDeps {
   readonly runs: Pick<RunService, 'create'>;
   readonly threads: Pick<ThreadService, 'get'>;
   readonly factsOf: FactsOf;
-  readonly clock: Clock;
   readonly ids: Ids;
+  readonly checkedPush: A2aPush['checked'];
   readonly bus: Pick<EventBus, 'hint'>;
 }
 
@@ -41,12 +43,19 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
   /** The task as it is then: its run is in the queue. */
   async function begin(actor: Actor, assistant_id: string, request: SendMessageRequest): Promise<A2aTaskRow> {
     const message = checked(request.message);
+    const subscriber = request.configuration?.taskPushNotificationConfig;
+    const push = subscriber && deps.checkedPush(subscriber, versionOf(actor));
     return message.taskId === ''
-      ? beginTask(actor, assistant_id, message)
-      : continueTask(actor, assistant_id, message);
+      ? beginTask(actor, assistant_id, message, push)
+      : continueTask(actor, assistant_id, message, push);
   }
 
-  async function beginTask(actor: Actor, id: string, message: Message): Promise<A2aTaskRow> {
+  async function beginTask(
+    actor: Actor,
+    id: string,
+    message: Message,
+    push: NewPushConfig | undefined,
+  ): Promise<A2aTaskRow> {
     const { contextId } = message;
     const facts = await deps.factsOf(actor, id);
     checkMediaTypes(message, facts);
@@ -54,16 +63,22 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
     const thread_id = contextId === '' ? deps.ids.uuid7() : threadOfName(actor, contextId);
     const context_id = contextId === '' ? thread_id : contextId;
     const thread = contextId === '' ? undefined : await deps.threads.get(actor, thread_id).catch(unlessGone);
-    for (const waiting of thread ? await of.waitingOn(actor, thread_id) : []) await of.abandon(waiting);
+    const gives_up = thread ? await of.givenUp(actor, thread_id) : [];
     const { assistant_id } = facts.assistant;
-    const run = await create(actor, thread_id, message, { assistant_id, input, if_not_exists: 'create' });
-    const created_at = timestamp(deps.clock.now());
-    const task = { task_id: run.run_id, thread_id, assistant_id, context_id, created_at };
-    await deps.tasks.insert(task, turn(task.task_id, run, message, messagesIn(thread?.values).length));
-    return stored(task.task_id);
+    const asked = { assistant_id, input, if_not_exists: 'create' as const };
+    const position = messagesIn(thread?.values).length;
+    const task = { is_new: true as const, context_id };
+    const run = await create(deps, actor, thread_id, asked, { task, message, position, push, gives_up });
+    for (const settlement of gives_up) of.announce(settlement);
+    return stored(run.run_id);
   }
 
-  async function continueTask(actor: Actor, id: string, message: Message): Promise<A2aTaskRow> {
+  async function continueTask(
+    actor: Actor,
+    id: string,
+    message: Message,
+    push: NewPushConfig | undefined,
+  ): Promise<A2aTaskRow> {
     const facts = await deps.factsOf(actor, id);
     const { assistant_id } = facts.assistant;
     const row = await of.find(actor, assistant_id, message.taskId);
@@ -78,24 +93,15 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
     }
     checkMediaTypes(message, facts);
     const { state } = await of.factsFor(actor, row);
-    const turned = WAITING.includes(stateOf(row))
+    const waits = WAITING.includes(stateOf(row));
+    const turned = waits
       ? { command: { resume: answerOf(message, interruptsOf(state)) } }
       : { input: inputOf(message, facts) };
-    const run = await create(actor, thread_id, message, { assistant_id, ...turned });
-    await deps.tasks.continue(turn(task_id, run, message, messagesIn(state?.values).length));
+    const position = messagesIn(state?.values).length;
+    const task = { is_new: false as const, task_id, answers: waits ? row.run_id : undefined };
+    await create(deps, actor, thread_id, { assistant_id, ...turned }, { task, message, position, push });
     deps.bus.hint(task_id);
     return stored(task_id);
-  }
-
-  function create(actor: Actor, thread_id: string, message: Message, asked: RunCreate): Promise<Run> {
-    const protocol = { name: 'a2a', version: '1.0', ...actor.protocol, message_id: message.messageId };
-    const options = runOptionsOf(message);
-    return deps.runs.create(
-      { ...actor, protocol },
-      thread_id,
-      { ...OF_TASKS, ...options, ...asked },
-      'stream',
-    );
   }
 
   async function stored(task_id: string): Promise<A2aTaskRow> {
@@ -107,8 +113,23 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
   return { begin };
 }
 
-function turn(task_id: string, { run_id }: Run, message: Message, position: number) {
-  return { task_id, run_id, position, message: Message.toJSON({ ...message, taskId: task_id }) };
+/** Puts the run of a message into the queue, and the message with it. */
+function create(
+  { runs }: Pick<A2aSendDeps, 'runs'>,
+  actor: Actor,
+  thread_id: string,
+  asked: RunCreate,
+  { message, ...turn }: NewTurn & { message: Message },
+): Promise<Run> {
+  const protocol = { name: 'a2a', version: '1.0', ...actor.protocol, message_id: message.messageId };
+  const made = { ...OF_TASKS, ...runOptionsOf(message), ...asked };
+  const kept = { ...turn, message: Message.toJSON(message) };
+  return runs.create({ ...actor, protocol }, thread_id, made, 'stream', undefined, kept);
+}
+
+/** Whose words the caller speaks. */
+function versionOf({ protocol }: Actor): '0.3' | '1.0' {
+  return protocol?.version === '0.3' ? '0.3' : '1.0';
 }
 
 function checked(message: Message | undefined): Message {

@@ -1,6 +1,12 @@
 import { Artifact } from '@a2a-js/sdk';
+import type { Actor } from '../../auth/actor.ts';
+import { unlessGone } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
+import { isFromAi, isMessage, messagesIn } from '../messages.ts';
+import type { RunService } from '../runs.ts';
+import { partsOf } from './parts.ts';
+import { answerArtifact, type TaskFacts } from './task-view.ts';
 
 /** A piece of an artifact that a graph shows while it works: `{a2a: {artifact: {id, name?, parts, append?, last_chunk?}}}`. */
 export interface ShownPiece {
@@ -21,13 +27,63 @@ export function saidIn({ event, data }: Frame): { status?: string; piece?: Shown
   };
 }
 
+/** What a model says in a frame: a token, or a whole message that was not streamed. */
+export function streamedIn({ event, data }: Frame): Artifact[] {
+  if (event !== 'messages') return [];
+  const [message] = JSON.parse(data) as unknown[];
+  if (!isMessage(message) || !isFromAi(message) || typeof message['id'] !== 'string') return [];
+  const parts = partsOf(message.content);
+  return parts.length === 0 ? [] : [answerArtifact(message['id'], parts)];
+}
+
 /** The artifacts after another piece of one of them. */
-export function withPiece(artifacts: readonly Artifact[], { artifact, append }: ShownPiece): Artifact[] {
+export function withPiece(
+  artifacts: readonly Artifact[],
+  { artifact, append }: Omit<ShownPiece, 'lastChunk'>,
+): Artifact[] {
   const at = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
   const before = artifacts[at];
   if (!before) return [...artifacts, artifact];
   const parts = append ? joined(before.parts, artifact.parts) : artifact.parts;
   return artifacts.with(at, { ...before, ...(append ? {} : artifact), parts });
+}
+
+/**
+ * The artifacts of a task and what its graph showed by events in some runs more, which have ended: their logs go. What
+ * a model said and no message of the state has is one too, as clients have read it; not what an attempt said that was
+ * given up, and nothing where the graph says itself what its artifacts are.
+ */
+export async function shownArtifacts(
+  runs: Pick<RunService, 'joinStream'>,
+  actor: Actor,
+  { row, state, said }: TaskFacts,
+  run_ids: readonly string[],
+): Promise<unknown[]> {
+  let shown = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
+  let streamed: Artifact[] = [];
+  const { signal } = new AbortController();
+  for (const run_id of run_ids) {
+    const frames = await runs
+      .joinStream(actor, row.thread_id, run_id, { after: 0 }, signal)
+      .catch(unlessGone);
+    for await (const frame of frames ?? []) {
+      if (frame.event === 'metadata') streamed = [];
+      for (const artifact of streamedIn(frame)) streamed = withPiece(streamed, { artifact, append: true });
+      const { piece } = saidIn(frame);
+      if (piece) shown = withPiece(shown, piece);
+    }
+    shown = [...shown, ...(Object.keys(said).length > 0 ? [] : streamed.filter(isNotIn(state?.values)))];
+    streamed = [];
+  }
+  return shown.map((artifact) => Artifact.toJSON(artifact));
+}
+
+/** By its id or, as nodes may return a message of their own with the text of the model's, by what it says. */
+function isNotIn(values: unknown): (artifact: Artifact) => boolean {
+  const messages = messagesIn(values);
+  const ids = new Set(messages.map(({ id }) => id));
+  const texts = new Set(messages.filter(isFromAi).map(({ content }) => JSON.stringify(partsOf(content))));
+  return ({ artifactId, parts }) => !ids.has(artifactId) && !texts.has(JSON.stringify(parts));
 }
 
 /** Text goes on where text was. */

@@ -107,7 +107,7 @@ export function a2aStream(deps: A2aStreamDeps, of: A2aTasks) {
         for await (const _ of await runs.joinStream(actor, thread_id, run_id, { after: 0 }, signal));
         const now = await tasks.get(row.task_id);
         if (!now || signal.aborted) return now ?? current;
-        current = await of.settled(actor, now);
+        current = await of.settled(now);
         if (current.run_id === run_id) return current;
       }
     },
@@ -145,7 +145,7 @@ async function* eventsOf(
   if (signal.aborted) return undefined;
   const now = await tasks.get(row.task_id);
   if (!now) return undefined;
-  const settled = await of.settled(actor, now);
+  const settled = await of.settled(now);
   if (settled.run_id !== row.run_id) return settled;
   const task = await of.view(actor, settled, scope);
   for (const payload of [...lastPieces(row, pieces, task), lastStatus(task, tells_answer)]) {

@@ -2,7 +2,8 @@ import { Artifact, Message, Role, type Task, TaskState, taskStateFromJSON } from
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import type { A2aTaskRow, A2aTurn } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTurn } from '../../storage/a2a-turns.ts';
 import { questionOf } from '../interrupt-question.ts';
 import { isFromAi, messagesIn, type StateMessage } from '../messages.ts';
 import { failureOf } from '../run-failure.ts';
@@ -14,6 +15,8 @@ export interface TaskFacts {
   readonly turns: readonly A2aTurn[];
   /** After the last of its runs that made a checkpoint. */
   readonly state: ThreadState | undefined;
+  /** What its runs said to clients of this protocol; not what is left in the state of another task. */
+  readonly said: JsonObject;
   /** Output beside messages. */
   readonly outputs: readonly string[];
 }
@@ -46,7 +49,7 @@ export function interruptsOf(state: ThreadState | undefined): Interrupt[] {
   return (state?.tasks ?? []).flatMap(({ interrupts }) => interrupts);
 }
 
-/** What the graph itself says to clients of this protocol, in its output. */
+/** What the graph itself says to clients of this protocol, in the key `a2a` of its output. */
 export function saidBy(state: ThreadState | undefined): JsonObject {
   const values = isObject(state?.values) ? state.values : {};
   return isObject(values['a2a']) ? values['a2a'] : {};
@@ -66,10 +69,9 @@ export function taskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
 }
 
 /** The answer that a graph gives in place of a task, if it gives one. */
-export function directAnswerOf({ row, state }: TaskFacts): Message | undefined {
-  const said = saidBy(state)['message'];
-  if (said === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
-  const parts = isObject(said) ? Message.fromJSON({ parts: said['parts'] }).parts : partsOf(said);
+export function directAnswerOf({ row, said: { message } }: TaskFacts): Message | undefined {
+  if (message === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
+  const parts = isObject(message) ? Message.fromJSON({ parts: message['parts'] }).parts : partsOf(message);
   return agentMessage(row, `${row.run_id}-answer`, parts);
 }
 
@@ -108,11 +110,11 @@ function questionParts(interrupts: readonly Interrupt[]) {
 
 /** What the task added to its thread. */
 export function artifactsOf(facts: TaskFacts): Artifact[] {
-  const { row, state } = facts;
+  const { row, state, said } = facts;
   const shown = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
   const asked = WAITING.includes(stateOf(row)) ? interruptsOf(state).map(interruptArtifact) : [];
   if (!state || stateOf(row) === TaskState.TASK_STATE_REJECTED || directAnswerOf(facts)) return shown;
-  const own = saidBy(state)['artifacts'];
+  const own = said['artifacts'];
   if (Array.isArray(own)) return [...shown, ...own.map((each, i) => ownArtifact(row, each, i)), ...asked];
   return [...shown, ...answersOf(facts), ...outputOf(facts), ...asked];
 }

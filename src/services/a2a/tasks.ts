@@ -5,6 +5,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { unlessGone } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import type { Settlement } from '../../storage/a2a-settle.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import { threadOfName } from '../thread-alias.ts';
 import { type A2aTaskDeps, CANCELED, type TaskStates, taskStates, UNANSWERED } from './task-states.ts';
@@ -29,6 +30,7 @@ export interface TaskPage {
   readonly totalSize: number;
 }
 
+const COMPLETED = taskStateToJSON(TaskState.TASK_STATE_COMPLETED);
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
@@ -38,18 +40,26 @@ export type A2aTasks = ReturnType<typeof a2aTasks>;
 export function a2aTasks(deps: A2aTaskDeps) {
   const { tasks, runs, clock } = deps;
   const states = taskStates(deps);
-  const { find, settled, factsFor, settleAll } = states;
+  const { find, settled, factsFor, settleAll, settlementOf, keep, announce } = states;
+
+  async function givingUp(actor: Actor, row: A2aTaskRow, reason: string): Promise<Settlement> {
+    const { artifacts } = row;
+    const at = timestamp(clock.now());
+    return settlementOf(await factsFor(actor, row), { state: CANCELED, reason, artifacts, at });
+  }
 
   return {
     find,
     settled,
     factsFor,
+    announce,
 
-    /** Those of a thread that wait for an answer. */
-    async waitingOn(actor: Actor, thread_id: string): Promise<A2aTaskRow[]> {
-      const states = [...WAITING, TaskState.TASK_STATE_COMPLETED].map(taskStateToJSON);
-      const rows = await settleAll(actor, { thread_id, states });
-      return rows.filter((row) => WAITING.includes(stateOf(row)));
+    /** Gives up those of a thread that wait for an answer: what is to be kept with the run that takes their place. */
+    async givenUp(actor: Actor, thread_id: string): Promise<Settlement[]> {
+      await settleAll(actor, { thread_id, states: [COMPLETED], is_settled: false });
+      const waiting = await settleAll(actor, { thread_id, states: WAITING.map(taskStateToJSON) });
+      const rows = waiting.filter((row) => WAITING.includes(stateOf(row)));
+      return Promise.all(rows.map((row) => givingUp(actor, row, UNANSWERED)));
     },
 
     async view(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
@@ -74,10 +84,8 @@ export function a2aTasks(deps: A2aTaskDeps) {
         throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${row.state}`);
       }
       if (WAITING.includes(state)) {
-        await authorize(actor, 'threads:update', { thread_id: row.thread_id });
-        const at = timestamp(clock.now());
-        const { artifacts } = row;
-        await tasks.settle(row, { state: CANCELED, reason: 'Cancelled by the client.', artifacts, at });
+        const waiting = await find(actor, assistant_id, id, 'threads:update');
+        await keep(await givingUp(actor, waiting, 'Cancelled by the client.'));
         return (await tasks.get(row.task_id)) ?? row;
       }
       const { thread_id, run_id } = row;
@@ -85,12 +93,6 @@ export function a2aTasks(deps: A2aTaskDeps) {
         .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
         .catch(unlessGone);
       return find(actor, assistant_id, id);
-    },
-
-    /** It waits for an answer that will not come. */
-    async abandon(row: A2aTaskRow): Promise<void> {
-      const { artifacts } = row;
-      await tasks.settle(row, { state: CANCELED, reason: UNANSWERED, artifacts, at: timestamp(clock.now()) });
     },
   };
 }
@@ -140,11 +142,10 @@ async function list(
     since: momentText(query.statusTimestampAfter),
   };
   const after = query.pageToken === '' ? undefined : placeOf(query.pageToken);
-  const ended = ['TASK_STATE_COMPLETED', ...WAITING.map(taskStateToJSON)];
-  if (filter.states) await settleAll(actor, { ...filter, states: ended, is_settled: false });
+  if (filter.states) await settleAll(actor, { ...filter, states: [COMPLETED], is_settled: false });
   const found = await tasks.list({ ...filter, after, limit: limit + 1 }, visibility);
   const page = found.slice(0, limit);
-  const rows = await Promise.all(page.map((row) => settled(actor, row)));
+  const rows = await Promise.all(page.map(settled));
   const nextPageToken = found.length > limit ? tokenOf(page.at(-1) as A2aTaskRow) : '';
   return { rows, nextPageToken, pageSize: limit, totalSize: await tasks.count(filter, visibility) };
 }

@@ -27,6 +27,11 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   },
   { table: 'webhook_attempts', key: ['delivery_id', 'attempt'], columns: { error: 'text', answer: 'text' } },
   { table: 'a2a_tasks', key: ['task_id'], columns: { reason: 'text', artifacts: 'json' } },
+  {
+    table: 'a2a_push_configs',
+    key: ['task_id', 'config_id'],
+    columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
+  },
   { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];

@@ -1,6 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
+import { keepTurn, type NewTurn, takesTurn } from '../a2a-turns.ts';
 import type { Db, Transaction } from '../db.ts';
 import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
 import { KWARGS } from '../run-row.ts';
@@ -29,6 +30,8 @@ export interface NewRun {
   readonly own_id?: boolean;
   /** The request that makes the run makes no other. */
   readonly once?: IdempotencyKey | undefined;
+  /** The message of an A2A client that the run answers. */
+  readonly turn?: NewTurn | undefined;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
@@ -38,6 +41,8 @@ export type Queued = { readonly outcome: 'queued'; readonly ready: boolean } & O
 export type Enqueued =
   | { readonly outcome: 'missing thread' }
   | { readonly outcome: 'run exists' }
+  /** The task that the message goes to is not as the caller saw it. */
+  | { readonly outcome: 'task changed' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | Queued;
 
@@ -93,6 +98,7 @@ export async function enqueueIn(
   const rows = await inFlight(tx, run.thread_id);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
+  if (request.turn && !(await takesTurn(tx, request.turn))) return { outcome: 'task changed' };
   if (request.own_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
   const cancelled =
@@ -103,6 +109,7 @@ export async function enqueueIn(
   await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
     values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);
   if (request.once) await keepRun(tx, request.once, run);
+  if (request.turn) await keepTurn(tx, request.turn, run);
   return { outcome: 'queued', ready: state === 'ready', ...cancelled };
 }
 

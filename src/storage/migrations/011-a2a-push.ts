@@ -1,0 +1,21 @@
+/**
+ * Who is told of a task (`a2a_push_configs`; `version`: the protocol that they speak), and which turns of a task have
+ * given what they showed by events to the task: until then their logs stay.
+ */
+export const a2aPush = `
+create table a2a_push_configs (
+  task_id {uuid} not null references a2a_tasks (task_id) on delete cascade,
+  config_id text not null,
+  version text not null check (version in ('0.3', '1.0')),
+  url text not null,
+  token text,
+  scheme text,
+  credentials text,
+  created_at {timestamp} not null,
+  primary key (task_id, config_id)
+){strict};
+
+alter table a2a_turns add column is_kept integer not null default 1;
+create index a2a_turns_unkept on a2a_turns (run_id) where is_kept = 0;
+create index a2a_tasks_unsettled on a2a_tasks (task_id) where state is null;
+`;

@@ -1,0 +1,65 @@
+import { type Backoff, backoffMs } from '../core/backoff.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a-tasks.ts';
+import { Loop } from './loop.ts';
+import { isInfrastructure } from './run-error.ts';
+
+export interface TaskSettling {
+  readonly tasks: Pick<A2aTaskRepository, 'unsettled'>;
+  /** Finds out what became of a task whose run has ended, keeps it and tells its subscribers. */
+  readonly settle: (row: A2aTaskRow) => Promise<unknown>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Tasks looked at together. */
+const BATCH = 16;
+/** Another process may have ended a run, and died, ms. */
+const POLL_MS = 5_000;
+/** Of a task that cannot be read, such as one whose graph does not load. */
+const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
+
+/**
+ * Finds out what became of tasks whose run has ended, also when nobody asks: their subscribers are told, and what they
+ * showed by events is kept before the log of the run goes. The task's own row says that it is yet to be done.
+ */
+export function a2aTaskLoop({ tasks, settle, clock, logger }: TaskSettling): Loop {
+  const failing = new Map<string, { times: number; until: number }>();
+
+  async function attempt(row: A2aTaskRow): Promise<void> {
+    const { task_id, run_id } = row;
+    const before = failing.get(run_id);
+    if (before && before.until > clock.monotonic()) return;
+    try {
+      await settle(row);
+      failing.delete(run_id);
+    } catch (error) {
+      if (isInfrastructure(error)) throw error;
+      const times = (before?.times ?? 0) + 1;
+      const in_ms = backoffMs(times, RETRIES, () => 0);
+      failing.set(run_id, { times, until: clock.monotonic() + in_ms });
+      logger.error('what became of a task cannot be found out, trying again', {
+        task_id,
+        run_id,
+        in_ms,
+        error,
+      });
+    }
+  }
+
+  return new Loop({
+    name: 'tasks',
+    logger,
+    async tick() {
+      const open = new Set<string>();
+      for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
+        page = await tasks.unsettled(page?.at(-1)?.task_id, BATCH);
+        for (const { run_id } of page) open.add(run_id);
+        await Promise.all(page.map(attempt));
+      }
+      for (const run_id of failing.keys()) if (!open.has(run_id)) failing.delete(run_id);
+      return POLL_MS;
+    },
+  });
+}

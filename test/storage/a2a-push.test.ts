@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { a2aPushRepository, MAX_PUSH_CONFIGS, type NewPushConfig } from '../../src/storage/a2a-push.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { newRun, newThread, queueStory, request } from '../support/queued-runs.ts';
+
+const OWNER = { metadata: { contains: { owner: 'ann' } } };
+const OTHER = { metadata: { contains: { owner: 'bob' } } };
+const WAITS = { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [] };
+
+function subscriber(given: Partial<NewPushConfig> = {}): NewPushConfig {
+  const url = 'https://receiver.example/told';
+  return {
+    config_id: undefined,
+    version: '1.0',
+    url,
+    token: 't',
+    scheme: 'Bearer',
+    credentials: 's3cret',
+    ...given,
+  };
+}
+
+/** A task of Ann's with a subscriber. */
+async function story(db: Db) {
+  const { queue } = queueStory(db);
+  const [tasks, push, outbox] = [a2aTaskRepository(db), a2aPushRepository(db), webhookOutbox(db)];
+  const run = newRun(randomUUID());
+  await queue.enqueue({
+    ...request(run),
+    thread: { ...newThread(run.thread_id), metadata: { owner: 'ann' } },
+    turn: {
+      task: { is_new: true, context_id: 'c' },
+      position: 0,
+      message: {},
+      push: subscriber({ version: '0.3' }),
+    },
+  });
+  const task_id = run.run_id;
+  async function settle(state = WAITS) {
+    const row = await tasks.get(task_id);
+    if (!row) throw new Error('no task');
+    return tasks.settle({ row, end: state, tell: (version) => JSON.stringify({ version }) });
+  }
+  async function sent() {
+    const claimed = await outbox.claim({
+      host: 'receiver.example',
+      token: randomUUID(),
+      limit: 10,
+      lease_ms: 1,
+    });
+    return claimed.map(({ body, headers }) => ({ body: JSON.parse(body), headers }));
+  }
+  return { task_id, tasks, push, outbox, settle, sent };
+}
+
+describeEachStorage('subscribers of a task of A2A', (open) => {
+  test('are there with the run, and are told in its own words of what is settled, once', async () => {
+    await using db = await open();
+    const { task_id, push, settle, sent } = await story(db);
+    expect(await push.list(task_id)).toMatchObject([{ task_id, config_id: task_id, version: '0.3' }]);
+    await push.save(task_id, subscriber({ config_id: 'new', scheme: null, credentials: null }));
+    expect(await settle()).toBe(true);
+    expect(await sent()).toEqual([
+      {
+        body: { version: '0.3' },
+        headers: {
+          'content-type': 'application/json',
+          'x-a2a-notification-token': 't',
+          authorization: 'Bearer s3cret',
+        },
+      },
+      {
+        body: { version: '1.0' },
+        headers: { 'content-type': 'application/a2a+json', 'x-a2a-notification-token': 't' },
+      },
+    ]);
+  });
+
+  test('are not told what somebody else has settled', async () => {
+    await using db = await open();
+    const { tasks, task_id, outbox, settle } = await story(db);
+    const row = await tasks.get(task_id);
+    if (!row) throw new Error('no task');
+    await settle();
+    const late = { row, end: WAITS, tell: () => '{}' };
+    expect(await tasks.settle(late)).toBe(false);
+    expect(await outbox.search({ limit: 10, offset: 0 })).toHaveLength(1);
+  });
+
+  test('that go take along what waits to be sent to them', async () => {
+    await using db = await open();
+    const { task_id, push, settle, sent } = await story(db);
+    await settle();
+    await push.delete(task_id, task_id);
+    expect([await push.list(task_id), await sent()]).toEqual([[], []]);
+  });
+
+  test('are as many as a task may have, also when they come at once', async () => {
+    await using db = await open();
+    const { task_id, push } = await story(db);
+    const ids = Array.from({ length: MAX_PUSH_CONFIGS + 3 }, (_, n) => `${n}`);
+    const saved = await Promise.all(ids.map((config_id) => push.save(task_id, subscriber({ config_id }))));
+    expect(saved.filter((each) => each !== undefined)).toHaveLength(MAX_PUSH_CONFIGS - 1);
+    expect(await push.list(task_id)).toHaveLength(MAX_PUSH_CONFIGS);
+    expect(await push.save(randomUUID(), subscriber())).toBeUndefined();
+  });
+
+  test('their deliveries are seen by who may see the thread', async () => {
+    await using db = await open();
+    const { outbox, settle } = await story(db);
+    await settle();
+    const search = { limit: 10, offset: 0 };
+    expect(await outbox.search(search, OWNER)).toHaveLength(1);
+    expect(await outbox.search(search, OTHER)).toEqual([]);
+  });
+});

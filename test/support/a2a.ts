@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+
+/** The graphs of `test/fixtures/a2a`. */
+export const A2A_FOLDER = resolve(import.meta.dirname, '../fixtures/a2a');
+
+export type Rpc = (method: string, params: object, headers?: Record<string, string>) => Promise<RpcAnswer>;
+
+interface RpcAnswer {
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  readonly result?: any;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+interface Poster {
+  post(path: string, payload: unknown, headers?: Record<string, string>): Promise<{ body: RpcAnswer }>;
+}
+
+/** JSON-RPC to an agent of a server; either version, by the name of the method. */
+export function rpcTo(server: Poster, graph: string): Rpc {
+  return async (method, params, headers) =>
+    (await server.post(`/a2a/${graph}`, { jsonrpc: '2.0', id: 1, method, params }, headers)).body;
+}
+
+let count = 0;
+
+/** A message of 1.0; `said`: text, or the object of a data part. */
+export function message(said: string | object, of: { taskId?: string; contextId?: string } = {}) {
+  const part = typeof said === 'string' ? { text: said } : { data: said };
+  return { messageId: `m-${++count}`, role: 'ROLE_USER', parts: [part], ...of };
+}
+
+/** The same of 0.3. */
+export function oldMessage(said: string | object, of: { taskId?: string; contextId?: string } = {}) {
+  const part = typeof said === 'string' ? { kind: 'text', text: said } : { kind: 'data', data: said };
+  return { kind: 'message', messageId: `m-${++count}`, role: 'user', parts: [part], ...of };
+}
