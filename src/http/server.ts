@@ -23,6 +23,7 @@ import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import { cutHalfRequestsOnClose } from './half-requests.ts';
 import { type HeaderPatterns, headerPicker } from './header-patterns.ts';
 import { passageOf } from './inside.ts';
 import type { RegisterMcp } from './mcp/own-tools.ts';
@@ -162,6 +163,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     frameworkErrors: answerBadAddress,
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
+  cutHalfRequestsOnClose(server);
   const metrics = httpMetrics(engine);
   const routes = useRouteTable(server);
   useContract(server);
