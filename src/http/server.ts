@@ -31,6 +31,7 @@ import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
 import { useOpenApi } from './openapi/document.ts';
 import type { SecurityDocument } from './openapi/security.ts';
+import { originRule } from './origin-rule.ts';
 import type { OwnApp } from './own-app/kinds.ts';
 import { type Admit, type AuthOptions, admission } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
@@ -39,6 +40,7 @@ import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.t
 import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
+import { useOriginCheck } from './plugins/origin-check.ts';
 import { useOwnApp } from './plugins/own-app.ts';
 import { type RateLimits, useRateLimits } from './plugins/rate-limit.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
@@ -172,9 +174,11 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
   await useSecurityHeaders(server);
   if (options.served_hosts) useHostCheck(server, options.served_hosts);
-  await useCors(server, options.cors);
+  const mayCall = originRule(options.cors, options.served_hosts);
+  await useCors(server, options.cors, mayCall);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
+  if (mayCall) useOriginCheck(server, mayCall, logger);
   useDoor(server, parts, await useRateLimits(server, options.rate_limit));
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });

@@ -17,9 +17,10 @@ function open(app: string, http: Http = {}, environment: Record<string, string> 
 
 test('a Hono app answers its own addresses', async () => {
   await using server = await open('./hono.ts:app');
-  const answer = await server.get('/own/hello?name=you', { 'x-request-id': 'mine' });
+  const origin = 'http://localhost:3000';
+  const answer = await server.get('/own/hello?name=you', { 'x-request-id': 'mine', origin });
   expect([answer.status, answer.body]).toEqual([200, { hello: 'you', id: 'mine' }]);
-  expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'access-control-allow-origin': '*' });
+  expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'access-control-allow-origin': origin });
   expect((await server.post('/own/echo', { a: [1] })).body).toEqual({ a: [1] });
   expect((await server.get('/own/stream')).text).toBe('one\ntwo\nthree\n');
   expect((await server.get('/info')).body).toEqual({ mine: true });
@@ -121,8 +122,9 @@ test('a Fastify plugin has its routes in an instance of its own', async () => {
 
 test('a handler as Express has it is around our routes, and may have read the body', async () => {
   await using server = await open('./others.ts:handler', { mount_prefix: '/agents' });
-  const own = await server.get('/agents/own/hello');
-  expect([own.body, own.headers['access-control-allow-origin']]).toEqual([{ hello: 'express' }, '*']);
+  const origin = 'http://localhost:3000';
+  const own = await server.get('/agents/own/hello', { origin });
+  expect([own.body, own.headers['access-control-allow-origin']]).toEqual([{ hello: 'express' }, origin]);
   const ours = await server.post('/agents/runs/wait', RUN);
   expect([ours.body, ours.headers['x-own']]).toEqual([expect.objectContaining({ x: 1 }), 'was here']);
   const broken = await server.get('/agents/own/broken');

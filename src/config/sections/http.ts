@@ -1,8 +1,15 @@
 import { flag, group, list, text, whole, word } from '../values.ts';
 
 const Cors = group({
-  allow_origins: list().default(['*']).describe('Origins a browser may call from.'),
-  allow_origin_regex: text().optional().describe('Regular expression for more origins.'),
+  allow_origins: list()
+    .optional()
+    .describe(
+      'Origins whose pages may call; `*` is all. Unset: all, and of a server without keys those of this machine and of LangSmith Studio.',
+    ),
+  allow_origin_regex: text()
+    .refine(isPattern, 'must be a regular expression')
+    .optional()
+    .describe('Regular expression for more origins.'),
   allow_methods: list().default(['*']).describe('Methods a browser may use.'),
   allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
   allow_credentials: flag().default(false).describe('Whether cookies may be sent; needs named origins.'),
@@ -84,3 +91,11 @@ export const Http = group({
     .describe('Whether your own app sees a request before authentication does.'),
   enable_custom_route_auth: flag().default(false).describe('Authenticates your own routes too.'),
 });
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProtectedResource } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
+import { ownAddress } from '../own-address.ts';
 
 export interface ProtectedResourceRules {
   /** Who issues tokens for this server; nothing is told to anybody without one. */
@@ -59,6 +60,6 @@ function challenge(request: FastifyRequest, rules: ProtectedResourceRules, said:
   return `Bearer ${[...(own === undefined ? [] : [own]), ...wrong, where].join(', ')}`;
 }
 
-function baseOf({ protocol, host }: FastifyRequest, { base_url, mount_prefix }: ProtectedResourceRules) {
-  return (base_url ?? `${protocol}://${host || 'localhost'}${mount_prefix}`).replace(/\/+$/, '');
+function baseOf(request: FastifyRequest, { base_url, mount_prefix }: ProtectedResourceRules) {
+  return (base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`).replace(/\/+$/, '');
 }

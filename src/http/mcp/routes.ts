@@ -4,25 +4,17 @@ import { Unavailable } from '../../core/errors.ts';
 import { lazy } from '../../core/lazy.ts';
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
-import { useOriginCheck } from '../plugins/host-check.ts';
 import type { McpDoorParts } from './door.ts';
 import { type ProtectedResourceRules, protectedResourceRoutes, useChallenge } from './protected-resource.ts';
-
-export interface McpRouteParts extends McpDoorParts, ProtectedResourceRules {
-  /** Names by which a server that nobody needs a key for may be called; undefined: any. */
-  readonly served_hosts?: readonly string[] | undefined;
-  readonly cors: { readonly allow_origins: readonly string[] };
-}
 
 const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** The address of MCP. What is behind it is loaded for the first client: the protocol's library takes 34 MB. */
-export function mcpRoutes(server: FastifyInstance, parts: McpRouteParts): void {
+export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & ProtectedResourceRules): void {
   const door = lazy(async () => (await import('./door.ts')).openDoor(parts));
   let isClosing = false;
   protectedResourceRoutes(server, parts);
   server.register((scope, _options, done) => {
-    if (parts.served_hosts) useOriginCheck(scope, parts.served_hosts, parts.cors.allow_origins);
     useChallenge(scope, parts);
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);

@@ -1,9 +1,10 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import type { OriginRule } from '../origin-rule.ts';
 
 /** The keys of `http.cors` (CONTRACT §14). `*` in a list stands for all. */
 export interface CorsOptions {
-  readonly allow_origins: readonly string[];
+  readonly allow_origins?: readonly string[] | undefined;
   readonly allow_origin_regex?: string | undefined;
   readonly allow_methods: readonly string[];
   readonly allow_headers: readonly string[];
@@ -15,17 +16,25 @@ export interface CorsOptions {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Browsers from anywhere may call without credentials, unless the configuration says otherwise (CONTRACT §1). */
-export async function useCors(server: FastifyInstance, options: CorsOptions): Promise<void> {
-  server.addHook('onRequest', async (request, reply) => {
+/**
+ * Tells browsers which pages may read answers: those that `mayCall`, all without that, and without credentials unless
+ * the configuration says otherwise (CONTRACT §1).
+ */
+export async function useCors(
+  server: FastifyInstance,
+  options: CorsOptions,
+  mayCall: OriginRule | undefined,
+): Promise<void> {
+  server.addHook('onRequest', async ({ headers }, reply) => {
+    const isAllowed = !mayCall || (headers.origin !== undefined && mayCall(headers.origin));
     // A page of a public site that calls a server of the local network; Studio does.
-    if (request.headers['access-control-request-private-network'] === 'true') {
+    if (isAllowed && headers['access-control-request-private-network'] === 'true') {
       reply.header('access-control-allow-private-network', 'true');
     }
   });
   const exposed = [...options.expose_headers];
   await server.register(cors, {
-    origin: origins(options),
+    origin: mayCall ? async (origin: string | undefined) => origin !== undefined && mayCall(origin) : '*',
     methods: options.allow_methods.includes('*') ? METHODS : [...options.allow_methods],
     // Without a list the plugin echoes what the browser asks for.
     ...(options.allow_headers.includes('*') ? {} : { allowedHeaders: [...options.allow_headers] }),
@@ -36,9 +45,4 @@ export async function useCors(server: FastifyInstance, options: CorsOptions): Pr
     // An OPTIONS request that is no preflight gets the same answer rather than an error.
     strictPreflight: false,
   });
-}
-
-function origins({ allow_origins, allow_origin_regex }: CorsOptions): '*' | (string | RegExp)[] {
-  if (allow_origins.includes('*')) return '*';
-  return [...allow_origins, ...(allow_origin_regex ? [new RegExp(`^(?:${allow_origin_regex})$`)] : [])];
 }
