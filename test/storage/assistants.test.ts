@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { type Assistant, AssistantSearch } from '../../src/schemas/assistants.ts';
 import { type AssistantRepository, assistantRepository } from '../../src/storage/assistants.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 
 function id(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
@@ -32,7 +32,7 @@ async function found(assistants: AssistantRepository, query: object): Promise<st
   return (await assistants.search(AssistantSearch.parse(query))).map((row) => row.name);
 }
 
-describePlainAndEncrypted('assistants', (open) => {
+describeEachStorage('assistants', (open) => {
   test('come back as they were stored', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
@@ -181,7 +181,7 @@ describePlainAndEncrypted('assistants', (open) => {
   });
 });
 
-describePlainAndEncrypted('system assistants', (open) => {
+describeEachStorage('system assistants', (open) => {
   const system = (graph_id: string, fields: Partial<Assistant> = {}) =>
     assistant(1, {
       assistant_id: systemAssistantId(graph_id),

@@ -6,7 +6,7 @@ import type { NewCheckpoint } from '../../src/storage/checkpoint-put.ts';
 import type { NewWrites } from '../../src/storage/checkpoint-writes.ts';
 import type { Lease } from '../../src/storage/queue/lease.ts';
 import { sql } from '../../src/storage/sql.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 
 function checkpoint(memory: Memory, n: number, fields: Partial<NewCheckpoint> = {}): NewCheckpoint {
@@ -52,7 +52,7 @@ async function nothingIsStored(memory: Memory): Promise<void> {
   }
 }
 
-describePlainAndEncrypted('checkpoints', (open) => {
+describeEachStorage('checkpoints', (open) => {
   test('come back with their values and the writes of their tasks', async () => {
     await using db = await open();
     const memory = await memoryOf(db);

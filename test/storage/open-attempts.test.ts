@@ -6,7 +6,7 @@ import { checkpointRepository } from '../../src/storage/checkpoints.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { OpenAttempts } from '../../src/storage/open-attempts.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 async function executing(db: Db) {
@@ -34,7 +34,7 @@ async function executing(db: Db) {
   return { queue, lease, writes, found };
 }
 
-describePlainAndEncrypted('who reads a thread while a run executes on it', (open) => {
+describeEachStorage('who reads a thread while a run executes on it', (open) => {
   test('finds the checkpoint of what a client may have seen already', async () => {
     await using db = await open();
     const { writes, found } = await executing(db);

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { insertFrames, runEventRepository } from '../../src/storage/run-events.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 
 const KILOBYTE = 1024;
 
-describePlainAndEncrypted('the event log', (open) => {
+describeEachStorage('the event log', (open) => {
   test('is read from any position, as many frames as asked for', async () => {
     await using db = await open();
     const log = await logOf(db, Array(5).fill(1));

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { runRepository } from '../../src/storage/runs.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
-describePlainAndEncrypted('runs', (open) => {
+describeEachStorage('runs', (open) => {
   test('come back as they were queued', async () => {
     await using db = await open();
     const runs = runRepository(db);

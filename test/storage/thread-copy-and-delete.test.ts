@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Db } from '../../src/storage/db.ts';
 import { raw, sql } from '../../src/storage/sql.ts';
 import { threadRepository } from '../../src/storage/threads.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
 
@@ -38,7 +38,7 @@ async function usedThread(db: Db, n: number): Promise<{ waiting: string }> {
   return { waiting: await add(threadId(n)) };
 }
 
-describePlainAndEncrypted('deleting a thread', (open) => {
+describeEachStorage('deleting a thread', (open) => {
   test('takes everything of it along, and nothing of another', async () => {
     await using db = await open();
     const threads = threadRepository(db);
@@ -60,7 +60,7 @@ describePlainAndEncrypted('deleting a thread', (open) => {
   });
 });
 
-describePlainAndEncrypted('copying a thread', (open) => {
+describeEachStorage('copying a thread', (open) => {
   test('takes metadata, values, status and interrupts over', async () => {
     await using db = await open();
     const threads = threadRepository(db);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { type ThreadRepository, threadRepository } from '../../src/storage/threads.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { at, foundThreads, freshThread, newState, threadId } from '../support/stored-threads.ts';
 
@@ -9,7 +9,7 @@ async function insertAll(threads: ThreadRepository, metadata: Record<string, unk
   for (const [n, each] of metadata.entries()) await threads.insert(freshThread(n, { metadata: each }));
 }
 
-describePlainAndEncrypted('searching threads', (open) => {
+describeEachStorage('searching threads', (open) => {
   test('finds by metadata', async () => {
     await using db = await open();
     const threads = threadRepository(db);

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { sql } from '../../src/storage/sql.ts';
 import { stateText } from '../../src/storage/thread-outline.ts';
 import { threadRepository } from '../../src/storage/threads.ts';
-import { describePlainAndEncrypted } from '../support/databases.ts';
+import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
 
-describePlainAndEncrypted('threads', (open) => {
+describeEachStorage('threads', (open) => {
   test('are as they were created until a run or a state update', async () => {
     await using db = await open();
     const threads = threadRepository(db);
@@ -74,7 +74,7 @@ describePlainAndEncrypted('threads', (open) => {
   });
 });
 
-describePlainAndEncrypted('a state update from outside', (open) => {
+describeEachStorage('a state update from outside', (open) => {
   test('writes values, status and interrupts, and clears the error', async () => {
     await using db = await open();
     const threads = threadRepository(db);

@@ -34,12 +34,6 @@ export function describeEachDatabase(name: string, tests: (open: OpenDatabase) =
   describe(`${name} on PostgreSQL`, () => tests(migratedFirst(postgres())));
 }
 
-/** The same tests also with encryption at rest, which must change nothing that they see. */
-export function describePlainAndEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
-  describeEachDatabase(name, tests);
-  describeEncrypted(name, tests);
-}
-
 /** The same tests on each engine with encryption at rest. */
 export function describeEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
   describe(`${name} on SQLite, encrypted`, () => tests(migratedFirst(sqliteFiles(), testSealer())));

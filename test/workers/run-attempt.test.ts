@@ -13,6 +13,7 @@ import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import type { Db } from '../../src/storage/db.ts';
 import { runEventRepository } from '../../src/storage/run-events.ts';
 import { sql } from '../../src/storage/sql.ts';
+import { threadRepository } from '../../src/storage/threads.ts';
 import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -96,8 +97,7 @@ describeEachDatabase('an attempt', (open) => {
       ['values', { n: 2 }],
       ['__end__', { status: 'success' }],
     ]);
-    const { value } = (await db.get<{ value: string }>(sql`select value from thread_values`)) ?? {};
-    expect(value).toBe('{"n":2}');
+    expect(await threadRepository(db).get(run.thread_id)).toMatchObject({ values: { n: 2 } });
     await at.worker.stop(0);
   });
 

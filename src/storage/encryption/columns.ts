@@ -6,6 +6,8 @@ export type SealedForm = 'json' | 'text' | 'bytes' | 'searched';
 
 export interface SealedTable {
   readonly table: string;
+  /** The table that its values are sealed for, where the database copies them from one to the other. */
+  readonly sealed_for?: string;
   /** Columns that name a row. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, SealedForm>>;
@@ -13,6 +15,32 @@ export interface SealedTable {
 
 /** Every column that is sealed, with encryption at rest: what a user, a graph or somebody's configuration put there. */
 export const SEALED_TABLES: readonly SealedTable[] = [
+  { table: 'assistants', key: ['assistant_id'], columns: { config: 'json', context: 'json' } },
+  {
+    table: 'assistant_versions',
+    sealed_for: 'assistants',
+    key: ['assistant_id', 'version'],
+    columns: { config: 'json', context: 'json' },
+  },
+  { table: 'threads', key: ['thread_id'], columns: { config: 'json', error: 'json', interrupts: 'json' } },
+  { table: 'thread_values', key: ['thread_id'], columns: { value: 'json' } },
+  { table: 'runs', key: ['run_id'], columns: { kwargs: 'json', error: 'json' } },
+  { table: 'run_events', key: ['run_id', 'seq'], columns: { data: 'text' } },
+  {
+    table: 'checkpoints',
+    key: ['thread_id', 'ns', 'checkpoint_id'],
+    columns: { checkpoint: 'json', metadata: 'searched' },
+  },
+  {
+    table: 'checkpoint_blobs',
+    key: ['thread_id', 'ns', 'channel', 'version'],
+    columns: { value: 'bytes' },
+  },
+  {
+    table: 'checkpoint_writes',
+    key: ['thread_id', 'ns', 'checkpoint_id', 'task_id', 'idx', 'superseded_by'],
+    columns: { value: 'bytes' },
+  },
   { table: 'idempotency_keys', key: ['owner', 'key'], columns: { run: 'json', answer: 'json' } },
   { table: 'store_items', key: ['item_id'], columns: { index_rule: 'json', value: 'searched' } },
   {
@@ -33,5 +61,6 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
   },
   { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
+  // Last: what tokens are made with tells at a start that a key is missing, and so is still needed.
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { runEventRepository } from '../../../src/storage/run-events.ts';
 import { sql } from '../../../src/storage/sql.ts';
 import { threadRepository } from '../../../src/storage/threads.ts';
-import { describePlainAndEncrypted } from '../../support/databases.ts';
+import { describeEachStorage } from '../../support/databases.ts';
 import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
-describePlainAndEncrypted('the life of a run', (open) => {
+describeEachStorage('the life of a run', (open) => {
   test('the end of a run is one fact: status, thread, values, log and queue', async () => {
     await using db = await open();
     const { queue, add, statusOf, states } = queueStory(db);
