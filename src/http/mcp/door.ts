@@ -6,17 +6,16 @@ import {
   isLegacyRequest,
   type McpRequestContext,
   PROTOCOL_VERSION_META_KEY,
-  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
 import { isObject } from '../../core/json.ts';
 import { ownAddress } from '../own-address.ts';
-import { type McpParts, mcpServer } from './server.ts';
-import { jsonWhereItCan } from './single-answer.ts';
+import { type LegacyParts, legacyDoor } from './legacy.ts';
+import { mcpServer } from './server.ts';
 import type { Caller } from './tool-call.ts';
 
-export interface McpDoorParts extends McpParts {
+export interface McpDoorParts extends LegacyParts {
   /** Largest message, bytes. */
   readonly body_limit: number;
 }
@@ -44,6 +43,7 @@ export function openDoor(parts: McpDoorParts): McpDoor {
     },
     onerror: (error) => parts.logger.debug('a message of MCP was refused', { error }),
   });
+  const legacy = legacyDoor(parts);
 
   return {
     close: () => modern.close(),
@@ -53,24 +53,13 @@ export function openDoor(parts: McpDoorParts): McpDoor {
       reply.raw.once('close', () => gone.abort());
       const request = webRequest(incoming, gone.signal);
       const message = messageIn(incoming.body);
-      const authInfo = authInfoOf(callerOf(incoming, message));
+      const caller = callerOf(incoming, message);
       const response = (await isLegacyRequest(request))
-        ? await serveLegacy(parts, request, authInfo)
-        : await modern.fetch(request, { authInfo });
+        ? await legacy(request, message, caller)
+        : await modern.fetch(request, { authInfo: authInfoOf(caller) });
       return send(reply, response);
     },
   };
-}
-
-async function serveLegacy(
-  parts: McpParts,
-  request: Request,
-  authInfo: ReturnType<typeof authInfoOf>,
-): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport();
-  const server = await mcpServer(parts, authInfo.extra.caller, request);
-  await server.connect(transport);
-  return jsonWhereItCan(await transport.handleRequest(request, { authInfo }));
 }
 
 /** The library passes it on untouched; who calls was found out before. */

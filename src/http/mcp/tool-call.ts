@@ -34,6 +34,13 @@ export interface Caller {
   readonly tool_name: string | undefined;
   /** Names the memory where the call itself does not. */
   readonly thread: string | undefined;
+  /** Set where a call may be cancelled by something else than the end of its connection. */
+  readonly openCall?: (() => Cancellable) | undefined;
+}
+
+/** A call that is under way until it is disposed of. */
+export interface Cancellable extends Disposable {
+  readonly signal: AbortSignal;
 }
 
 export interface ToolCallParts {
@@ -48,6 +55,8 @@ interface Calling extends ToolCallParts, Caller {
   readonly codec: RequestStateCodec<PendingCall>;
   readonly tool: AssistantTool;
   readonly ctx: ServerContext;
+  /** The client does not want the result any more. */
+  readonly signal: AbortSignal;
 }
 
 type Params = CallToolRequest['params'];
@@ -55,14 +64,17 @@ type Reply = CallToolResult | InputRequiredResult;
 
 /** Answers `tools/call`: starts a run, or goes on with one whose question is answered, and follows it to its end. */
 export async function callTool(
-  { tool, ...parts }: Omit<Calling, 'tool' | 'ctx'> & { readonly tool: AssistantTool | undefined },
+  { tool, ...parts }: Omit<Calling, 'tool' | 'ctx' | 'signal'> & { readonly tool: AssistantTool | undefined },
   params: Params,
   ctx: ServerContext,
 ): Promise<Reply> {
   if (!tool) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
   }
-  const call = { ...parts, tool, ctx };
+  using underWay = parts.openCall?.();
+  const { signal: connection } = ctx.mcpReq;
+  const signal = underWay ? AbortSignal.any([connection, underWay.signal]) : connection;
+  const call = { ...parts, tool, ctx, signal };
   const pending = ctx.mcpReq.requestState<PendingCall>();
   try {
     return pending ? await goOn(call, pending) : await begin(call, params);
@@ -116,10 +128,12 @@ async function waiting(
 }
 
 async function conclude(call: Calling, run: Run, is_own_thread: boolean): Promise<Reply> {
-  const { mcp, logger, tool, ctx } = call;
-  const { signal } = ctx.mcpReq;
+  const { mcp, logger, tool, ctx, signal } = call;
   const outcome = await mcp.outcome(run, newsSender(ctx, logger), signal);
-  if (signal.aborted && call.cancel_on_disconnect) await mcp.abandon(run);
+  if (signal.aborted && call.cancel_on_disconnect) {
+    await mcp.abandon(run);
+    return failedResult('The call was cancelled.', run);
+  }
   if (outcome.kind === 'failed') return failedResult(outcome.message, run);
   if (outcome.kind === 'values') return valuesResult(tool, run, outcome.values);
   const questions = questionsOf(outcome.interrupts);
