@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Db } from '../../../src/storage/db.ts';
+import { SEALED_TABLES } from '../../../src/storage/encryption/columns.ts';
+import { type DialectSql, raw, sql } from '../../../src/storage/sql.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+
+/** Made by SQLite for its own, or rows of a word index, whose words are the index's. */
+const OF_SQLITE = /^(sqlite_\w+|store_words_\w+|\w+_terms)$/;
+
+/** How each column is kept, as docs/encryption.md says it: `table.column`. */
+function documented(): Record<'sealed' | 'tokens' | 'plain', string[]> {
+  const page = readFileSync(resolve(import.meta.dirname, '../../../docs/encryption.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \|(.*)\|(.*)\|(.*)\|$/gm)];
+  const named = (cell: number) =>
+    rows.flatMap((row) =>
+      [...(row[cell] as string).matchAll(/`(\w+)`/g)].map(([, column]) => `${row[1]}.${column}`),
+    );
+  return { sealed: named(2), tokens: named(3), plain: named(4) };
+}
+
+const COLUMNS: DialectSql = {
+  sqlite: raw(`select m.name as "table", p.name as "column" from sqlite_master m, pragma_table_info(m.name) p
+    where m.type = 'table'`),
+  postgres: raw(`select table_name as "table", column_name as "column" from information_schema.columns
+    where table_schema = current_schema()`),
+};
+
+async function columnsOf(db: Db): Promise<string[]> {
+  const rows = await db.all<{ table: string; column: string }>(sql`${COLUMNS}`);
+  return rows.filter(({ table }) => !OF_SQLITE.test(table)).map(({ table, column }) => `${table}.${column}`);
+}
+
+describeEachDatabase('the columns of the schema', (open) => {
+  test('are each documented as sealed, as tokens or as plain, and as one of them', async () => {
+    await using db = await open();
+    const { sealed, tokens, plain } = documented();
+    const known = [...sealed, ...tokens, ...plain];
+    const columns = await columnsOf(db);
+
+    expect(columns.length).toBeGreaterThan(150);
+    expect(columns.filter((column) => !known.includes(column))).toEqual([]);
+    expect(known.filter((column, place) => known.indexOf(column) !== place)).toEqual([]);
+  });
+});
+
+test('what is documented as sealed is what is sealed', () => {
+  const sealed = SEALED_TABLES.flatMap(({ table, columns }) =>
+    Object.keys(columns).map((column) => `${table}.${column}`),
+  );
+
+  expect(sealed.sort()).toEqual(documented().sealed.sort());
+});

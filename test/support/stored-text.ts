@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { openPostgres } from '../../src/storage/engines/postgres.ts';
+import { raw } from '../../src/storage/sql.ts';
+
+/** Everything that a database keeps, as somebody who has only its files reads it. */
+export async function storedText(url: string): Promise<string> {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  return path === undefined ? rowsOf(url) : filesOf(path);
+}
+
+function filesOf(path: string): string {
+  const files = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
+  return files.map((file) => readFileSync(file, 'latin1')).join('\n');
+}
+
+/** Bytes are in hexadecimal. */
+async function rowsOf(url: string): Promise<string> {
+  await using db = openPostgres(url);
+  const tables = await db.all<{ name: string }>(
+    raw('select table_name as name from information_schema.tables where table_schema = current_schema()'),
+  );
+  const texts: string[] = [];
+  for (const { name } of tables) {
+    const rows = await db.all<{ text: string }>(raw(`select t::text as text from "${name}" t`));
+    texts.push(...rows.map(({ text }) => text));
+  }
+  return texts.join('\n');
+}
