@@ -26,6 +26,10 @@ function parseEvent(block: string): SseEvent | undefined {
     const colon = line.indexOf(': ');
     if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
   }
-  const event = fields.get('event');
-  return event === undefined ? undefined : { event, data: fields.get('data') ?? '', id: fields.get('id') };
+  if (!fields.has('event') && !fields.has('data')) return undefined;
+  return {
+    event: fields.get('event') ?? 'message',
+    data: fields.get('data') ?? '',
+    id: fields.get('id'),
+  };
 }
