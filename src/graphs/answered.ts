@@ -25,12 +25,14 @@ const NOT_AN_OUTCOME = new Set([
  * interrupts they had, so that several interrupts answered one by one would all seem to wait until the last answer.
  */
 export async function answeredTasks(snapshot: Snapshot, checkpointer: unknown): Promise<ReadonlySet<string>> {
-  const someDone = snapshot.next.length < snapshot.tasks.length;
+  const { tasks } = snapshot;
   const place = checkpointOf(snapshot.config);
-  if (!place || !someDone || !snapshot.tasks.some((task) => task.interrupts?.length)) return NOBODY;
+  if (!place || tasks.length < 2 || !tasks.some((task) => task.interrupts?.length)) return NOBODY;
   const saved = await (checkpointer as Saver).getTuple({ configurable: place });
   const outcomes = (saved?.pendingWrites ?? []).filter(([, channel]) => !NOT_AN_OUTCOME.has(channel));
-  return new Set(outcomes.map(([task_id]) => task_id));
+  const done = new Set(outcomes.map(([task_id]) => task_id));
+  // Where all are done the thread has gone on: this is what it asked once.
+  return tasks.every(({ id }) => done.has(id)) ? NOBODY : done;
 }
 
 /** The ids of the interrupts that wait for an answer, of subgraphs too. */

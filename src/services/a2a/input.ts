@@ -67,10 +67,12 @@ function contentOf(parts: readonly Part[]): unknown {
 }
 
 function asField(parts: readonly Part[], { fields }: AssistantFacts): JsonObject {
-  const texts = fields.filter(({ type, required }) => required && type === 'string');
-  const [field] = texts;
+  const texts = fields.filter(({ type }) => type === 'string');
+  // Most graphs say of no field that they need it: then one text field is clear enough.
+  const needed = fields.some(({ required }) => required) ? texts.filter(({ required }) => required) : texts;
+  const [field] = needed;
   const isText = parts.every(({ content }) => content?.$case === 'text');
-  if (field && texts.length === 1 && isText) return { [field.name]: textOfParts(parts) };
+  if (field && needed.length === 1 && isText) return { [field.name]: textOfParts(parts) };
   const names = fields.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
   throw new RequestMalformedError(
     `This agent takes no messages. Send a data part with an object that has its fields: ${names}`,
