@@ -3,6 +3,7 @@ import { nearest } from '../core/nearest.ts';
 import { type Command, columns, helpOf, parseFlags, UsageError } from './command.ts';
 import { check } from './commands/check.ts';
 import { dev } from './commands/dev.ts';
+import { rotateEncryption } from './commands/encryption.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
@@ -10,7 +11,17 @@ import { version } from './commands/version.ts';
 import { explain } from './explain.ts';
 import { withOutput } from './output.ts';
 
-const COMMANDS: readonly Command[] = [dev, start, check, createKey, listKeys, revokeKey, openapi, version];
+const COMMANDS: readonly Command[] = [
+  dev,
+  start,
+  check,
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateEncryption,
+  openapi,
+  version,
+];
 
 /** Other ways people ask for a command. */
 const ALIASES: Record<string, string> = { '--version': 'version', '-v': 'version' };

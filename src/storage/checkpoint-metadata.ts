@@ -16,6 +16,8 @@ interface StoredMetadata extends JsonObject {
   readonly __thread_id?: string;
 }
 
+export const METADATA_SEALED = '__sealed' satisfies keyof StoredMetadata;
+
 /** JSON text as it is stored. */
 export function sealMetadata(cipher: Cipher, text: string): string {
   if (!cipher.on) return text;

@@ -9,6 +9,7 @@ import { cronFireRepository } from './cron-fires.ts';
 import { cronRepository } from './crons.ts';
 import type { Db } from './db.ts';
 import { type Cipher, plainCipher } from './encryption/cipher.ts';
+import { type RotationRules, rotate } from './encryption/rotate.ts';
 import type { Sealer } from './encryption/sealer.ts';
 import { SealingCipher } from './encryption/sealing-cipher.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
@@ -59,6 +60,18 @@ export async function openStorage({ url, synchronous, sealer, webhooks }: Storag
 export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
   const db = await openDatabase(url, { synchronous: 'full', beside_a_server: true });
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+}
+
+/** To seal what is stored under another key, beside servers. Throws as `openStorage` does. */
+export async function openEncryption({ url, sealer }: { readonly url: string; readonly sealer: Sealer }) {
+  const cipher = new SealingCipher(sealer);
+  const db = await openDatabase(url, { synchronous: 'full', beside_a_server: true, cipher }, (opened) =>
+    unlock(opened, cipher, entropy()),
+  );
+  return {
+    rotate: (rules: RotationRules) => rotate(db, cipher, rules),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
 }
 
 interface DatabaseOptions {

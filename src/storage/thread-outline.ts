@@ -1,9 +1,11 @@
 import { isObject, type JsonObject, storable, toJson } from '../core/json.ts';
+import type { Transaction } from './db.ts';
 import { blind } from './encryption/blind.ts';
 import type { Cipher } from './encryption/cipher.ts';
 import { contains } from './json.ts';
 import { type MetadataFilter, metadataMatches } from './metadata-filter.ts';
 import { all, any, type Sql, sql } from './sql.ts';
+import { THREAD } from './thread-row.ts';
 
 /** The state of a thread as it is stored: both are JSON texts. */
 export interface StateText {
@@ -44,6 +46,16 @@ export function sealedOutline(cipher: Cipher, outline: string): string {
   if (!cipher.on) return outline;
   const short = Object.entries(JSON.parse(outline)).filter(([, value]) => value !== LARGE);
   return toJson(blind(cipher, OUTLINE, Object.fromEntries(short)));
+}
+
+/** Blinds the outline of a thread whose state was not sealed before, `value`; else it is blinded already. */
+export async function blindOutline(
+  tx: Transaction,
+  { thread_id, value }: { thread_id: string; value: string },
+): Promise<void> {
+  if (tx.cipher.openJson(THREAD.values, value) !== value) return;
+  const outline = sealedOutline(tx.cipher, stateText(JSON.parse(value)).outline);
+  await tx.run(sql`update threads set outline = ${outline} where thread_id = ${thread_id}`);
 }
 
 /** What the outline of a thread allows whose values contain `wanted`: the filter for its index. */

@@ -48,9 +48,8 @@ export async function settleThread(
 ): Promise<void> {
   const asked = Object.keys(interrupts).length > 0;
   // Null says that the thread never had a state.
-  const kept = asked
-    ? sql`${db.cipher.sealJson(THREAD.interrupts, toJson(interrupts))}`
-    : sql`case when interrupts is null then interrupts else '{}' end`;
+  const sealed = db.cipher.sealJson(THREAD.interrupts, toJson(interrupts));
+  const kept = asked ? sql`${sealed}` : sql`case when interrupts is null then interrupts else ${sealed} end`;
   await db.run(sql`update threads set status = ${status}, interrupts = ${kept}
     where thread_id = ${thread_id} and status <> 'error'
       and not exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`);
@@ -63,7 +62,7 @@ async function writeState(tx: Transaction, thread_id: string, state: NewState, a
   await tx.run(sql`
     update threads set status = ${state.status}, error = null,
       interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(state.interrupts))},
-      config = case when interrupts is null then '{"configurable":{}}' else config end,
+      config = case when interrupts is null then ${cipher.sealJson(THREAD.config, '{"configurable":{}}')} else config end,
       outline = ${sealedOutline(cipher, outline)}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);

@@ -4,7 +4,7 @@ import { type DialectSql, raw, type Sql, sql } from '../sql.ts';
 
 const COLUMN = 'store_items.value';
 /** The member of a stored value that has the value itself, sealed; the others are tokens for what filters ask. */
-const SEALED = 'agent-server:sealed';
+export const VALUE_SEALED = 'agent-server:sealed';
 
 /**
  * What is stored of an item's value: the value itself, as `canonicalJson`. With encryption an object of tokens, by which
@@ -18,13 +18,13 @@ export function storedValue(cipher: Cipher, value: Record<string, unknown>): str
     memberToken(cipher, name),
     valueToken(cipher, name, member),
   ]);
-  return canonicalJson({ ...Object.fromEntries(members), [SEALED]: cipher.sealText(COLUMN, text) });
+  return canonicalJson({ ...Object.fromEntries(members), [VALUE_SEALED]: cipher.sealText(COLUMN, text) });
 }
 
 /** The value of an item, from what is stored of it. Throws `Unreadable`. */
 export function openedValue(cipher: Cipher, text: string): Record<string, unknown> {
   const stored = JSON.parse(text) as Record<string, unknown>;
-  const sealed = cipher.on ? stored[SEALED] : undefined;
+  const sealed = cipher.on ? stored[VALUE_SEALED] : undefined;
   return typeof sealed === 'string' ? JSON.parse(cipher.openText(COLUMN, sealed)) : stored;
 }
 
@@ -43,7 +43,7 @@ export function onMember(
   return sql`case when ${IS_SEALED} then ${sealed} else ${condition(name, wanted)} end`;
 }
 
-const IS_SEALED = raw(`store_items.value -> '${SEALED}' is not null`);
+const IS_SEALED = raw(`store_items.value -> '${VALUE_SEALED}' is not null`);
 
 /** Of no use for another member: that two of them are equal is nobody's business. Null stays, for it may be missing. */
 function valueToken(cipher: Cipher, name: string, value: unknown): unknown {

@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
 import { ThreadSearch } from '../../../src/schemas/threads.ts';
-import type { Sealer } from '../../../src/storage/encryption/sealer.ts';
-import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { threadRepository } from '../../../src/storage/threads.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { testSealer } from '../../support/encryption.ts';
+import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';
 import { at, foundThreads, freshThread, newState, threadId } from '../../support/stored-threads.ts';
-
-const LONG = 'long'.repeat(100);
-const STATE = { topic: 'fish', tags: ['a', 'b'], user: { name: 'Ada', age: 36 }, log: LONG };
 
 describeEncrypted('the values of threads', (open) => {
   test('are found by their short members, and by what is in them', async () => {
@@ -21,7 +17,7 @@ describeEncrypted('the values of threads', (open) => {
       expect(await foundThreads(threads, { values })).toEqual([1]);
       expect(await threads.count({ values })).toBe(1);
     }
-    for (const values of [{ topic: 'Fish' }, { tags: 'b' }, { user: { age: '36' } }, { log: LONG }]) {
+    for (const values of [{ topic: 'Fish' }, { tags: 'b' }, { user: { age: '36' } }, { log: STATE.log }]) {
       expect(await foundThreads(threads, { values })).toEqual([]);
     }
     await threads.setState(threadId(1), newState({ topic: 'meat' }), at(2));
@@ -37,7 +33,7 @@ describeEncrypted('the values of threads', (open) => {
     const parts = { last: ['list', -1, 'n'], name: ['user', 'name'], none: ['list', 'x'], log: ['log'] };
     const query = { ...ThreadSearch.parse({ select: ['thread_id'] }), parts };
     const [found] = await threads.search(query);
-    expect(found?.parts).toEqual({ last: 2, name: 'Ada', none: null, log: LONG });
+    expect(found?.parts).toEqual({ last: 2, name: 'Ada', none: null, log: STATE.log });
     expect(found).not.toHaveProperty('values');
   });
 });
@@ -78,41 +74,3 @@ describeEachPlace('a thread from before the encryption', (place) => {
     });
   });
 });
-
-async function within(
-  url: string,
-  sealer: Sealer | undefined,
-  use: (storage: Storage) => Promise<void>,
-): Promise<void> {
-  await using storage = await openStorage({ url, synchronous: 'normal', sealer });
-  await use(storage);
-}
-
-/** A thread with a state and a checkpoint. */
-async function remember({ threads, checkpoints }: Storage, n: number): Promise<void> {
-  const thread_id = threadId(n);
-  await threads.insert(freshThread(n));
-  await threads.setState(thread_id, newState(STATE), at(1));
-  const value = Buffer.from('"x"');
-  const checkpoint = {
-    thread_id,
-    ns: '',
-    checkpoint_id: 'c1',
-    parent_id: null,
-    run_id: null,
-    checkpoint: '{"v":4}',
-    versions: '{"topic":"1"}',
-    metadata: JSON.stringify({ thread_id, source: 'loop' }),
-    blobs: [{ channel: 'topic', version: '1', base_version: null, appends: 0, type: 'json', value }],
-  };
-  await checkpoints.put({ idle_thread_id: thread_id }, checkpoint, 'promised');
-}
-
-/** The metadata of those that are whole. */
-async function checkpointsOf({ checkpoints }: Storage, thread_id: string, metadata?: object) {
-  const found = await checkpoints.find({ thread_id, metadata: metadata as Record<string, unknown> });
-  const whole = found.filter(
-    (each) => Buffer.from(each.value('topic', '1')?.bytes ?? []).toString() === '"x"',
-  );
-  return whole.map((each) => JSON.parse(each.metadata));
-}

@@ -1,0 +1,158 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Db, Transaction } from '../db.ts';
+import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../sql.ts';
+import { blindOutline } from '../thread-outline.ts';
+import { Unreadable } from './cipher.ts';
+import { SEALED_TABLES, type SealedTable } from './columns.ts';
+import { isStale, resealed, type SealedColumn } from './reseal-column.ts';
+import type { SealingCipher } from './sealing-cipher.ts';
+
+export interface RotationRules {
+  /** Also what is under the current key already: for handlers that have keys of their own. */
+  readonly everything?: boolean;
+  readonly onTable: (table: string, rows: number) => void;
+}
+
+export interface Rotated {
+  /** How many rows were written anew. */
+  readonly rows: number;
+  /** What could not be opened and stays as it is, a line each. */
+  readonly unreadable: readonly string[];
+}
+
+/** A transaction holds up other writers of a SQLite file: so few rows, and no more of their bytes than these. */
+const BATCH_ROWS = 200;
+const BATCH_BYTES = 1024 ** 2;
+/** Between two: whoever waits for a SQLite file looks again after some milliseconds. */
+const PAUSE_MS = 10;
+
+type Row = Record<string, SqlValue>;
+
+/**
+ * Seals under the current key whatever is not, while servers go on. May be stopped at any time and run again: it goes on
+ * with what is left. It goes over the database again until nothing is, for rows are copied as they are meanwhile.
+ */
+export async function rotate(db: Db, cipher: SealingCipher, rules: RotationRules): Promise<Rotated> {
+  const unreadable = new Set<string>();
+  let rows = 0;
+  for (let changed = -1; changed !== 0; ) {
+    changed = 0;
+    for (const table of SEALED_TABLES) {
+      const done = await rotateTable({
+        db,
+        cipher,
+        table,
+        unreadable,
+        everything: rules.everything === true,
+      });
+      if (done > 0) rules.onTable(table.table, done);
+      changed += done;
+    }
+    rows += changed;
+    if (rules.everything) break;
+  }
+  return { rows, unreadable: [...unreadable] };
+}
+
+interface TableRotation {
+  readonly db: Db;
+  readonly cipher: SealingCipher;
+  readonly table: SealedTable;
+  readonly everything: boolean;
+  /** Grows. */
+  readonly unreadable: Set<string>;
+}
+
+/** How many rows were written. */
+async function rotateTable(rotation: TableRotation): Promise<number> {
+  const { db } = rotation;
+  let done = 0;
+  let after: Row | undefined;
+  for (;;) {
+    const last = await endOfBatch(rotation, after);
+    if (!last) return done;
+    const from = after;
+    done += await db.transaction('promised', (tx) => rotateBatch(tx, rotation, from, last));
+    after = last;
+    if (db.dialect === 'sqlite') await pause(PAUSE_MS);
+  }
+}
+
+/** The key of the last row of the next batch; undefined when there is none. */
+async function endOfBatch(rotation: TableRotation, after: Row | undefined): Promise<Row | undefined> {
+  const { db, table } = rotation;
+  const bytes = columnsOf(table).map(({ name, form }) =>
+    raw(`coalesce(octet_length(${form === 'bytes' ? name : `cast(${name} as text)`}), 0)`),
+  );
+  const rows = await db.all<Row & { bytes: number }>(sql`
+    select ${keyOf(table)}, ${join(bytes, ' + ')} as bytes from ${raw(table.table)}
+    where ${stale(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
+  let sum = 0;
+  for (const row of rows) {
+    sum += row.bytes;
+    if (sum > BATCH_BYTES) return row;
+  }
+  return rows.at(-1);
+}
+
+async function rotateBatch(
+  tx: Transaction,
+  rotation: TableRotation,
+  after: Row | undefined,
+  last: Row,
+): Promise<number> {
+  const { table } = rotation;
+  const columns = columnsOf(table);
+  const names = join(
+    columns.map(({ name }) => raw(name)),
+    ', ',
+  );
+  const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
+  const rows = await tx.all<Row>(sql`
+    select ${keyOf(table)}, ${names} from ${raw(table.table)}
+    where ${stale(rotation, after)} and ${place(table, '<=', last)} order by ${keyOf(table)} ${lock}`);
+  let done = 0;
+  for (const row of rows) if (await rotateRow(tx, rotation, columns, row)) done++;
+  return done;
+}
+
+async function rotateRow(
+  tx: Transaction,
+  { cipher, table, unreadable }: TableRotation,
+  columns: readonly SealedColumn[],
+  row: Row,
+): Promise<boolean> {
+  try {
+    const anew = columns
+      .filter(({ name }) => row[name] !== null)
+      .map((column) => sql`${raw(column.name)} = ${resealed(cipher, column, row[column.name] as SqlValue)}`);
+    await tx.run(sql`update ${raw(table.table)} set ${join(anew, ', ')} where ${isRow(table, row)}`);
+    if (table.table === 'thread_values') await blindOutline(tx, row as { thread_id: string; value: string });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    unreadable.add(`${error.message}: ${table.key.map((name) => row[name]).join(', ')}`);
+    return false;
+  }
+}
+
+function columnsOf({ table, sealed_for = table, columns }: SealedTable): SealedColumn[] {
+  return Object.entries(columns).map(([name, form]) => ({ name, form, sealed_as: `${sealed_for}.${name}` }));
+}
+
+function stale({ cipher, table, everything }: TableRotation, after: Row | undefined): Sql {
+  const isOld = columnsOf(table).map((column) => isStale(cipher, column));
+  return all([after && place(table, '>', after), everything ? undefined : any(isOld)]);
+}
+
+function keyOf({ key }: SealedTable): Sql {
+  return raw(key.join(', '));
+}
+
+function place(table: SealedTable, than: '>' | '<=', row: Row): Sql {
+  return sql`(${keyOf(table)}) ${raw(than)} ${list(table.key.map((name) => row[name] as SqlValue))}`;
+}
+
+function isRow({ key }: SealedTable, row: Row): Sql {
+  return all(key.map((name) => sql`${raw(name)} = ${row[name] as SqlValue}`));
+}

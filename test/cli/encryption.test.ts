@@ -1,0 +1,46 @@
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
+import { TEST_KEY } from '../support/encryption.ts';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+import { startServer } from '../support/server.ts';
+
+const NEW_KEY = 'a new key that has 32 characters';
+const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
+
+test('a key is changed while the server runs, and the old one is needed no more', async () => {
+  const env: Record<string, string> = { LANGGRAPH_AES_KEY: TEST_KEY };
+  await using server = await startServer({ graphs: { echo: 'test/fixtures/graphs/echo.ts:graph' }, env });
+  const { threads, runs } = server.client;
+  const { thread_id } = await threads.create();
+  await runs.wait(thread_id, 'echo', { input: { x: 1 } });
+
+  Object.assign(env, { LANGGRAPH_AES_KEY: NEW_KEY, LANGGRAPH_AES_FALLBACK_KEYS: TEST_KEY });
+  await server.restart();
+  const before = await threads.getState(thread_id);
+  const rotated = await agentServer(['encryption', 'rotate'], {
+    cwd: dirname(server.database),
+    env: { DATABASE_URI: `sqlite:${server.database}`, ...env },
+  });
+  expect(rotated).toMatchObject({ code: 0, stderr: '' });
+  expect(rotated.stdout).toMatch(/^thread_values: 1$/m);
+  expect(rotated.stdout).toMatch(/^\d+ rows are encrypted with the current key now$/m);
+  expect(await threads.getState(thread_id)).toEqual(before);
+
+  delete env['LANGGRAPH_AES_FALLBACK_KEYS'];
+  await server.restart();
+  expect(await threads.getState(thread_id)).toEqual(before);
+
+  Object.assign(env, { LANGGRAPH_AES_KEY: TEST_KEY });
+  await expect(server.restart()).rejects.toThrow('The database was encrypted with another key');
+  expect(server.errors).not.toContain(TEST_KEY);
+});
+
+test('without a key there is nothing to rotate', async () => {
+  await using folder = await project(CONFIG);
+  expect(await agentServer(['encryption', 'rotate'], { cwd: folder.root })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'agent-server: nothing is encrypted: set LANGGRAPH_AES_KEY, or encryption.path\n',
+  });
+});
