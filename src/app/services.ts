@@ -1,9 +1,9 @@
 import type { Actor, User } from '../auth/actor.ts';
 import type { Config } from '../config/schema.ts';
+import { lazy } from '../core/lazy.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
 import type { Services } from '../http/server.ts';
-import { a2aService } from '../services/a2a/a2a.ts';
 import { assistantRuns } from '../services/assistant-runs.ts';
 import { assistantService } from '../services/assistants.ts';
 import { chatCompletionService } from '../services/chat-completions.ts';
@@ -69,6 +69,7 @@ export function wireServices({
   const { crons, cronFires } = storage;
   const cronDeps = { ...runDeps, crons, cronFires, missed: config.crons.missed, actFor };
   const { tokens } = ground.access;
+  const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {
     assistants,
     threads,
@@ -85,7 +86,7 @@ export function wireServices({
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
     ui: uiService({ assistants, bundles: uiBundles({ ...ground, ...uiFiles(config) }) }),
-    a2a: a2aService({ ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources }),
+    a2a: lazy(async () => (await import('../services/a2a/a2a.ts')).a2aService(a2aDeps)),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };

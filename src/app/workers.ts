@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
+import type { Lazy } from '../core/lazy.ts';
 import { runCheckpointer } from '../graphs/checkpointer.ts';
 import type { A2aService } from '../services/a2a/a2a.ts';
 import type { CronTicks } from '../services/cron-ticks.ts';
@@ -15,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Services that the workers use. */
 interface Works {
   readonly cronTicks: CronTicks;
-  readonly a2a: A2aService;
+  readonly a2a: Lazy<A2aService>;
 }
 
 /** What works without being asked. */
@@ -32,7 +33,7 @@ export function wireWorkers(
       outbox: storage.outbox,
       dispatcher: wireDispatcher({ config, storage, store, ...ground }),
       a2aTasks: storage.a2aTasks,
-      settleTask: a2a.settled,
+      settleTask: async (row) => (await a2a()).settled(row),
       storeItems: storage.storeItems,
       sweeps: sweepsOf({ ...ground, config, storage }),
       cronTicks: config.crons.enabled ? cronTicks : undefined,

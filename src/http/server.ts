@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Ids } from '../core/ids.ts';
+import type { Lazy } from '../core/lazy.ts';
 import type { Logger } from '../core/logger.ts';
 import type { A2aService } from '../services/a2a/a2a.ts';
 import type { AssistantService } from '../services/assistants.ts';
@@ -18,7 +19,7 @@ import type { ThreadService } from '../services/threads.ts';
 import type { TokenService } from '../services/tokens.ts';
 import type { UiService } from '../services/ui.ts';
 import type { WebhookService } from '../services/webhooks.ts';
-import type { CardRules } from './a2a/cards.ts';
+import type { CardRules } from './a2a/card-routes.ts';
 import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
@@ -75,7 +76,7 @@ const HEADERS_TIMEOUT_MS = 30_000;
 
 export interface Services {
   readonly assistants: AssistantService;
-  readonly a2a: A2aService;
+  readonly a2a: Lazy<A2aService>;
   readonly mcp: McpService;
   readonly chatCompletions: ChatCompletionService;
   readonly threads: ThreadService;

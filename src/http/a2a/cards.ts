@@ -1,50 +1,30 @@
 import { RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
-import { A2aCard, A2aCardQuery } from '../../schemas/a2a.ts';
-import { TAGS } from '../openapi/tags.ts';
-import { type A2aParts, isVersion, versionAsked } from './calls.ts';
-import { type CardForm, cardOf, etagOf } from './card.ts';
+import { type A2aParts, type A2aRequest, isVersion, versionAsked } from './calls.ts';
+import { cardOf, etagOf } from './card.ts';
+import type { CardRules } from './card-routes.ts';
 import { badVersion } from './rpc.ts';
-
-export interface CardRules {
-  readonly default_assistant?: string | undefined;
-  /** For requests that name no version. */
-  readonly card_default: CardForm;
-}
 
 /** How long a card may be kept, seconds. */
 const MAX_AGE = 60;
-const NAMES = ['agent-card.json', 'agent.json'];
 
-/** The cards of all assistants: at the root by a parameter, and below the address of each. */
-export function cardRoutes(server: FastifyInstance, parts: A2aParts & CardRules): void {
-  const config = { scope: 'read' as const };
-  for (const name of NAMES) {
-    const schema = name === NAMES[0] ? DOCUMENTED : {};
-    server.get(`/.well-known/${name}`, { config, schema }, async (request, reply) => {
+export interface CardAnswers {
+  /** At the root, of the assistant that a parameter names. */
+  rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+export function cardAnswers(parts: A2aParts & CardRules): CardAnswers {
+  return {
+    async rootCard(request, reply) {
       const { assistant_id } = request.query as { assistant_id?: string };
       const id = assistant_id ?? parts.default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
       return sendCard(parts, request, reply, id);
-    });
-  }
-  for (const path of ['', '/', ...NAMES.map((name) => `/.well-known/${name}`)]) {
-    server.get(`/a2a/:assistant_id${path}`, { config, schema: {} }, (request, reply) =>
-      sendCard(parts, request, reply, (request.params as { assistant_id: string }).assistant_id),
-    );
-  }
+    },
+    card: (request, reply) => sendCard(parts, request, reply, request.params.assistant_id),
+  };
 }
-
-const DOCUMENTED = {
-  operationId: 'get_agent_card',
-  summary: 'Agent card',
-  description:
-    'What an assistant says about itself to A2A clients, in the form of the version in the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
-  tags: [TAGS.a2a],
-  querystring: A2aCardQuery,
-  response: { 200: A2aCard },
-  failures: { 400: 'Unknown assistant, or a version that is not served.' },
-};
 
 async function sendCard(
   parts: A2aParts & CardRules,

@@ -17,7 +17,7 @@ import {
   toRestErrorBody,
 } from '@a2a-js/sdk/errors';
 import { ServerCallContext } from '@a2a-js/sdk/server';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
@@ -29,101 +29,106 @@ type Handler = ReturnType<typeof requestHandler>;
 type Answer = (handler: Handler, context: ServerCallContext) => Promise<unknown>;
 type Events = (handler: Handler, context: ServerCallContext) => AsyncGenerator<StreamResponse, void>;
 
-/** HTTP+JSON of protocol 1.0 (specification §11). */
-export function restRoutes(server: FastifyInstance, parts: A2aParts): void {
-  const { answer, stream } = answering(parts);
-  const at = (path: string) => `/a2a/:assistant_id${path}`;
-  const run = { config: { scope: 'run' as const }, schema: {} };
-  const read = { config: { scope: 'read' as const }, schema: {} };
+export type RestRequest = FastifyRequest<{
+  Params: { assistant_id: string; task: string; config_id: string };
+  Querystring: Record<string, string | undefined>;
+}>;
 
-  server.post<Typed>(at('/message::send'), run, (request, reply) =>
-    answer(request, reply, async (handler, context) => {
-      const sent = await handler.sendMessage(messageIn(request), context);
-      return 'messageId' in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) };
-    }),
-  );
-  server.post<Typed>(at('/message::stream'), run, (request, reply) =>
-    stream(request, reply, (handler, context) => handler.sendMessageStream(messageIn(request), context)),
-  );
-  server.get<Typed>(at('/tasks'), read, (request, reply) =>
-    answer(request, reply, async (handler, context) => {
-      const asked = ListTasksRequest.fromJSON(listQuery(request.query));
-      const page = await handler.listTasks(asked, context);
-      const { tasks = [] } = ListTasksResponse.toJSON(page) as { tasks?: object[] };
-      const { nextPageToken, pageSize, totalSize } = page;
-      const shown = asked.includeArtifacts ? tasks.map((task) => ({ artifacts: [], ...task })) : tasks;
-      return { tasks: shown, nextPageToken, pageSize, totalSize };
-    }),
-  );
-  server.get<Typed>(at('/extendedAgentCard'), read, (request, reply) =>
-    answer(request, reply, async (handler, context) =>
-      AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
-    ),
-  );
-  // The router does not look for a colon behind a parameter.
-  server.get<Typed>(at('/tasks/:task'), read, (request, reply) => {
-    const { id, verb } = taskIn(request);
-    if (verb === 'subscribe') return stream(request, reply, subscribe(id));
-    const { historyLength } = listQuery(request.query) as { historyLength?: string };
-    const length = historyLength === undefined ? {} : { historyLength: Number(historyLength) };
-    return answer(request, reply, async (handler, context) =>
-      Task.toJSON(await handler.getTask({ id: idOf(request), tenant: '', ...length }, context)),
-    );
-  });
-  server.post<Typed>(at('/tasks/:task'), run, (request, reply) => {
-    const { id, verb } = taskIn(request);
-    if (verb === 'subscribe') return stream(request, reply, subscribe(id));
-    return answer(request, reply, async (handler, context) => {
-      if (verb !== 'cancel') throw new TaskNotFoundError('There is nothing at this address.');
-      return Task.toJSON(await handler.cancelTask({ id, tenant: '', metadata: undefined }, context));
-    });
-  });
-  pushRoutes(server, parts);
+type RestAnswer = (request: RestRequest, reply: FastifyReply) => Promise<unknown>;
+
+export type RestAnswers = Readonly<
+  Record<'send' | 'stream' | 'list' | 'read' | 'act' | 'extendedCard', RestAnswer>
+>;
+
+export type PushAnswers = Readonly<
+  Record<'createSubscriber' | 'listSubscribers' | 'getSubscriber' | 'deleteSubscriber', RestAnswer>
+>;
+
+/** HTTP+JSON of protocol 1.0 (specification §11). */
+export function restAnswers(parts: A2aParts): RestAnswers {
+  const { answer, stream } = answering(parts);
+  return {
+    send: (request, reply) =>
+      answer(request, reply, async (handler, context) => {
+        const sent = await handler.sendMessage(messageIn(request), context);
+        return 'messageId' in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) };
+      }),
+
+    stream: (request, reply) =>
+      stream(request, reply, (handler, context) => handler.sendMessageStream(messageIn(request), context)),
+
+    list: (request, reply) =>
+      answer(request, reply, async (handler, context) => {
+        const asked = ListTasksRequest.fromJSON(listQuery(request.query));
+        const page = await handler.listTasks(asked, context);
+        const { tasks = [] } = ListTasksResponse.toJSON(page) as { tasks?: object[] };
+        const { nextPageToken, pageSize, totalSize } = page;
+        const shown = asked.includeArtifacts ? tasks.map((task) => ({ artifacts: [], ...task })) : tasks;
+        return { tasks: shown, nextPageToken, pageSize, totalSize };
+      }),
+
+    read(request, reply) {
+      const { id, verb } = taskIn(request);
+      if (verb === 'subscribe') return stream(request, reply, subscribe(id));
+      const { historyLength } = listQuery(request.query) as { historyLength?: string };
+      const length = historyLength === undefined ? {} : { historyLength: Number(historyLength) };
+      const asked = { id: request.params.task, tenant: '', ...length };
+      return answer(request, reply, async (handler, context) =>
+        Task.toJSON(await handler.getTask(asked, context)),
+      );
+    },
+
+    act(request, reply) {
+      const { id, verb } = taskIn(request);
+      if (verb === 'subscribe') return stream(request, reply, subscribe(id));
+      return answer(request, reply, async (handler, context) => {
+        if (verb !== 'cancel') throw new TaskNotFoundError('There is nothing at this address.');
+        return Task.toJSON(await handler.cancelTask({ id, tenant: '', metadata: undefined }, context));
+      });
+    },
+
+    extendedCard: (request, reply) =>
+      answer(request, reply, async (handler, context) =>
+        AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
+      ),
+  };
 }
 
 /** Who is told of a task. */
-function pushRoutes(server: FastifyInstance, parts: A2aParts): void {
+export function pushAnswers(parts: A2aParts): PushAnswers {
   const { answer } = answering(parts);
-  const all = '/a2a/:assistant_id/tasks/:task/pushNotificationConfigs';
-  const one = `${all}/:config_id`;
-  const run = { config: { scope: 'run' as const }, schema: {} };
-  const read = { config: { scope: 'read' as const }, schema: {} };
-  const named = ({ params }: TaskRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
+  const named = ({ params }: RestRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
+  return {
+    createSubscriber: (request, reply) =>
+      answer(request, reply, async (handler, context) => {
+        const config = TaskPushNotificationConfig.fromJSON(readable(jsonIn(request), '1.0'));
+        const { taskId } = named(request);
+        return TaskPushNotificationConfig.toJSON(
+          await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
+        );
+      }),
 
-  server.post<Typed>(all, run, (request, reply) =>
-    answer(request, reply, async (handler, context) => {
-      const config = TaskPushNotificationConfig.fromJSON(readable(jsonIn(request), '1.0'));
-      const { taskId } = named(request);
-      return TaskPushNotificationConfig.toJSON(
-        await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
-      );
-    }),
-  );
-  server.get<Typed>(all, read, (request, reply) =>
-    answer(request, reply, async (handler, context) => {
-      const asked = { ...named(request), pageSize: 0, pageToken: '' };
-      const { configs } = await handler.listTaskPushNotificationConfigs(asked, context);
-      return { configs: configs.map(TaskPushNotificationConfig.toJSON) };
-    }),
-  );
-  server.get<Typed>(one, read, (request, reply) =>
-    answer(request, reply, async (handler, context) =>
-      TaskPushNotificationConfig.toJSON(await handler.getTaskPushNotificationConfig(named(request), context)),
-    ),
-  );
-  server.delete<Typed>(one, run, (request, reply) =>
-    answer(request, reply, async (handler, context) => {
-      await handler.deleteTaskPushNotificationConfig(named(request), context);
-      return {};
-    }),
-  );
-}
+    listSubscribers: (request, reply) =>
+      answer(request, reply, async (handler, context) => {
+        const asked = { ...named(request), pageSize: 0, pageToken: '' };
+        const { configs } = await handler.listTaskPushNotificationConfigs(asked, context);
+        return { configs: configs.map(TaskPushNotificationConfig.toJSON) };
+      }),
 
-interface Typed {
-  Params: { assistant_id: string; task: string; config_id: string };
-  Querystring: Record<string, string | undefined>;
+    getSubscriber: (request, reply) =>
+      answer(request, reply, async (handler, context) =>
+        TaskPushNotificationConfig.toJSON(
+          await handler.getTaskPushNotificationConfig(named(request), context),
+        ),
+      ),
+
+    deleteSubscriber: (request, reply) =>
+      answer(request, reply, async (handler, context) => {
+        await handler.deleteTaskPushNotificationConfig(named(request), context);
+        return {};
+      }),
+  };
 }
-type TaskRequest = A2aRequest & { params: { task: string; config_id: string } };
 
 function answering(parts: A2aParts) {
   const begun = async (request: A2aRequest, signal: AbortSignal) => {
@@ -200,12 +205,8 @@ function messageIn(request: A2aRequest): SendMessageRequest {
   return SendMessageRequest.fromJSON(params);
 }
 
-function idOf({ params }: TaskRequest): string {
-  return params.task;
-}
-
 /** `<id>:cancel` */
-function taskIn({ params: { task } }: TaskRequest): { id: string; verb: string | undefined } {
+function taskIn({ params: { task } }: RestRequest): { id: string; verb: string | undefined } {
   const verb = /:(cancel|subscribe)$/.exec(task)?.[1];
   return { verb, id: verb === undefined ? task : task.slice(0, -verb.length - 1) };
 }

@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Lazy, lazy } from '../../core/lazy.ts';
 import { A2aAnswer, A2aMessage } from '../../schemas/a2a.ts';
 import { AssistantPath } from '../../schemas/path-params.ts';
+import type { A2aService } from '../../services/a2a/a2a.ts';
 import { type SecurityDocument, securityOf } from '../openapi/security.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { ownAddress } from '../own-address.ts';
 import type { A2aParts, A2aRequest } from './calls.ts';
 import type { CardParts } from './card.ts';
-import { type CardRules, cardRoutes } from './cards.ts';
-import { restRoutes } from './rest.ts';
-import { answerRpc } from './rpc.ts';
+import { type CardRules, cardRoutes } from './card-routes.ts';
+import { restRoutes } from './rest-routes.ts';
 
-export interface A2aRouteParts extends Omit<A2aParts, 'cardParts'>, CardRules {
+export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts'>, CardRules {
+  readonly a2a: Lazy<A2aService>;
   /** Where clients reach the server; what the request says without it. */
   readonly base_url?: string | undefined;
   readonly mount_prefix: string;
@@ -18,9 +20,13 @@ export interface A2aRouteParts extends Omit<A2aParts, 'cardParts'>, CardRules {
   readonly security: SecurityDocument | undefined;
 }
 
-/** The door for A2A clients of 1.0 and 0.3. */
+/** The door for A2A clients of 1.0 and 0.3. What is behind it is loaded for the first of them. */
 export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
-  const parts = { ...route, cardParts: (request: FastifyRequest) => cardParts(route, request) };
+  const door = lazy(async () => {
+    const [{ openDoor }, a2a] = await Promise.all([import('./door.ts'), route.a2a()]);
+    const cardParts = (request: FastifyRequest) => cardPartsOf(route, a2a, request);
+    return openDoor({ ...route, a2a, cardParts });
+  });
   server.register((scope, _options, done) => {
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);
@@ -28,14 +34,12 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body));
     for (const url of ['/a2a/:assistant_id', '/a2a/:assistant_id/']) {
       const schema = url.endsWith('/') ? {} : DOCUMENTED;
-      scope.post<Pick<A2aRequest, 'params'> & { Params: A2aRequest['params'] }>(
-        url,
-        { config: { scope: 'run' }, schema },
-        (request, reply) => answerRpc(parts, request as A2aRequest, reply),
+      scope.post(url, { config: { scope: 'run' }, schema }, async (request, reply) =>
+        (await door()).rpc(request as A2aRequest, reply),
       );
     }
-    cardRoutes(scope, parts);
-    restRoutes(scope, parts);
+    cardRoutes(scope, door);
+    restRoutes(scope, door);
     done();
   });
 }
@@ -52,11 +56,12 @@ const DOCUMENTED = {
   response: { 200: A2aAnswer },
 };
 
-function cardParts(
-  { a2a, base_url, mount_prefix, security }: A2aRouteParts,
+function cardPartsOf(
+  { base_url, mount_prefix, security }: A2aRouteParts,
+  { sends_push }: A2aService,
   request: FastifyRequest,
 ): CardParts {
   const base = base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`;
   const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
-  return { base: base.replace(/\/+$/, ''), sends_push: a2a.sends_push, ...told };
+  return { base: base.replace(/\/+$/, ''), sends_push, ...told };
 }

@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify';
+import type { Lazy } from '../../core/lazy.ts';
+import { A2aCard, A2aCardQuery } from '../../schemas/a2a.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { A2aRequest } from './calls.ts';
+import type { CardForm } from './card.ts';
+import type { A2aDoor } from './door.ts';
+
+export interface CardRules {
+  readonly default_assistant?: string | undefined;
+  /** For requests that name no version. */
+  readonly card_default: CardForm;
+}
+
+const NAMES = ['agent-card.json', 'agent.json'];
+
+/** The cards of all assistants: at the root by a parameter, and below the address of each. */
+export function cardRoutes(server: FastifyInstance, door: Lazy<A2aDoor>): void {
+  const config = { scope: 'read' as const };
+  for (const name of NAMES) {
+    const schema = name === NAMES[0] ? DOCUMENTED : {};
+    server.get(`/.well-known/${name}`, { config, schema }, async (request, reply) =>
+      (await door()).rootCard(request, reply),
+    );
+  }
+  for (const path of ['', '/', ...NAMES.map((name) => `/.well-known/${name}`)]) {
+    const url = `/a2a/:assistant_id${path}`;
+    server.get(url, { config, schema: {} }, async (request, reply) =>
+      (await door()).card(request as A2aRequest, reply),
+    );
+  }
+}
+
+const DOCUMENTED = {
+  operationId: 'get_agent_card',
+  summary: 'Agent card',
+  description:
+    'What an assistant says about itself to A2A clients, in the form of the version in the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
+  tags: [TAGS.a2a],
+  querystring: A2aCardQuery,
+  response: { 200: A2aCard },
+  failures: { 400: 'Unknown assistant, or a version that is not served.' },
+};
