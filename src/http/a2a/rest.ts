@@ -20,6 +20,7 @@ import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { type A2aCall, requestHandler } from './handler.ts';
 import { messageProblem, readable } from './reading.ts';
@@ -189,12 +190,8 @@ function checkRequest(request: A2aRequest): void {
 }
 
 function jsonIn({ body }: A2aRequest): JsonObject {
-  try {
-    const given: unknown = JSON.parse(String(body));
-    if (isObject(given)) return given;
-  } catch {
-    // Said below.
-  }
+  const given = safeJson(String(body))?.value;
+  if (isObject(given)) return given;
   throw new RequestMalformedError('The body must be a JSON object.');
 }
 

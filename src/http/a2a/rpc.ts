@@ -10,6 +10,7 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { requestHandler } from './handler.ts';
 import { messageProblem, readable } from './reading.ts';
@@ -133,12 +134,9 @@ function checkType(type: string | undefined): void {
 }
 
 function envelopeOf(body: unknown): RpcRequest {
-  let rpc: unknown;
-  try {
-    rpc = JSON.parse(String(body));
-  } catch {
-    throw new RpcError(-32700, 'The request is not JSON.');
-  }
+  const json = safeJson(String(body));
+  if (!json) throw new RpcError(-32700, 'The request is not JSON.');
+  const rpc = json.value;
   if (!isObject(rpc))
     throw new RpcError(-32600, 'The request must be one JSON-RPC object; batches are not taken.');
   const { id = null, method } = rpc;

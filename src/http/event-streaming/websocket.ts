@@ -1,12 +1,13 @@
 import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
-import { ServerError } from '../../core/errors.ts';
+import { InvalidInput, ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { ThreadPath } from '../../schemas/path-params.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
+import { safeJson } from '../safe-json.ts';
 
 /** What one client may have waiting for it; then it reads the log at its own pace. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -101,15 +102,13 @@ function converse(
     turn = turn.then(async () => {
       const connection = await opening.catch(() => undefined);
       if (!connection) return;
-      const envelope = parse(String(data));
+      const command = commandIn(String(data));
       const answered = Promise.resolve(
-        envelope
-          ? connection.command(envelope.value)
-          : badEnvelope(null, 'Protocol commands must be valid JSON.'),
+        'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value),
       ).then((answer) => {
         if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
       });
-      if (!isSubscription(envelope?.value)) await answered;
+      if (!('value' in command && isSubscription(command.value))) await answered;
     });
   });
   void serve(opening, socket, logger);
@@ -143,11 +142,12 @@ function sinkOf(socket: Socket): EventSink {
   };
 }
 
-function parse(text: string): { value: unknown } | undefined {
+function commandIn(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
+    return safeJson(text) ?? { problem: 'Protocol commands must be valid JSON.' };
+  } catch (error) {
+    if (error instanceof InvalidInput) return { problem: error.message };
+    throw error;
   }
 }
 

@@ -9,8 +9,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
+import { InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { ownAddress } from '../own-address.ts';
+import { safeJson } from '../safe-json.ts';
 import { type LegacyParts, legacyDoor } from './legacy.ts';
 import { mcpServer } from './server.ts';
 import type { Caller } from './tool-call.ts';
@@ -51,8 +53,12 @@ export function openDoor(parts: McpDoorParts): McpDoor {
     async serve(incoming, reply) {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
-      const request = webRequest(incoming, gone.signal);
-      const message = messageIn(incoming.body);
+      const text = typeof incoming.body === 'string' ? incoming.body : '';
+      const json = messageIn(text);
+      if (json && 'problem' in json) return reply.code(400).send(refusal(json.problem));
+      // What is no JSON, the library says so in the protocol's way.
+      const request = webRequest(incoming, json ? JSON.stringify(json.value) : text, gone.signal);
+      const message = json?.value;
       const caller = callerOf(incoming, message);
       const response = (await isLegacyRequest(request))
         ? await legacy(request, message, caller)
@@ -95,17 +101,21 @@ function protocolOf(message: unknown, header: unknown): NonNullable<Actor['proto
   };
 }
 
-/** Undefined for what is no JSON: the library says so in the protocol's way. */
-function messageIn(body: unknown): unknown {
+function messageIn(text: string): ReturnType<typeof safeJson> | { readonly problem: string } {
   try {
-    return JSON.parse(String(body));
-  } catch {
-    return undefined;
+    return safeJson(text);
+  } catch (error) {
+    if (error instanceof InvalidInput) return { problem: error.message };
+    throw error;
   }
 }
 
-function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
-  const { raw, body } = request;
+function refusal(message: string) {
+  return { jsonrpc: '2.0', id: null, error: { code: -32600, message } };
+}
+
+function webRequest(request: FastifyRequest, body: string, signal: AbortSignal): Request {
+  const { raw } = request;
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
@@ -114,7 +124,7 @@ function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
   headers.set('accept', 'application/json, text/event-stream');
   headers.delete('content-length');
   const url = new URL(raw.url ?? '/', ownAddress(request) ?? 'http://localhost');
-  return new Request(url, { method: 'POST', headers, body: typeof body === 'string' ? body : '', signal });
+  return new Request(url, { method: 'POST', headers, body, signal });
 }
 
 function send(reply: FastifyReply, response: Response): FastifyReply {
