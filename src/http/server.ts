@@ -21,6 +21,7 @@ import type { UiService } from '../services/ui.ts';
 import type { WebhookService } from '../services/webhooks.ts';
 import type { CardRules } from './a2a/card-routes.ts';
 import { a2aRoutes } from './a2a/routes.ts';
+import { type ClientLimits, withLimits } from './client-limits.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
 import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
@@ -37,7 +38,7 @@ import type { OwnApp } from './own-app/kinds.ts';
 import { type Admit, type AuthOptions, admission } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { type CorsOptions, useCors } from './plugins/cors.ts';
-import { answerBadAddress, answerMalformed, useErrors } from './plugins/errors.ts';
+import { answerBadAddress, answerMalformed, MAX_NAME_LENGTH, useErrors } from './plugins/errors.ts';
 import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { type EngineFigures, type HttpMetrics, httpMetrics } from './plugins/metrics.ts';
@@ -71,9 +72,6 @@ import { uiRoutes } from './routes/ui.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { type RunReplies, runReplies } from './run-replies.ts';
 
-/** Who sends nothing holds a connection no longer than this. */
-const HEADERS_TIMEOUT_MS = 30_000;
-
 export interface Services {
   readonly assistants: AssistantService;
   readonly a2a: Lazy<A2aService>;
@@ -95,19 +93,13 @@ export interface Services {
 }
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
-export interface HttpOptions {
+export interface HttpOptions extends ClientLimits {
   /** Names by which a server that nobody needs a key for may be called; undefined: any. */
   readonly served_hosts?: readonly string[] | undefined;
   /** Proxies that are believed, as addresses and networks. */
   readonly trust_proxy: readonly string[];
   /** Bytes. */
   readonly body_limit: number;
-  /** Connections at a time; undefined: as many as there are file descriptors. */
-  readonly max_connections?: number | undefined;
-  /** Bytes of a request's line and headers. */
-  readonly max_header_bytes: number;
-  /** How long a client may take to send a request, its body included. */
-  readonly request_timeout_seconds: number;
   readonly rate_limit: RateLimits;
   /** Such as `/agents`; every route but `/ok` moves under it. */
   readonly mount_prefix?: string | undefined;
@@ -147,21 +139,15 @@ export interface ServerParts {
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = parts;
-  const { body_limit, trust_proxy, mount_prefix = '', max_header_bytes, request_timeout_seconds } = options;
+  const { body_limit, trust_proxy, mount_prefix = '' } = options;
   const server = fastify({
     bodyLimit: body_limit,
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
-    requestTimeout: request_timeout_seconds * 1000,
-    // Node's own are 60 s for headers and a look every 30 s.
-    http: {
-      maxHeaderSize: max_header_bytes,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 5_000,
-    },
-    routerOptions: { maxParamLength: 1024 },
+    ...withLimits(options),
+    routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: answerMalformed,
     frameworkErrors: answerBadAddress,
   });

@@ -17,6 +17,7 @@ test('a file with graphs only gets every default', async () => {
     rate_limit: {},
     trust_proxy: [],
     request_timeout_seconds: 300,
+    headers_timeout_seconds: 30,
     host: '127.0.0.1',
     port: 8123,
     api_keys: [],

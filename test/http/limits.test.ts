@@ -89,13 +89,3 @@ test('answers tell browsers not to do more with them', async () => {
   }
   expect((await http.inject('/docs/')).headers['content-security-policy']).toMatch(/^default-src 'self'/);
 });
-
-test.each([
-  '/ui/../package.json',
-  '/ui/echo/..%2f..%2fpackage.json',
-  '/docs/static/..%2f..%2f..%2fpackage.json',
-])('no file of the machine is found at %s', async (url) => {
-  await using server = await openApp({ graphs: ['echo'] });
-  const { status, text: body } = await server.get(url);
-  expect([status >= 400 && status < 500, body.includes('dependencies')]).toEqual([true, false]);
-});

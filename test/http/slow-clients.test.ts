@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { test } from 'vitest';
-import { bareServer } from '../support/bare-server.ts';
+import { expect, test } from 'vitest';
+import { type BareServer, bareServer } from '../support/bare-server.ts';
 
 /** A client that can say half of something. */
-async function opened(http: Awaited<ReturnType<typeof bareServer>>) {
+async function opened(http: BareServer) {
   const { port } = new URL(await http.listen());
   const socket = connect(Number(port), '127.0.0.1');
   await once(socket, 'connect');
@@ -33,4 +33,45 @@ test.each([
   const ended = text(socket).catch(() => '');
   await http[Symbol.asyncDispose]();
   await ended;
+});
+
+/** Ends when the server has closed the connection; what it said before that. */
+async function trickle(http: BareServer, said: string, more: string): Promise<string> {
+  const socket = await opened(http);
+  const answer = text(socket);
+  socket.write(said);
+  // A byte now and then keeps other servers waiting for ever.
+  const dripping = setInterval(() => socket.write(more), 20);
+  return await answer.finally(() => clearInterval(dripping));
+}
+
+const QUICK = { options: { request_timeout_seconds: 0.3, headers_timeout_seconds: 0.2 } };
+
+test.each([
+  ['headers', HEAD, 'X-More: 1\r\n'],
+  ['a body', `${HEAD}\r\n`, ' '],
+  ['a body in chunks', `${HEAD.replace(/Content-Length.*/, 'Transfer-Encoding: chunked')}\r\n`, '1\r\n \r\n'],
+])('%s that come drop by drop are given up, and others are served meanwhile', async (_what, said, more) => {
+  await using http = await bareServer(QUICK);
+  const slow = trickle(http, said, more);
+  expect((await http.inject('/ok')).statusCode).toBe(200);
+  expect(await slow).toMatch(/^HTTP\/1.1 408 .*{"detail":"Request Timeout"}$/s);
+});
+
+test('a connection that says nothing is closed', async () => {
+  await using http = await bareServer(QUICK);
+  expect(await text(await opened(http))).toMatch(/^HTTP\/1.1 408 /);
+});
+
+test('a body may take longer than headers', async () => {
+  await using http = await bareServer({ options: { headers_timeout_seconds: 0.1 } });
+  const connected = once(http.server.server, 'request');
+  const socket = await opened(http);
+  socket.write('POST /nope HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{');
+  await connected;
+  // As long as the server gives somebody who says nothing.
+  const silent = connect(socket.remotePort as number, '127.0.0.1');
+  await text(silent);
+  socket.write('}');
+  expect(await text(socket)).toMatch(/^HTTP\/1.1 404 /);
 });

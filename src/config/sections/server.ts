@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../services/address-range.ts';
-import { bytes, group, list, text, whole } from '../values.ts';
+import { bytes, group, list, number, text, whole } from '../values.ts';
 
 /** Ranges that have a name: this machine, and networks that nobody reaches from outside. */
 const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
@@ -36,9 +36,12 @@ export const Server = group({
   max_header_bytes: bytes()
     .default(16 * 1024)
     .describe('Largest head of a request, with its address; a larger one is answered with 431.'),
-  request_timeout_seconds: whole(1)
-    .default(300)
-    .describe('How long a client may take to send a request. Its headers have 30 seconds.'),
+  request_timeout_seconds: number(0.1).default(300).describe('How long a client may take to send a request.'),
+  headers_timeout_seconds: number(0.1)
+    .default(30)
+    .describe(
+      'How long it may take until its headers have come; a connection that says nothing is closed then.',
+    ),
   rate_limit: z
     .union([
       whole(1).transform((per_minute) => ({

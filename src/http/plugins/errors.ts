@@ -7,6 +7,9 @@ import type { ErrorResponse } from '../../schemas/errors.ts';
 import { ownAddress } from '../own-address.ts';
 import type { RouteTable } from './route-table.ts';
 
+/** Of what is named in an address. */
+export const MAX_NAME_LENGTH = 1024;
+
 /** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
 export function useErrors(
   server: FastifyInstance,
@@ -43,9 +46,14 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Rou
   return fail(reply, 404, 'Not Found');
 }
 
-/** For an address that cannot be decoded, such as `/%zz`: no route was chosen yet. */
-export function answerBadAddress(_error: Error, _request: unknown, reply: FastifyReply): void {
-  fail(reply, 400, 'Invalid URL');
+/** For an address that cannot be decoded, such as `/%zz`, or is no name of anything: no route was chosen yet. */
+export function answerBadAddress({ code }: FastifyError, _request: unknown, reply: FastifyReply): void {
+  const isLong = code === 'FST_ERR_MAX_PARAM_LENGTH';
+  fail(
+    reply,
+    400,
+    isLong ? `Invalid URL: a name is longer than ${MAX_NAME_LENGTH} characters` : 'Invalid URL',
+  );
 }
 
 /** For bytes that are not HTTP: no request exists yet. */
