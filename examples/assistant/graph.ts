@@ -25,6 +25,13 @@ const Decision = z.object({
   arguments: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** The same for clients that show a form, such as those of MCP. */
+const FORM = {
+  type: 'object',
+  properties: { approved: { type: 'boolean', title: 'Approved' } },
+  required: ['approved'],
+};
+
 const agent: GraphNode<typeof State> = async ({ messages }, config) => {
   const model = await chatModel();
   return { messages: [await model.invoke([new SystemMessage(INSTRUCTIONS), ...messages], config)] };
@@ -39,7 +46,8 @@ const review: GraphNode<typeof State> = ({ messages }) => {
   const refusals: ToolMessage[] = [];
   const tool_calls = (message.tool_calls ?? []).map((call) => {
     if (!SENSITIVE.has(call.name)) return call;
-    const answer = interrupt({ question: `May I call ${call.name}?`, tool: call.name, arguments: call.args });
+    const question = `May I call ${call.name}?`;
+    const answer = interrupt({ question, tool: call.name, arguments: call.args, schema: FORM });
     const { approved, arguments: changes } = Decision.safeParse(answer).data ?? {};
     if (approved ?? changes !== undefined) return { ...call, args: { ...call.args, ...changes } };
     const content = `${call.name} was not approved, so I did not do it.`;

@@ -1,6 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blocksOf, inProgram, NODE } from '../examples/blocks.ts';
 import { openApp } from '../support/app.ts';
 
 const GRAPHS = ['chat', 'echo', 'chat-question', 'chat-usage', 'fails', 'zod-state', 'ten-steps'];
@@ -153,10 +152,4 @@ test('a listener hears that an assistant came', async () => {
   await server.post('/assistants', { graph_id: 'chat', name: 'New' });
   await changed.promise;
   await subscription.close();
-});
-
-test('docs/mcp.md', async () => {
-  const [program] = blocksOf('docs/mcp.md').filter(({ language }) => language === 'js');
-  const said = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', url);
-  expect(said).toContain('You said: Hello!');
 });

@@ -50,6 +50,7 @@ test('asks before it sends, naming the tool and its arguments', async () => {
       question: 'May I call send_email?',
       tool: 'send_email',
       arguments: { to: 'ana@example.com', subject: 'lunch', body: 'See you at noon.' },
+      schema: expect.objectContaining({ required: ['approved'] }),
     },
   ]);
   expect(await sent()).toEqual([]);

@@ -103,7 +103,9 @@ async function outcomeOf(
     if (event === 'error') return { kind: 'failed', message: failureOf(value) };
     if (!isObject(value)) continue;
     if (event === 'values') values = value;
-    if (event === 'updates') onNews({ kind: 'nodes', names: Object.keys(value) });
+    // An interrupt comes like a node, and is told of at the end.
+    const names = event === 'updates' ? Object.keys(value).filter((name) => name !== '__interrupt__') : [];
+    if (names.length > 0) onNews({ kind: 'nodes', names });
     if (event === 'custom') onNews({ kind: 'custom', data: value });
   }
   const { __interrupt__: interrupts, ...rest } = values;
