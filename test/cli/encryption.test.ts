@@ -44,3 +44,45 @@ test('without a key there is nothing to rotate', async () => {
     stderr: 'agent-server: nothing is encrypted: set LANGGRAPH_AES_KEY, or encryption.path\n',
   });
 });
+
+const ONE = { 'one.mjs': 'export const graph = { stream() {}, getState() {} };\n' };
+const WITH_HANDLERS =
+  'graphs: { one: "./one.mjs:graph" }\nencryption: { path: "./encryption.ts:encryption" }\n';
+
+test('check says which key is used, and nothing else of it', async () => {
+  await using folder = await project({ 'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\n', ...ONE });
+  const checked = await agentServer(['check'], { cwd: folder.root, env: { LANGGRAPH_AES_KEY: TEST_KEY } });
+  expect(checked).toMatchObject({ code: 0, stderr: '' });
+  expect(checked.stdout).toMatch(/ok {6}encryption {2}AES-256-GCM, key [0-9a-f]{8}\n$/);
+});
+
+test('keys may come from a file of the project, and a server starts with them', async () => {
+  await using folder = await project({
+    'agent.config.yaml': WITH_HANDLERS,
+    ...ONE,
+    'encryption.ts': `export const encryption = { keys: async (): Promise<object> => ({ current: '${TEST_KEY}' }) };\n`,
+  });
+  const checked = await agentServer(['check'], { cwd: folder.root });
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('./encryption.ts:encryption') });
+  await using _server = await startServer({ config: folder.path('agent.config.yaml') });
+});
+
+test.each(['check', 'start', 'encryption rotate'])(
+  '%s says what is wrong with such a file',
+  async (command) => {
+    await using folder = await project({
+      'agent.config.yaml': WITH_HANDLERS,
+      ...ONE,
+      'encryption.ts': `export const encryption = { keys: () => ({ current: 'too short' }) };\n`,
+    });
+    const { code, stdout, stderr } = await agentServer(command.split(' '), {
+      cwd: folder.root,
+      env: { PORT: '0' },
+    });
+    expect(code).toBeGreaterThan(0);
+    expect(stdout + stderr).toContain(
+      'agent.config.yaml: encryption.path: a key must be 16, 24 or 32 bytes: as characters, or in hexadecimal or base64',
+    );
+    expect(stdout + stderr).not.toContain('too short');
+  },
+);

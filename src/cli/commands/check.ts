@@ -6,7 +6,8 @@ import { loadFor } from '../configured.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Loads the configuration, every graph, every UI and the embeddings, and reports each by name',
+  summary:
+    'Loads the configuration, every graph, every UI, the embeddings and the encryption, and reports each by name',
   flags: CONFIG_FLAG,
   async run(values) {
     const { config, warnings } = await loadFor(values);
@@ -23,6 +24,7 @@ export const check: Command = {
       })),
       ...(await checkUis(config)),
       ...(await checkEmbedder(config)),
+      ...(await checkEncryption(config)),
     ];
     const rows = checked.map(({ name, file, error }) =>
       error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
@@ -56,4 +58,16 @@ async function checkEmbedder({ store: { index }, root }: Config) {
     (reason: Error) => reason,
   );
   return [{ name: 'store.index', file: index.embed, error }];
+}
+
+async function checkEncryption(config: Config) {
+  const { openSealer } = await import('../../app/encryption.ts');
+  const sealed = await openSealer(config).catch((reason: Error) => reason);
+  if (sealed === undefined) return [];
+  const { path } = config.encryption;
+  const error = sealed instanceof Error ? sealed : undefined;
+  // What is in every sealed value says nothing of the key, and whether two servers have the same.
+  const file =
+    sealed instanceof Error || path !== undefined ? (path ?? '') : `AES-256-GCM, key ${sealed.mark}`;
+  return [{ name: 'encryption', file, error }];
 }

@@ -1,5 +1,5 @@
 import { KEY_RULE, keyBytes } from '../../storage/encryption/key-ring.ts';
-import { group, list, PENDING, text } from '../values.ts';
+import { group, list, text } from '../values.ts';
 
 const isKey = (key: string) => keyBytes(key) !== undefined;
 
@@ -17,8 +17,7 @@ export const Encryption = group({
   path: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./encryption.ts:encryption')
     .optional()
-    .describe('Where keys come from, or encryption of your own, as `path:export`.')
-    .meta(PENDING),
+    .describe('Where keys come from, or encryption of your own, as `path:export`.'),
 }).refine(
   ({ key, path, fallback_keys }) => fallback_keys.length === 0 || key !== undefined || path !== undefined,
   {

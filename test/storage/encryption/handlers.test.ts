@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { entropy } from '../../../src/core/random.ts';
+import {
+  type EncryptionContext,
+  type EncryptionHandlers,
+  handlersIn,
+  sealerOf,
+  tryOut,
+} from '../../../src/storage/encryption/handlers.ts';
+import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+import { TEST_KEY, testSealer } from '../../support/encryption.ts';
+
+const NEW_KEY = 'a new key that has 32 characters';
+const NONE = { fallback_keys: [] };
+
+/** Turns bits over; no good for anything but a test. */
+class Turned {
+  readonly #mask = 0xff;
+  readonly columns: string[] = [];
+  encrypt(plain: Uint8Array, { column }: EncryptionContext): Uint8Array {
+    this.columns.push(column);
+    return plain.map((byte) => byte ^ this.#mask);
+  }
+  decrypt(encrypted: Uint8Array, context: EncryptionContext): Uint8Array {
+    return this.encrypt(encrypted, context);
+  }
+}
+
+async function cipherOf(handlers: EncryptionHandlers, keys: Parameters<typeof sealerOf>[0] = NONE) {
+  const sealer = await sealerOf(keys, handlers, entropy());
+  return sealer && new SealingCipher(sealer);
+}
+
+test('keys may come from elsewhere, before those that are configured', async () => {
+  const keys = async () => ({ current: NEW_KEY, fallback: [TEST_KEY] });
+  const cipher = await cipherOf({ keys }, { key: 'one more key of 24 bytes', fallback_keys: [] });
+  const old = new SealingCipher(testSealer()).sealText('runs.error', 'x');
+  const more = new SealingCipher(testSealer('one more key of 24 bytes')).sealText('runs.error', 'y');
+
+  expect(cipher?.openText('runs.error', old)).toBe('x');
+  expect(cipher?.openText('runs.error', more)).toBe('y');
+  const sealed = cipher?.sealText('runs.error', 'z') ?? '';
+  expect(new SealingCipher(testSealer(NEW_KEY)).openText('runs.error', sealed)).toBe('z');
+});
+
+test('a key from elsewhere that is none is told, and not shown', async () => {
+  const keys = () => ({ current: 'secret but short' + '!' });
+  await expect(sealerOf(NONE, { keys }, entropy())).rejects.toThrow(/^a key must be 16, 24 or 32 bytes/);
+});
+
+test('a project may encrypt as it likes, and is told whose value it is', async () => {
+  const own = new Turned();
+  const cipher = await cipherOf(handlersIn(own));
+  const sealed = cipher?.sealJson('runs.kwargs', '{"a":1}') ?? '';
+  expect(sealed).toMatch(/^"sealed:handlers:.+"$/);
+  expect(cipher?.openJson('runs.kwargs', sealed)).toBe('{"a":1}');
+  expect(own.columns).toEqual(['runs.kwargs', 'runs.kwargs']);
+});
+
+test('it opens what was sealed with a key before, while the key is there', async () => {
+  const old = new SealingCipher(testSealer()).sealText('runs.error', 'x');
+  const with_key = await cipherOf(handlersIn(new Turned()), { key: TEST_KEY, fallback_keys: [] });
+  expect(with_key?.openText('runs.error', old)).toBe('x');
+  expect(with_key?.sealText('runs.error', 'x')).toContain(':handlers:');
+  const without = await cipherOf(handlersIn(new Turned()));
+  expect(() => without?.openText('runs.error', old)).toThrow('under a key that is not configured');
+});
+
+test('with decrypt alone a key takes over again', async () => {
+  const sealed = (await cipherOf(handlersIn(new Turned())))?.sealText('runs.error', 'x') ?? '';
+  const { decrypt } = handlersIn(new Turned());
+  const cipher = await cipherOf({ decrypt } as EncryptionHandlers, { key: TEST_KEY, fallback_keys: [] });
+  expect(cipher?.openText('runs.error', sealed)).toBe('x');
+  expect(cipher?.sealText('runs.error', 'x')).not.toContain(':handlers:');
+  await expect(sealerOf(NONE, { decrypt } as EncryptionHandlers, entropy())).rejects.toThrow('needs keys');
+});
+
+test('what does not open is an error without the reason, which stays its cause', async () => {
+  const decrypt = () => {
+    throw new Error('the vault says no to key 4711');
+  };
+  const cipher = await cipherOf({ encrypt: (plain) => plain, decrypt });
+  const sealed = cipher?.sealText('runs.error', 'x') ?? '';
+  expect(() => cipher?.openText('runs.error', sealed)).toThrow(
+    /^runs\.error cannot be opened by the handlers of encryption\.path$/,
+  );
+});
+
+test.each([
+  [undefined, 'must be an object with keys(), or with encrypt() and decrypt()'],
+  [{}, 'must be an object with keys(), or with encrypt() and decrypt()'],
+  [{ keys: TEST_KEY }, 'keys must be a function'],
+  [{ encrypt: () => {} }, 'encrypt needs a decrypt beside it'],
+])('%j is refused', (exported, reason) => {
+  expect(() => handlersIn(exported)).toThrow(reason);
+});
+
+test.each([
+  ['decrypt does not give back', { encrypt: (plain: Uint8Array) => plain, decrypt: () => Buffer.from('no') }],
+  ['encrypt must return a Uint8Array', { encrypt: async () => Buffer.of(), decrypt: () => Buffer.of() }],
+  ['cannot be opened', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
+])('handlers that do not work are found at the start: %s', async (reason, handlers) => {
+  const sealer = await sealerOf(NONE, handlersIn(handlers), entropy());
+  expect(() => sealer && tryOut(sealer)).toThrow(reason);
+});
