@@ -8,7 +8,6 @@ import type { Visibility } from '../storage/visibility.ts';
 import { storeConditions } from './store-filter.ts';
 import type { Embeddable, StoreIndex } from './store-index.ts';
 import { checkExisting, checkKey, checkLabels, checkNamespace } from './store-namespace.ts';
-import { searchText, WHOLE } from './store-texts.ts';
 
 /** The configuration's `store.ttl`. */
 export interface StoreTtlRules {
@@ -65,8 +64,7 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
 
   function writeOf(change: StoreChange, embedded: StoreVectors | undefined): StoreWrite {
     const { namespace, key, value, index: rule = null, ttl: minutes = ttl.default_ttl ?? null } = change;
-    const text = value === null || rule === false ? null : searchText(value, rule ?? [WHOLE]);
-    return { namespace, key, value, ttl_minutes: minutes, index_rule: rule, text, embedded };
+    return { namespace, key, value, ttl_minutes: minutes, index_rule: rule, embedded };
   }
 
   async function queryOf(text: string | null | undefined): Promise<StoreSearchQuery> {

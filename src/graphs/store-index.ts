@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type ServerError, Unavailable } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { textsAt, WHOLE } from '../storage/store/texts.ts';
 import { within } from './deadline.ts';
 import type { Embedder } from './embedder.ts';
-import { textsAt, WHOLE } from './store-texts.ts';
 
 /** The configuration's `store.index`. */
 export interface StoreIndexRules {

@@ -111,7 +111,7 @@ describeEachStorage('owner rules', (open) => {
       const namespace = [random.one(labels), random.one(labels), `n${n}`];
       return { namespace, key: random.one(labels), value: randomRow(random) };
     });
-    const write = { ttl_minutes: null, index_rule: null, text: null, embedded: undefined };
+    const write = { ttl_minutes: null, index_rule: null, embedded: undefined };
     await items.apply(stored.map((item) => ({ ...item, ...write })));
     const subject = ['namespace', 'key', ...FIELDS];
 

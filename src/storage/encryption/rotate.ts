@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Db, Transaction } from '../db.ts';
 import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../sql.ts';
+import { sealWords } from '../store/word-index.ts';
 import { blindOutline } from '../thread-outline.ts';
 import { Unreadable } from './cipher.ts';
 import { SEALED_TABLES, type SealedTable } from './columns.ts';
@@ -128,6 +129,7 @@ async function rotateRow(
       .map((column) => sql`${raw(column.name)} = ${resealed(cipher, column, row[column.name] as SqlValue)}`);
     await tx.run(sql`update ${raw(table.table)} set ${join(anew, ', ')} where ${isRow(table, row)}`);
     if (table.table === 'thread_values') await blindOutline(tx, row as { thread_id: string; value: string });
+    if (table.table === 'store_items') await sealWords(tx, row as { item_id: number; value: string });
     return true;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;

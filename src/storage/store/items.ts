@@ -5,6 +5,7 @@ import { all, type DialectSql, raw, sql } from '../sql.ts';
 import { NOW, nowPlusMinutes } from '../time.ts';
 import type { Visibility } from '../visibility.ts';
 import { compared } from './compared.ts';
+import { type IndexRule, openedRule } from './index-rule.ts';
 import { listItems } from './listing.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
 import { isItem, LIVE, prefixOf } from './rows.ts';
@@ -20,7 +21,7 @@ import {
 } from './vectors.ts';
 import { findByWords } from './word-index.ts';
 import { wordQuery } from './words.ts';
-import { INDEX_RULE, type StoreWrite, type WriteStep, writeItem } from './write.ts';
+import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
 
 /** What a search goes by: words of a text, or a vector; without either all items fit alike. */
 export type StoreSearchQuery = string | VectorQuery | undefined;
@@ -90,8 +91,7 @@ export function storeItemRepository(db: Db) {
       return rows.map((row) => ({
         ...row,
         value: openedValue(db.cipher, row.value),
-        index_rule:
-          row.index_rule === null ? null : JSON.parse(db.cipher.openJson(INDEX_RULE, row.index_rule)),
+        index_rule: openedRule(db.cipher, row.index_rule),
       }));
     },
 
@@ -118,7 +118,7 @@ export interface StoreItemToIndex {
   readonly item_id: number;
   readonly updated_at: string;
   readonly value: Record<string, unknown>;
-  readonly index_rule: false | string[] | null;
+  readonly index_rule: IndexRule;
 }
 
 type ToIndexRow = { item_id: number; updated_at: string; value: string; index_rule: string | null };

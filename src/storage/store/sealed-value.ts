@@ -28,6 +28,11 @@ export function openedValue(cipher: Cipher, text: string): Record<string, unknow
   return typeof sealed === 'string' ? JSON.parse(cipher.openText(COLUMN, sealed)) : stored;
 }
 
+/** False for what was stored without encryption. */
+export function isSealedValue(text: string): boolean {
+  return VALUE_SEALED in JSON.parse(text);
+}
+
 /**
  * A condition on the member `name` of a stored value: `condition` makes it of the member's name and of what is wanted,
  * each as it is or as a token. With encryption it holds for items of before too, which are as they were.

@@ -1,20 +1,35 @@
 import type { Reader, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../sql.ts';
+import { type IndexRule, openedRule } from './index-rule.ts';
 import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
+import { isSealedValue } from './sealed-value.ts';
+import { searchText, WHOLE } from './texts.ts';
 import { scopeOf, scopesOf, type WordQuery, wordsOf } from './words.ts';
 
 /** For an `insert into store_items`: PostgreSQL keeps the words in the row. */
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };
 
+/** What a search by words sees of an item: nothing, the texts at some paths, or all of its value; as it is indexed. */
+export function indexedWords(
+  cipher: Cipher,
+  value: Record<string, unknown>,
+  rule: IndexRule,
+): readonly string[] {
+  return rule === false ? [] : sealedWords(cipher, wordsOf(searchText(value, rule ?? [WHOLE])));
+}
+
 /** The value of `WORDS_COLUMN`, its comma included. */
-export function wordsValue(cipher: Cipher, namespace: readonly string[], text: string | null): DialectSql {
-  const words = text === null ? [] : sealedWords(cipher, wordsOf(text));
+export function wordsValue(namespace: readonly string[], words: readonly string[]): DialectSql {
+  return { sqlite: raw(''), postgres: sql`, ${lexemesOf(namespace, words)}::tsvector` };
+}
+
+function lexemesOf(namespace: readonly string[], words: readonly string[]): string {
   const lexemes = [
     ...words.map((word, index) => `'${word}':${index + 1}`),
     ...(words.length > 0 ? scopesOf(namespace).map((scope) => `'${scope}'`) : []),
   ];
-  return { sqlite: raw(''), postgres: sql`, ${lexemes.join(' ')}::tsvector` };
+  return lexemes.join(' ');
 }
 
 /** For its `on conflict do update set`. */
@@ -24,14 +39,33 @@ export const WORDS_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw(', word
 export async function indexWords(
   tx: Transaction,
   item_id: number,
-  { namespace, text }: { readonly namespace: readonly string[]; readonly text: string | null },
+  { namespace, words }: { readonly namespace: readonly string[]; readonly words: readonly string[] },
 ): Promise<void> {
   if (tx.dialect !== 'sqlite') return;
   await tx.run(sql`delete from store_words where rowid = ${item_id}`);
-  const words = text === null ? [] : sealedWords(tx.cipher, wordsOf(text));
   if (words.length === 0) return;
   await tx.run(sql`insert into store_words (rowid, scope, words)
     values (${item_id}, ${scopesOf(namespace).join(' ')}, ${words.join(' ')})`);
+}
+
+/** Words of an item from before encryption as tokens: part of the transaction that seals its value, given as it was. */
+export async function sealWords(
+  tx: Transaction,
+  { item_id, value }: { readonly item_id: number; readonly value: string },
+): Promise<void> {
+  if (isSealedValue(value)) return;
+  const row = await tx.get<{ namespace: string; index_rule: string | null }>(
+    sql`select namespace, index_rule from store_items where item_id = ${item_id}`,
+  );
+  if (!row) return;
+  const namespace = JSON.parse(row.namespace);
+  const rule = openedRule(tx.cipher, row.index_rule);
+  const words = indexedWords(tx.cipher, JSON.parse(value), rule);
+  await indexWords(tx, item_id, { namespace, words });
+  if (tx.dialect === 'sqlite') return;
+  await tx.run(
+    sql`update store_items set words = ${lexemesOf(namespace, words)}::tsvector where item_id = ${item_id}`,
+  );
 }
 
 /**

@@ -5,21 +5,19 @@ import type { Cipher } from '../encryption/cipher.ts';
 import { raw, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { Visibility } from '../visibility.ts';
+import { type IndexRule, storedRule } from './index-rule.ts';
 import { prefixOf } from './rows.ts';
 import { isVisible } from './scope.ts';
 import { storedValue } from './sealed-value.ts';
 import { putVectors, type VectorForm } from './vectors.ts';
-import { indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './word-index.ts';
+import { indexedWords, indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './word-index.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */
   readonly value: Record<string, unknown> | null;
   /** How long from now the item is there; null for good. */
   readonly ttl_minutes: number | null;
-  /** What a search sees, where the item says so itself: nothing, or these paths. */
-  readonly index_rule: false | readonly string[] | null;
-  /** What a search by words sees; null: nothing. */
-  readonly text: string | null;
+  readonly index_rule: IndexRule;
   /** What a search by meaning sees, and which index made it; undefined without an index. */
   readonly embedded?: StoreVectors | undefined;
 }
@@ -29,8 +27,6 @@ export interface StoreVectors {
   readonly indexed_by: string;
   readonly vectors: readonly Float32Array[];
 }
-
-export const INDEX_RULE = 'store_items.index_rule';
 
 /** A part of a transaction. False when an item is there that the actor must not see: nothing of it may be kept. */
 export type WriteStep = (tx: Transaction) => Promise<boolean>;
@@ -45,15 +41,16 @@ export function writeItem(
   form: VectorForm,
   visibility: Visibility | undefined,
 ): WriteStep {
-  const { namespace, key, ttl_minutes, text, embedded } = write;
+  const { namespace, key, ttl_minutes, index_rule, embedded } = write;
+  const words = indexedWords(cipher, write.value, index_rule);
   const value = storedValue(cipher, write.value);
-  const rule = write.index_rule === null ? null : cipher.sealJson(INDEX_RULE, toJson(write.index_rule));
+  const rule = storedRule(cipher, index_rule);
   const expiry = ttl_minutes === null ? sql`null` : nowPlus(ttl_minutes * 60_000);
   const statement = sql`
     insert into store_items (namespace, prefix, key, created_at, updated_at, expires_at, ttl_minutes, index_rule,
       indexed_by, value ${WORDS_COLUMN})
     values (${toJson(namespace)}, ${prefixOf(namespace)}, ${key}, ${NOW}, ${NOW}, ${expiry}, ${ttl_minutes}, ${rule},
-      ${embedded?.indexed_by ?? null}, ${value} ${wordsValue(cipher, namespace, text)})
+      ${embedded?.indexed_by ?? null}, ${value} ${wordsValue(namespace, words)})
     on conflict (prefix, key) do update set value = excluded.value, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, ttl_minutes = excluded.ttl_minutes, index_rule = excluded.index_rule,
       indexed_by = excluded.indexed_by ${WORDS_UPDATE},
@@ -63,7 +60,7 @@ export function writeItem(
   return async (tx) => {
     const row = await tx.get<{ item_id: number }>(statement);
     if (!row) return false;
-    await indexWords(tx, row.item_id, { namespace, text });
+    await indexWords(tx, row.item_id, { namespace, words });
     if (embedded) await putVectors(tx, form, row.item_id, embedded.vectors);
     return true;
   };

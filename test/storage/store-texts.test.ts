@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchText, textsAt } from '../../src/graphs/store-texts.ts';
+import { searchText, textsAt } from '../../src/storage/store/texts.ts';
 
 const VALUE = {
   title: 'Tea',

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts';
+import { isObject } from '../../core/json.ts';
 
 /** The whole value. */
 export const WHOLE = '$';

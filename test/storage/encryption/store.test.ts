@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { openEncryption } from '../../../src/storage/storage.ts';
+import type { StoreCondition, StoreScope } from '../../../src/storage/store/scope.ts';
+import { testSealer } from '../../support/encryption.ts';
+import { within } from '../../support/remembered-threads.ts';
+import { describeEachPlace } from '../../support/storage-places.ts';
+import { storedText } from '../../support/stored-text.ts';
+
+const NAMESPACE = ['people', 'ada'];
+
+async function put(
+  { storeItems }: Storage,
+  key: string,
+  value: Record<string, unknown>,
+  index_rule: string[] | null = null,
+) {
+  await storeItems.apply([{ namespace: NAMESPACE, key, value, ttl_minutes: null, index_rule }]);
+}
+
+async function keys({ storeItems }: Storage, scope: Partial<StoreScope>, query?: string): Promise<string[]> {
+  const whole = { namespace_prefix: NAMESPACE, conditions: [], limit: 10, offset: 0, ...scope };
+  return (await storeItems.search(whole, query, false)).map(({ key }) => key).sort();
+}
+
+const where = (field: string, is: StoreCondition['is'], value: unknown) =>
+  ({ conditions: [{ field, is, value } as StoreCondition] }) satisfies Partial<StoreScope>;
+
+const OLD = { text: 'drinks greentea', cups: 2, tags: ['warm'], gone: null };
+const NEW = { text: 'drinks greentea and blacktea', cups: 5, tags: ['cold', 'warm'] };
+
+/** An item from before encryption and one from after it. */
+async function oldAndNew(url: string): Promise<void> {
+  await within(url, undefined, (storage) => put(storage, 'old', OLD));
+  await within(url, testSealer(), (storage) => put(storage, 'new', NEW));
+}
+
+describeEachPlace('an encrypted store', (place) => {
+  test('finds items from before, by words, filters and owner rules', async () => {
+    const url = await place();
+    await oldAndNew(url);
+    await within(url, testSealer(), findsBoth);
+  });
+
+  test('knows no word any more when all of it was sealed anew, and finds the same', async () => {
+    const url = await place();
+    await oldAndNew(url);
+    {
+      await using encryption = await openEncryption({ url, sealer: testSealer() });
+      expect(await encryption.rotate({ onTable: () => {} })).toMatchObject({ unreadable: [] });
+    }
+    await within(url, testSealer(), findsBoth);
+    if (!url.startsWith('sqlite:')) expect(await storedText(url)).not.toMatch(/greentea|blacktea|warm|cold/);
+  });
+
+  test('compares values that have the type that is asked for', async () => {
+    const url = await place();
+    await within(url, testSealer(), async (storage) => {
+      await put(storage, 'number', { at: 10 });
+      await put(storage, 'fraction', { at: 9.5 });
+      await put(storage, 'text', { at: '10' });
+      await put(storage, 'accent', { at: 'é' });
+      await put(storage, 'null', { at: null });
+      await put(storage, 'none', {});
+      expect(await keys(storage, where('at', 'gt', 9.5))).toEqual(['number']);
+      expect(await keys(storage, where('at', 'gte', 9.5))).toEqual(['fraction', 'number']);
+      expect(await keys(storage, where('at', 'lt', 'z'))).toEqual(['text']);
+      expect(await keys(storage, where('at', 'gte', 'z'))).toEqual(['accent']);
+      expect(await keys(storage, where('at', 'eq', null))).toEqual(['none', 'null']);
+      expect(await keys(storage, { ...where('at', 'gt', 0), limit: 1, offset: 1 })).toHaveLength(1);
+    });
+  });
+});
+
+async function findsBoth(storage: Storage): Promise<void> {
+  expect(await keys(storage, {}, 'greentea')).toEqual(['new', 'old']);
+  expect(await keys(storage, {}, '"drinks greentea" -blacktea')).toEqual(['old']);
+  expect(await keys(storage, where('tags', 'eq', ['warm']))).toEqual(['old']);
+  expect(await keys(storage, where('cups', 'ne', 2))).toEqual(['new']);
+  expect(await keys(storage, where('cups', 'gt', 1))).toEqual(['new', 'old']);
+  expect(await keys(storage, where('gone', 'eq', null))).toEqual(['new', 'old']);
+  const metadata = { contains: { tags: ['warm'] } };
+  expect(await keys(storage, { visibility: { metadata } })).toEqual(['new', 'old']);
+  expect(await keys(storage, { visibility: { metadata: { contains: { cups: 2 } } } })).toEqual(['old']);
+  expect(await storage.storeItems.get({ namespace: NAMESPACE, key: 'old' }, false)).toMatchObject({
+    value: OLD,
+  });
+}
