@@ -1,3 +1,4 @@
+import { signingKey } from '../../core/signing-key.ts';
 import { flag, group, list, text, whole, word } from '../values.ts';
 
 const Cors = group({
@@ -43,6 +44,18 @@ const A2a = group({
     .default('hybrid')
     .describe(
       'The form of cards for clients that name no version; `hybrid` is 0.3 with what clients of 1.0 read as well.',
+    ),
+  card_access: word(['protected', 'public'])
+    .default('protected')
+    .describe('Who gets cards: who may call the server, or everybody. The extended card is never public.'),
+  signing_key: text()
+    .refine(
+      (key) => signingKey(key) !== undefined,
+      'must be a private key, EC, Ed25519 or RSA, in PEM or as a JWK',
+    )
+    .optional()
+    .describe(
+      'The private key that signs cards for clients of 1.0; they find its public half by themselves.',
     ),
   base_url: text()
     .optional()

@@ -6,6 +6,7 @@ import type { A2aService } from '../../services/a2a/a2a.ts';
 import type { AssistantFacts } from '../../services/a2a/assistant-facts.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { type CardParts, cardOf, extendedCardOf, HISTORY_SCOPE } from './card.ts';
+import type { CardSigner } from './card-signer.ts';
 import type { A2aCall } from './handler.ts';
 
 export interface A2aParts {
@@ -13,6 +14,8 @@ export interface A2aParts {
   readonly logger: Logger;
   readonly replies: Pick<RunReplies, 'sendEvents' | 'sendLate'>;
   readonly cardParts: (request: FastifyRequest) => CardParts;
+  /** Undefined: cards are not signed. */
+  readonly signer: CardSigner | undefined;
 }
 
 export type A2aRequest = FastifyRequest<{
@@ -33,12 +36,16 @@ export function isVersion(asked: string): boolean {
 export function callOf(
   request: FastifyRequest,
   facts: AssistantFacts,
-  { cardParts }: Pick<A2aParts, 'cardParts'>,
+  { cardParts, signer }: Pick<A2aParts, 'cardParts' | 'signer'>,
   { version, signal }: Pick<A2aCall, 'version' | 'signal'>,
 ): A2aCall {
   const { headers } = request;
   const parts = cardParts(request);
   const last = headers['last-event-id'];
+  const extended = async () => {
+    const card = extendedCardOf(facts, parts);
+    return signer ? signer.signed(card, parts.base) : card;
+  };
   return {
     actor: { ...request.actor, protocol: { name: 'a2a', version } },
     facts,
@@ -47,7 +54,7 @@ export function callOf(
     scope: headers[HISTORY_SCOPE.toLowerCase()] === 'task' ? 'task' : 'context',
     last_event_id: typeof last === 'string' && last !== '' ? last : undefined,
     card: () => cardOf(facts, parts, '1.0'),
-    extendedCard: parts.security.length > 0 ? () => extendedCardOf(facts, parts) : undefined,
+    extendedCard: parts.security.length > 0 ? extended : undefined,
     event_id: undefined,
     refusal: undefined,
   };

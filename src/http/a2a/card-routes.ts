@@ -10,18 +10,31 @@ export interface CardRules {
   readonly default_assistant?: string | undefined;
   /** For requests that name no version. */
   readonly card_default: CardForm;
+  readonly card_access: 'protected' | 'public';
+  /** Private, in PEM or as a JWK: it signs cards. */
+  readonly signing_key?: string | undefined;
 }
+
+/** Where clients get what they verify cards with. */
+export const KEYS_PATH = '/.well-known/jwks.json';
 
 const NAMES = ['agent-card.json', 'agent.json'];
 
 /** The cards of all assistants: at the root by a parameter, and below the address of each. */
-export function cardRoutes(server: FastifyInstance, door: Lazy<A2aDoor>): void {
-  const config = { scope: 'read' as const };
+export function cardRoutes(
+  server: FastifyInstance,
+  door: Lazy<A2aDoor>,
+  { card_access, signing_key }: CardRules,
+): void {
+  const config = { scope: 'read' as const, open: card_access === 'public' };
   for (const name of NAMES) {
     const schema = name === NAMES[0] ? DOCUMENTED : {};
     server.get(`/.well-known/${name}`, { config, schema }, async (request, reply) =>
       (await door()).rootCard(request, reply),
     );
+  }
+  if (signing_key !== undefined) {
+    server.get(KEYS_PATH, { config: { open: true }, schema: {} }, async () => (await door()).keys());
   }
   for (const path of ['', '/', ...NAMES.map((name) => `/.well-known/${name}`)]) {
     const url = `/a2a/:assistant_id${path}`;

@@ -13,6 +13,8 @@ export interface CardAnswers {
   /** At the root, of the assistant that a parameter names. */
   rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
   card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
+  /** What signed cards are verified with. */
+  keys(): unknown;
 }
 
 export function cardAnswers(parts: A2aParts & CardRules): CardAnswers {
@@ -22,6 +24,8 @@ export function cardAnswers(parts: A2aParts & CardRules): CardAnswers {
       const id = assistant_id ?? parts.default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
       return sendCard(parts, request, reply, id);
     },
+    keys: () => parts.signer?.keys,
+
     card: (request, reply) => sendCard(parts, request, reply, request.params.assistant_id),
   };
 }
@@ -33,6 +37,7 @@ async function sendCard(
   id: string | undefined,
 ): Promise<unknown> {
   const asked = versionAsked(request);
+  const { signer } = parts;
   if (!isVersion(asked)) return refuse(reply, badVersion(asked));
   if (id === undefined)
     return refuse(
@@ -43,16 +48,20 @@ async function sendCard(
     const facts = await parts.a2a.factsOf(request.actor, id);
     const form = asked === '' ? parts.card_default : asked.startsWith('1.0') ? '1.0' : '0.3';
     const cardParts = parts.cardParts(request);
-    const card = cardOf(facts, cardParts, form === '0.3' && asked !== '' ? 'hybrid' : form);
-    const etag = etagOf(card);
+    const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;
+    const card = cardOf(facts, cardParts, shape);
+    // No two signatures of a card are alike.
+    const etag = etagOf({ ...card, kid: signer?.kid });
+    const is_public = cardParts.security.length === 0 || parts.card_access === 'public';
     reply.headers({
       etag,
       vary: 'A2A-Version',
-      'cache-control': `${cardParts.security.length > 0 ? 'private' : 'public'}, max-age=${MAX_AGE}`,
+      'cache-control': `${is_public ? 'public' : 'private'}, max-age=${MAX_AGE}`,
       'last-modified': new Date(facts.assistant.updated_at).toUTCString(),
     });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-    return card;
+    // Clients of 0.3 read signatures of another form of the card.
+    return signer && shape !== '0.3' ? await signer.signed(card, cardParts.base) : card;
   } catch (error) {
     if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
       return refuse(reply, new RequestMalformedError(error.message));

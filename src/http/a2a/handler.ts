@@ -25,7 +25,7 @@ export interface A2aCall {
   readonly last_event_id: string | undefined;
   readonly signal: AbortSignal;
   /** For callers that are known; undefined where nobody is. */
-  readonly extendedCard: (() => object) | undefined;
+  readonly extendedCard: (() => Promise<object>) | undefined;
   readonly card: () => object;
   /** The place of the event that was handed out last, for its `id:`. */
   event_id: string | undefined;
@@ -66,7 +66,7 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
     getAgentCard: async () => AgentCard.fromJSON(call.card()),
 
     async getAuthenticatedExtendedAgentCard() {
-      if (call.extendedCard) return AgentCard.fromJSON(call.extendedCard());
+      if (call.extendedCard) return AgentCard.fromJSON(await call.extendedCard());
       const text = 'This agent has no extended card: it does not know its callers.';
       throw call.version === '0.3'
         ? new ExtendedAgentCardNotConfiguredError(text)

@@ -11,7 +11,7 @@ import type { CardParts } from './card.ts';
 import { type CardRules, cardRoutes } from './card-routes.ts';
 import { restRoutes } from './rest-routes.ts';
 
-export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts'>, CardRules {
+export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts' | 'signer'>, CardRules {
   readonly a2a: Lazy<A2aService>;
   /** Where clients reach the server; what the request says without it. */
   readonly base_url?: string | undefined;
@@ -38,7 +38,7 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
         (await door()).rpc(request as A2aRequest, reply),
       );
     }
-    cardRoutes(scope, door);
+    cardRoutes(scope, door, route);
     restRoutes(scope, door);
     done();
   });
