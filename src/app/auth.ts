@@ -3,7 +3,6 @@ import { keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
-import { jwtAuthentication } from '../auth/jwt.ts';
 import { ownerRule } from '../auth/owner-rule.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -34,7 +33,7 @@ export async function openAccess(
   const keys = keyRing({ api_keys: server.api_keys, stored, clock });
   const tokens = browserTokens({ secrets, keys, clock, ids });
   const custom = await ownHandlers(config, clock);
-  const jwt = auth.jwt && jwtAuthentication(auth.jwt, clock);
+  const jwt = await issuedTokens(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
   return {
@@ -56,6 +55,13 @@ async function ownHandlers(config: Config, clock: Clock) {
     customAuth(exported, { cache, studio: !disable_studio_auth }, clock),
   );
   return fromConfig(config, 'auth.path', handlers);
+}
+
+/** Imported only where it is configured: its library is no small one. */
+async function issuedTokens({ auth: { jwt } }: Config, clock: Clock) {
+  if (!jwt) return undefined;
+  const { jwtAuthentication } = await import('../auth/jwt.ts');
+  return jwtAuthentication(jwt, clock);
 }
 
 function owner(user: User, admin_permission: string | undefined): Identity {

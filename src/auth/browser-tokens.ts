@@ -1,4 +1,4 @@
-import { decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import { Forbidden, Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
@@ -30,6 +30,9 @@ interface Claims extends JWTPayload, Omit<Grant, 'user'> {
   readonly key: string;
 }
 
+/** With the first token: until then nothing needs it, and it takes a fortieth of a second of the start. */
+const jose = lazy(() => import('jose'));
+
 /** In the header of each, so that tokens of others are not taken for ours. */
 const KEY_ID = 'agent-server';
 
@@ -45,6 +48,7 @@ export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
   return {
     /** `expires_at` in seconds since 1970. */
     async make(key: string, { user, ...limits }: Grant, expires_at: number): Promise<string> {
+      const { SignJWT } = await jose();
       return new SignJWT({ ...limits, key, ...(user === undefined ? {} : { sub: user }) })
         .setProtectedHeader({ alg: 'HS256', kid: KEY_ID })
         .setIssuedAt(Math.floor(clock.now() / 1000))
@@ -54,7 +58,8 @@ export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
 
     /** Undefined for what is no token of ours. Throws `Unauthorized` for one that is no longer good. */
     async identify(credential: string): Promise<Identity | undefined> {
-      if (!isOurs(credential)) return undefined;
+      if (!(await isOurs(credential))) return undefined;
+      const { jwtVerify } = await jose();
       const options = { algorithms: ['HS256'], currentDate: new Date(clock.now()) };
       const verified = await jwtVerify<Claims>(credential, await signingSecret(), options).catch(
         (error: unknown) => {
@@ -68,8 +73,9 @@ export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
   };
 }
 
-function isOurs(credential: string): boolean {
+async function isOurs(credential: string): Promise<boolean> {
   if (!credential.startsWith('ey')) return false;
+  const { decodeProtectedHeader } = await jose();
   try {
     return decodeProtectedHeader(credential).kid === KEY_ID;
   } catch {
