@@ -32,6 +32,9 @@ test('a stream has the task, its work, each piece once with the end marked, and 
     ['task', 'TASK_STATE_SUBMITTED'],
     ['statusUpdate', 'TASK_STATE_WORKING'],
   ]);
+  const { result } = JSON.parse(events[0]?.data ?? '');
+  expect(result.task).not.toHaveProperty('artifacts');
+  expect(result.task.history).toMatchObject([{ role: 'ROLE_USER', parts: [{ text: 'Go' }, { data: {} }] }]);
   expect(events.at(-1)).toMatchObject({ value: { status: { state: 'TASK_STATE_COMPLETED' } } });
   expect(textOf(events)).toBe(TEXT);
   const pieces = events.filter(({ value }) => value.artifact?.parts[0]?.text !== undefined);

@@ -37,7 +37,7 @@ export function callOf(
   request: FastifyRequest,
   facts: AssistantFacts,
   { cardParts, signer }: Pick<A2aParts, 'cardParts' | 'signer'>,
-  { version, signal }: Pick<A2aCall, 'version' | 'signal'>,
+  { version, signal, context_id }: Pick<A2aCall, 'version' | 'signal'> & { context_id?: unknown },
 ): A2aCall {
   const { headers } = request;
   const parts = cardParts(request);
@@ -53,6 +53,7 @@ export function callOf(
     signal,
     scope: headers[HISTORY_SCOPE.toLowerCase()] === 'task' ? 'task' : 'context',
     last_event_id: typeof last === 'string' && last !== '' ? last : undefined,
+    context_id: typeof context_id === 'string' && context_id !== '' ? context_id : undefined,
     card: () => cardOf(facts, parts, '1.0'),
     extendedCard: parts.security.length > 0 ? extended : undefined,
     event_id: undefined,

@@ -3,6 +3,7 @@ import {
   A2AError,
   ExtendedAgentCardNotConfiguredError,
   RequestMalformedError,
+  TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
@@ -14,7 +15,8 @@ import type { AssistantFacts } from '../../services/a2a/assistant-facts.ts';
 import { isTaken, mediaTypeOf } from '../../services/a2a/parts.ts';
 import type { TaskEvent } from '../../services/a2a/stream.ts';
 import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
-import type { HistoryScope } from '../../services/a2a/tasks.ts';
+import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
 
 /** One request of a client. */
 export interface A2aCall {
@@ -23,6 +25,8 @@ export interface A2aCall {
   readonly version: '0.3' | '1.0';
   readonly scope: HistoryScope;
   readonly last_event_id: string | undefined;
+  /** Where the task that is asked for has to be. */
+  readonly context_id: string | undefined;
   readonly signal: AbortSignal;
   /** For callers that are known; undefined where nobody is. */
   readonly extendedCard: (() => Promise<object>) | undefined;
@@ -55,7 +59,7 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
     try {
       for await (const { id, response } of open()) {
         call.event_id = id;
-        yield trimmedEvent(response, trim);
+        yield* trimmedEvent(response, trim);
       }
     } catch (error) {
       throw publicError(error, call, logger);
@@ -87,6 +91,7 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
 
     async getTask({ id, historyLength }) {
       const row = await told(a2a.find(actor, assistant_id, id));
+      checkContext(call, row);
       return trimmed(await told(a2a.view(actor, row, scope)), trimOf({ historyLength }));
     },
 
@@ -126,6 +131,11 @@ export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2
   };
 }
 
+function checkContext({ actor, context_id }: A2aCall, row: A2aTaskRow): void {
+  if (context_id === undefined || isInContext(actor, row, context_id)) return;
+  throw new TaskNotFoundError(`Task ${row.task_id} does not belong to context ${context_id}.`);
+}
+
 interface Trim {
   readonly historyLength: number | undefined;
   readonly modes: readonly string[];
@@ -156,9 +166,13 @@ function trimmed(task: Task, { historyLength, modes }: Trim): Task {
   return { ...task, history, artifacts };
 }
 
-function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse {
-  if (payload?.$case === 'task') return { payload: { ...payload, value: trimmed(payload.value, trim) } };
-  return { payload };
+/** None where nothing of it is acceptable. */
+function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse[] {
+  if (payload?.$case === 'task') return [{ payload: { ...payload, value: trimmed(payload.value, trim) } }];
+  if (payload?.$case !== 'artifactUpdate' || !payload.value.artifact) return [{ payload }];
+  const { value } = payload;
+  const artifacts = acceptable(payload.value.artifact, trim.modes);
+  return artifacts.map((artifact) => ({ payload: { ...payload, value: { ...value, artifact } } }));
 }
 
 /** Without parts that the client cannot read; an artifact of such parts alone is left out. */

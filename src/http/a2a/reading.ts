@@ -109,9 +109,16 @@ export function messageProblem(params: unknown): string | undefined {
   if (!['user', 'agent', 'ROLE_USER', 'ROLE_AGENT'].includes(String(role)))
     return 'message.role must be the user or the agent.';
   if (!Array.isArray(parts) || parts.length === 0) return 'message.parts needs at least one part.';
-  return parts.every(hasContent)
-    ? undefined
-    : 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
+  if (!parts.every(hasContent))
+    return 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
+  return parts.every(isReadable) ? undefined : 'message.parts must have raw content in base64.';
+}
+
+const BASE64 = /^[\w+/-]*={0,2}$/;
+
+function isReadable(part: JsonObject): boolean {
+  const { raw = isObject(part['file']) ? part['file']['bytes'] : undefined } = part;
+  return raw === undefined || (typeof raw === 'string' && BASE64.test(raw));
 }
 
 function hasContent(part: unknown): boolean {

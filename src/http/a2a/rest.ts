@@ -22,6 +22,7 @@ import { ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
+import { completeDetails } from './error-details.ts';
 import { type A2aCall, requestHandler } from './handler.ts';
 import { messageProblem, readable } from './reading.ts';
 import { badVersion } from './rpc.ts';
@@ -135,7 +136,8 @@ function answering(parts: A2aParts) {
   const begun = async (request: A2aRequest, signal: AbortSignal) => {
     checkRequest(request);
     const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
-    const call = callOf(request, facts, parts, { version: '1.0', signal });
+    const { contextId: context_id } = listQuery(request.query);
+    const call = callOf(request, facts, parts, { version: '1.0', signal, context_id });
     return {
       call,
       handler: requestHandler(parts, call),
@@ -146,11 +148,13 @@ function answering(parts: A2aParts) {
     async answer(request: A2aRequest, reply: FastifyReply, work: Answer): Promise<unknown> {
       let call: A2aCall | undefined;
       try {
-        return await parts.replies.sendLate(reply, {}, async (signal) => {
+        const text = await parts.replies.sendLate(reply, {}, async (signal) => {
           const { handler, context, ...made } = await begun(request, signal);
           call = made.call;
           return toJson(await work(handler, context));
         });
+        if (text !== undefined && wantsOwnType(request)) reply.type(OWN_TYPE);
+        return text;
       } catch (error) {
         return refuse(reply, call?.refusal ?? error);
       }
@@ -172,6 +176,15 @@ function answering(parts: A2aParts) {
   };
 }
 
+/** The protocol's own media type, which not all of its clients know. */
+const OWN_TYPE = 'application/a2a+json';
+
+function wantsOwnType({ headers }: A2aRequest): boolean {
+  const accepted = headers.accept ?? '*/*';
+  const asked = accepted === '*/*' ? headers['content-type'] : accepted;
+  return asked?.includes(OWN_TYPE) === true;
+}
+
 async function* inJson(events: AsyncGenerator<StreamResponse, void>): AsyncGenerator<unknown> {
   for await (const event of events) yield StreamResponse.toJSON(event);
 }
@@ -182,7 +195,7 @@ function subscribe(id: string): Events {
 
 function checkRequest(request: A2aRequest): void {
   const asked = versionAsked(request);
-  if (!isVersion(asked) || asked.startsWith('0.3')) throw badVersion(asked);
+  if (!isVersion(asked) || asked.startsWith('0.3')) throw badVersion(asked, '1.0');
   const type = request.headers['content-type'];
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
@@ -222,5 +235,8 @@ function refuse(reply: FastifyReply, error: unknown) {
       : error;
   if (!(known instanceof A2AError) && !(known instanceof Error && known.constructor === Error)) throw known;
   const status = restStatusFor(known);
-  return reply.code(status).send(toRestErrorBody(known, status));
+  const { error: told } = toRestErrorBody(known, status);
+  const isInvalid = known instanceof RequestMalformedError;
+  const details = completeDetails(told.details, { message: told.message, isInvalid });
+  return reply.code(status).send({ error: { ...told, details } });
 }

@@ -12,6 +12,7 @@ import { NotFound, ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
+import { completeDetails, errorInfo } from './error-details.ts';
 import { requestHandler } from './handler.ts';
 import { messageProblem, readable } from './reading.ts';
 
@@ -72,8 +73,11 @@ export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: Fas
     const problem = SENDS.includes(rpc.method) ? messageProblem(params) : undefined;
     if (problem !== undefined) throw new RequestMalformedError(problem);
     const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
-    const open = (signal: AbortSignal) =>
-      handled(parts, callOf(request, facts, parts, { version, signal }), { ...rpc, params });
+    const { contextId: context_id } = isObject(params) ? params : {};
+    const open = (signal: AbortSignal) => {
+      const call = callOf(request, facts, parts, { version, signal, context_id });
+      return handled(parts, call, { ...rpc, params });
+    };
     if (!STREAMS.includes(rpc.method)) {
       const text = async (signal: AbortSignal) => {
         const handling = await open(signal);
@@ -155,15 +159,16 @@ function versionOf({ method, id }: RpcRequest): '0.3' | '1.0' {
   throw new RpcError(-32601, `Method not found: ${method}`, id);
 }
 
-export function badVersion(asked: string): A2AError {
-  return new VersionNotSupportedError(`A2A-Version ${asked} is not served. Served: 1.0, 0.3.`);
+/** `served`: where it was asked for. */
+export function badVersion(asked: string, served = '1.0, 0.3'): A2AError {
+  return new VersionNotSupportedError(`A2A-Version ${asked} is not served here. Served: ${served}.`);
 }
 
 /** Throws what HTTP has to say: who may not call, and what must be tried again. */
 function rpcErrorOf(error: unknown) {
   if (error instanceof RpcError) {
     const { code, message } = error;
-    return withDetails({ code, message, data: [infoOf(REASONS[code] ?? 'INVALID_REQUEST')] });
+    return withDetails({ code, message, data: [errorInfo(REASONS[code] ?? 'INVALID_REQUEST')] });
   }
   if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
     return withDetails(toJsonRpcError(new RequestMalformedError(error.message)));
@@ -179,23 +184,9 @@ const REASONS: Readonly<Record<number, string>> = {
   [-32602]: 'INVALID_PARAMS',
 };
 
-function infoOf(reason: string): JsonObject {
-  return {
-    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-    reason,
-    domain: 'a2a-protocol.org',
-    metadata: {},
-  };
-}
-
 /** Parameters that cannot be are named as Google's APIs do. */
 function withDetails({ code, message, data = [] }: { code: number; message: string; data?: JsonObject[] }) {
-  const details = data.length > 0 ? data : [infoOf(code === -32603 ? 'INTERNAL_ERROR' : 'INVALID_PARAMS')];
-  if (code !== -32602) return { code, message, data: details };
-  const field = /^([\w.]+) (must|needs|is)/.exec(message)?.[1] ?? '';
-  const violation = {
-    '@type': 'type.googleapis.com/google.rpc.BadRequest',
-    fieldViolations: [{ field, description: message }],
-  };
-  return { code, message, data: [...details, violation] };
+  const reason = code === -32603 ? 'INTERNAL_ERROR' : 'INVALID_PARAMS';
+  const details = data.length > 0 ? data : [errorInfo(reason)];
+  return { code, message, data: completeDetails(details, { message, isInvalid: code === -32602 }) };
 }

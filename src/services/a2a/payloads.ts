@@ -14,15 +14,6 @@ import { agentMessage } from './task-view.ts';
 
 export type Payload = NonNullable<StreamResponse['payload']>;
 
-export function submitted(task: Task): Task {
-  const status = {
-    state: TaskState.TASK_STATE_SUBMITTED,
-    message: undefined,
-    timestamp: task.status?.timestamp,
-  };
-  return { ...task, status };
-}
-
 export function payloadsOf(row: A2aTaskRow, frame: Frame, pieces: Pieces): Payload[] {
   if (frame.event === 'metadata') return [working(row, undefined)];
   if (frame.event === 'messages')

@@ -16,7 +16,7 @@ import type { FactsOf } from './assistant-facts.ts';
 import { answerOf, checkMediaTypes, inputOf, runOptionsOf } from './input.ts';
 import type { A2aPush } from './push.ts';
 import { interruptsOf, isTerminal, stateOf, WAITING } from './task-view.ts';
-import type { A2aTasks } from './tasks.ts';
+import { type A2aTasks, isInContext } from './tasks.ts';
 
 export interface A2aSendDeps {
   readonly tasks: A2aTaskRepository;
@@ -83,7 +83,7 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
     const { assistant_id } = facts.assistant;
     const row = await of.find(actor, assistant_id, message.taskId);
     const { task_id, thread_id } = row;
-    if (message.contextId !== '' && threadOfName(actor, message.contextId) !== thread_id) {
+    if (message.contextId !== '' && !isInContext(actor, row, message.contextId)) {
       throw new RequestMalformedError(`Task ${task_id} does not belong to context ${message.contextId}.`);
     }
     if (isTerminal(stateOf(row))) {

@@ -5,7 +5,7 @@ import type { EventBus } from '../../events/bus.ts';
 import { SAFETY_POLL_MS, type Sources } from '../../events/follow.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import type { RunService } from '../runs.ts';
-import { artifactUpdate, lastPieces, lastStatus, type Payload, payloadsOf, submitted } from './payloads.ts';
+import { artifactUpdate, lastPieces, lastStatus, type Payload, payloadsOf } from './payloads.ts';
 import { Pieces } from './pieces.ts';
 import { isAtRest, isTerminal, stateOf } from './task-view.ts';
 import type { A2aTasks, HistoryScope } from './tasks.ts';
@@ -67,11 +67,8 @@ export function a2aStream(deps: A2aStreamDeps, of: A2aTasks) {
   return {
     /** From a message that was just sent to the end of the task, or until it asks something. */
     async *sent(actor: Actor, row: A2aTaskRow, options: StreamOptions, signal: AbortSignal) {
-      const task = await of.view(actor, row, options.scope);
-      yield {
-        id: `${row.run_id}:0`,
-        response: { payload: { $case: 'task' as const, value: submitted(task) } },
-      };
+      const value = await of.asSubmitted(actor, row, options.scope);
+      yield { id: `${row.run_id}:0`, response: { payload: { $case: 'task' as const, value } } };
       yield* toRest(actor, row, { ...options, seen: 0, muted: 0 }, signal);
     },
 

@@ -68,6 +68,22 @@ export function taskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
   };
 }
 
+/** The task when the message of its current run came, also if that run is over by now. */
+export function submittedTaskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
+  const { row, turns } = facts;
+  const history = historyOf(facts, scope);
+  const asked = turns.find(({ run_id }) => run_id === row.run_id);
+  const last = history.findLastIndex(({ messageId }) => messageId === messageIdOf(asked?.message));
+  return {
+    id: row.task_id,
+    contextId: row.context_id,
+    status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: row.at },
+    artifacts: [],
+    history: last < 0 ? history : history.slice(0, last + 1),
+    metadata: undefined,
+  };
+}
+
 /** The answer that a graph gives in place of a task, if it gives one. */
 export function directAnswerOf({ row, said: { message } }: TaskFacts): Message | undefined {
   if (message === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
@@ -156,21 +172,27 @@ function artifact(artifactId: string, name: string, parts: Artifact['parts']): A
   return { artifactId, name, description: '', parts, metadata: undefined, extensions: [] };
 }
 
-/** The thread's messages, and in their places what was said to the task and is not among them. */
+/** The thread's messages; what was said to the task is as it was sent, also where no message of the state came of it. */
 function historyOf({ row, turns, state }: TaskFacts, scope: 'task' | 'context'): Message[] {
   const messages = messagesIn(state?.values);
   const start = startOf(turns, messages);
-  const ids = new Set(messages.map(messageIdOf));
-  const history = messages.map((message, i) => historyMessage(row, message, i >= start));
   // A client may say two things under one id: the state has the first of them.
-  const missing = turns.filter(({ message }) => !ids.delete(messageIdOf(message)));
-  for (const { message, position } of missing.toReversed()) {
-    const said = { ...Message.fromJSON(message), contextId: row.context_id, taskId: row.task_id };
-    history.splice(Math.max(position, start), 0, said);
-  }
+  const missing = new Set(turns);
+  const history = messages.map((message, i) => {
+    const turn = [...missing].find((each) => messageIdOf(each.message) === messageIdOf(message));
+    if (!turn) return historyMessage(row, message, i >= start);
+    missing.delete(turn);
+    return saidIn(row, turn);
+  });
+  for (const turn of [...missing].toReversed())
+    history.splice(Math.max(turn.position, start), 0, saidIn(row, turn));
   return history
     .slice(scope === 'task' ? start : 0)
     .filter((message): message is Message => message !== undefined && message.parts.length > 0);
+}
+
+function saidIn({ context_id, task_id }: A2aTaskRow, { message }: A2aTurn): Message {
+  return { ...Message.fromJSON(message), contextId: context_id, taskId: task_id };
 }
 
 function historyMessage(row: A2aTaskRow, message: StateMessage, is_own: boolean): Message | undefined {

@@ -9,7 +9,7 @@ import type { Settlement } from '../../storage/a2a-settle.ts';
 import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
 import { threadOfName } from '../thread-alias.ts';
 import { type A2aTaskDeps, CANCELED, type TaskStates, taskStates, UNANSWERED } from './task-states.ts';
-import { directAnswerOf, isTerminal, stateOf, taskOf, WAITING } from './task-view.ts';
+import { directAnswerOf, isTerminal, stateOf, submittedTaskOf, taskOf, WAITING } from './task-view.ts';
 
 /** Which messages the history of a task has. */
 export type HistoryScope = 'task' | 'context';
@@ -66,6 +66,11 @@ export function a2aTasks(deps: A2aTaskDeps) {
       return taskOf(await factsFor(actor, row), scope);
     },
 
+    /** As it was when its last message came: what its run makes is still to come. */
+    async asSubmitted(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
+      return submittedTaskOf(await factsFor(actor, row), scope);
+    },
+
     /** The task, or the message that its graph answers with instead. */
     async answer(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task | Message> {
       const facts = await factsFor(actor, row);
@@ -95,6 +100,11 @@ export function a2aTasks(deps: A2aTaskDeps) {
       return find(actor, assistant_id, id);
     },
   };
+}
+
+/** `name`: as clients call contexts. */
+export function isInContext(actor: Actor, { thread_id }: A2aTaskRow, name: string): boolean {
+  return threadOfName(actor, name) === thread_id;
 }
 
 function statusOf(status: TaskState): string {
