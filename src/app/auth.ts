@@ -32,7 +32,7 @@ export async function openAccess(
   const { auth, server } = config;
   const keys = keyRing({ api_keys: server.api_keys, stored, clock });
   const tokens = browserTokens({ secrets, keys, clock, ids });
-  const custom = await ownHandlers(config, clock);
+  const custom = await openOwnHandlers(config, clock);
   const jwt = await issuedTokens(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
@@ -48,7 +48,8 @@ export async function openAccess(
   };
 }
 
-async function ownHandlers(config: Config, clock: Clock) {
+/** The user's own handlers. Throws in one line what is wrong with them. */
+export async function openOwnHandlers(config: Config, clock: Clock) {
   const { path, cache, disable_studio_auth } = config.auth;
   if (path === undefined) return undefined;
   const handlers = loadProjectValue(path, config.root, (exported) =>

@@ -12,6 +12,6 @@ export async function fromConfig<T>(
     return await loading;
   } catch (error) {
     const source = file === undefined ? 'configuration' : basename(file);
-    throw new ConfigError([`${source}: ${key}: ${(error as Error).message}`]);
+    throw new ConfigError([`${source}: ${key}: ${(error as Error).message}`], { cause: error });
   }
 }

@@ -4,6 +4,12 @@ import { project } from '../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 
+const lines = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}/g, ' '));
+
 test('check reports every graph by its name and succeeds when all load', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph", other: "./one.mjs:graph" }',
@@ -51,6 +57,39 @@ test('check builds every UI too', async () => {
     'ok ui one ./card.tsx',
     'failed ui other UI \'other\' does not build: broken.tsx:1:21: Could not resolve "./gone"',
     '',
+  ]);
+});
+
+test('check loads handlers, routes and tools of the project as the server does', async () => {
+  await using folder = await project({
+    'agent.config.yaml':
+      'graphs: { one: "./one.mjs:graph" }\n' +
+      'auth: { path: "./own.mjs:auth" }\nhttp: { app: "./own.mjs:app" }\nmcp: { app: "./own.mjs:tools" }',
+    'one.mjs': GRAPH,
+    'own.mjs':
+      "import { Auth } from '@langchain/langgraph-sdk/auth';\n" +
+      'export const auth = new Auth().authenticate(() => ({ identity: "me" }));\n' +
+      "export const app = { fetch: () => new Response('') };\nexport const tools = () => {};\n",
+  });
+  const good = await agentServer(['check'], { cwd: folder.root });
+  expect(good).toMatchObject({ code: 0, stderr: '' });
+  expect(lines(good.stdout)).toEqual([
+    'ok one ./one.mjs:graph',
+    'ok auth.path ./own.mjs:auth',
+    'ok http.app ./own.mjs:app',
+    'ok mcp.app ./own.mjs:tools',
+  ]);
+
+  await folder.write({
+    'own.mjs': 'export const auth = {};\nexport const app = 1;\nexport const other = 1;\n',
+  });
+  const bad = await agentServer(['check'], { cwd: folder.root });
+  expect(bad).toMatchObject({ code: 1, stderr: '' });
+  expect(lines(bad.stdout)).toEqual([
+    'ok one ./one.mjs:graph',
+    expect.stringMatching(/^failed auth\.path \S.*/),
+    expect.stringMatching(/^failed http\.app \S.*/),
+    "failed mcp.app ./own.mjs has no export 'tools', only: app, auth, other",
   ]);
 });
 

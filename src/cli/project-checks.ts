@@ -1,0 +1,91 @@
+import { ConfigError } from '../config/problems.ts';
+import type { Config } from '../config/schema.ts';
+import { systemClock } from '../core/clock.ts';
+import { silentLogger } from '../core/logger.ts';
+
+/** One thing that a configuration names, and what is wrong with it. */
+export interface Checked {
+  readonly name: string;
+  /** As the configuration has it. */
+  readonly file: string;
+  readonly error: Error | undefined;
+}
+
+/** Loads everything of the project that a server would load, each in the way of the server. */
+export async function checkProject(config: Config): Promise<Checked[]> {
+  return [
+    ...(await checkGraphs(config)),
+    ...(await checkOwnCode(config)),
+    ...(await checkUis(config)),
+    ...(await checkEmbedder(config)),
+    ...(await checkEncryption(config)),
+  ];
+}
+
+async function checkGraphs(config: Config): Promise<Checked[]> {
+  const { loadGraphs } = await import('../graphs/registry.ts');
+  const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
+  const errors = graphs.loadErrors();
+  return config.graphs.map(({ graph_id, path, export: name }) => ({
+    name: graph_id,
+    file: `${path}:${name}`,
+    error: errors.get(graph_id),
+  }));
+}
+
+async function checkOwnCode(config: Config): Promise<Checked[]> {
+  const { openOwnHandlers } = await import('../app/auth.ts');
+  const { openOwnApp, openOwnTools } = await import('../app/own-app.ts');
+  const parts: [string, string | undefined, () => Promise<unknown>][] = [
+    ['auth.path', config.auth.path, () => openOwnHandlers(config, systemClock)],
+    ['http.app', config.http.app, () => openOwnApp(config)],
+    ['mcp.app', config.mcp.app, () => openOwnTools(config)],
+  ];
+  const checked: Checked[] = [];
+  for (const [name, file, open] of parts) {
+    if (file !== undefined) checked.push({ name, file, error: await failureOf(open()) });
+  }
+  return checked;
+}
+
+async function checkUis({ ui, ui_config, root }: Config): Promise<Checked[]> {
+  const { UiBuildError } = await import('../graphs/ui/build-error.ts');
+  const { bundleUi } = await import('../graphs/ui/bundle.ts');
+  const checks = Object.entries(ui).map(async ([name, path]) => {
+    const error = await failureOf(bundleUi({ name, path, root, shared: ui_config.shared }));
+    if (error && !(error instanceof UiBuildError)) throw error;
+    return { name: `ui ${name}`, file: path, error };
+  });
+  return await Promise.all(checks);
+}
+
+async function checkEmbedder({ store: { index }, root }: Config): Promise<Checked[]> {
+  if (!index) return [];
+  const { loadEmbedder } = await import('../graphs/embedder.ts');
+  return [
+    { name: 'store.index', file: index.embed, error: await failureOf(loadEmbedder({ ...index, root })) },
+  ];
+}
+
+async function checkEncryption(config: Config): Promise<Checked[]> {
+  const { openSealer } = await import('../app/encryption.ts');
+  const sealed = await openSealer(config).catch((reason: Error) => reason);
+  if (sealed === undefined) return [];
+  const { path } = config.encryption;
+  const error = sealed instanceof Error ? sealed : undefined;
+  // What is in every sealed value says nothing of the key, and whether two servers have the same.
+  const file =
+    sealed instanceof Error || path !== undefined ? (path ?? '') : `AES-256-GCM, key ${sealed.mark}`;
+  return [{ name: 'encryption', file, error }];
+}
+
+/** What is wrong itself, without where the configuration says it: the row tells that. */
+async function failureOf(loading: Promise<unknown>): Promise<Error | undefined> {
+  try {
+    await loading;
+    return undefined;
+  } catch (error) {
+    const { cause } = error as Error;
+    return error instanceof ConfigError && cause instanceof Error ? cause : (error as Error);
+  }
+}
