@@ -13,10 +13,10 @@ const folder = resolve(import.meta.dirname, '../fixtures/auth');
 
 function withIssuer(http = {}) {
   const jwt = { issuer: ISSUER, secret: 'a secret that is shared with nobody but this test' };
-  return openApp({ graphs: ['echo'], http, environment: { LANGGRAPH_AUTH: JSON.stringify({ jwt }) } });
+  return openApp({ graphs: ['zod-state'], http, environment: { LANGGRAPH_AUTH: JSON.stringify({ jwt }) } });
 }
 
-test.each(['/mcp', '/mcp/echo'])(
+test.each(['/mcp', '/mcp/zod-state'])(
   'a client without a token finds out at %s where to get one',
   async (path) => {
     await using server = await withIssuer();
@@ -72,14 +72,20 @@ test('handlers of the project can name who issues their tokens, and say more in 
 });
 
 test('a server with keys alone tells of no issuer', async () => {
-  await using server = await openApp({ graphs: ['echo'], environment: { AGENT_SERVER_API_KEYS: 'sesame' } });
+  await using server = await openApp({
+    graphs: ['zod-state'],
+    environment: { AGENT_SERVER_API_KEYS: 'sesame' },
+  });
   expect((await server.get(WELL_KNOWN, { 'x-api-key': 'sesame' })).status).toBe(404);
   expect((await server.post('/mcp', LIST)).headers['www-authenticate']).toBeUndefined();
   expect((await server.post('/mcp', LIST, { 'x-api-key': 'sesame' })).status).toBe(200);
 });
 
 test('a server without keys answers pages of this machine and of allowed hosts, and no others', async () => {
-  await using server = await openApp({ graphs: ['echo'], server: { allowed_hosts: ['agents.example.com'] } });
+  await using server = await openApp({
+    graphs: ['zod-state'],
+    server: { allowed_hosts: ['agents.example.com'] },
+  });
   const status = async (origin: string) => (await server.post('/mcp', LIST, { origin })).status;
   for (const origin of ['http://localhost:6274', 'http://127.0.0.1', 'https://agents.example.com']) {
     expect([origin, await status(origin)]).toEqual([origin, 200]);

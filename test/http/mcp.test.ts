@@ -2,18 +2,19 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { keyFile } from '../support/keys.ts';
+import { askModern } from '../support/mcp-messages.ts';
 
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-const PATHS = ['/mcp', '/mcp/', '/mcp/echo'];
+const PATHS = ['/mcp', '/mcp/', '/mcp/zod-state'];
 
 test('the address works with and without a slash, and only by POST', async () => {
-  await using server = await openApp({ graphs: ['echo'] });
+  await using server = await openApp({ graphs: ['zod-state'] });
   for (const url of PATHS) {
     const { status, body } = await server.post(url, LIST);
     expect([url, status, body.result.tools.map(({ name }: { name: string }) => name)]).toEqual([
       url,
       200,
-      ['echo'],
+      ['zod-state'],
     ]);
     for (const method of ['GET', 'DELETE'] as const) {
       const answer = await server.send(method, url);
@@ -24,7 +25,7 @@ test('the address works with and without a slash, and only by POST', async () =>
 
 test('a key that may only look calls nothing; one that may work needs to be no administrator', async () => {
   await using keys = await keyFile();
-  await using server = await openApp({ graphs: ['echo'], environment: keys.environment });
+  await using server = await openApp({ graphs: ['zod-state'], environment: keys.environment });
   const reader = await keys.make({ scope: 'read' });
   const worker = await keys.make({ scope: 'run' });
   for (const url of PATHS) {
@@ -64,13 +65,9 @@ test('a user sees and calls what is theirs', async () => {
 test('a header that says something else than its argument is refused', async () => {
   await using server = await openApp({ graphs: ['regional'] });
   const call = async (args: object, headers: Record<string, string>) => {
-    const { status, body } = await server.post('/mcp', modern('regional', args), {
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'regional',
-      ...headers,
-    });
-    return [status, body.error?.code ?? body.result.structuredContent?.said];
+    const params = { name: 'regional', arguments: args };
+    const { status, result, error } = await askModern(server, 'tools/call', params, { headers });
+    return [status, error?.code ?? result.structuredContent?.said];
   };
   const south = { 'mcp-param-region': 'South' };
   expect(await call({ region: 'South' }, south)).toEqual([200, 'From South.']);
@@ -84,13 +81,3 @@ test('a header that says something else than its argument is refused', async () 
     'From South.',
   ]);
 });
-
-/** A call of the revision 2026-07-28, which says in each message who speaks. */
-function modern(name: string, args: object) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } };
-}

@@ -32,21 +32,29 @@ export async function mcpServer(parts: McpParts, caller: Caller, request: Reques
   const mcp = newServer(parts.version, codec, called);
   const own = await registerOwn(mcp, () => parts.register?.(mcp, { request, auth: caller.actor.user }));
 
+  /** The address of an assistant has that tool alone. */
+  const listOwn = async (asked: unknown, ctx: unknown) =>
+    caller.assistant_id === undefined ? ((await own.list(asked, ctx)) as Tool[]) : [];
+
+  // After the project's: the library sets its handlers of tools with the first of them, or with this.
+  mcp.server.registerCapabilities({ tools: { listChanged: true } });
+
   mcp.server.setRequestHandler('tools/list', async (asked, ctx) => {
     const { cursor } = asked.params ?? {};
+    const ownTools = await listOwn(asked, ctx);
     const found = await listed(parts, caller, cursor === undefined ? '' : nameAt(cursor));
     const page = found.slice(0, PAGE);
     const last = found.length > PAGE ? page.at(-1) : undefined;
-    // The project's own are few, and on the first page.
-    const first = cursor === undefined ? ((await own.list(asked, ctx)) as Tool[]) : [];
+    const others = page.filter(({ name }) => ownTools.every((each) => each.name !== name));
     return {
-      tools: [...first, ...page.map(toolOf)],
+      // The project's own are few, and on the first page.
+      tools: [...(cursor === undefined ? ownTools : []), ...others.map(toolOf)],
       ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
     };
   });
   mcp.server.setRequestHandler('tools/call', async (asked, ctx) => {
     const { name } = asked.params;
-    const isOwn = (await own.list(asked, ctx)).some((each) => each.name === name);
+    const isOwn = (await listOwn(asked, ctx)).some((each) => each.name === name);
     if (isOwn) return (await own.call(asked, ctx)) as CallToolResult;
     // A batch, of 2025-03-26, calls several.
     const tool = name === tool_name ? called : await toolNamed(parts, caller, name);
@@ -88,7 +96,7 @@ function newServer(
     tool,
     { name: 'agent-server', title: 'Agent Server', version },
     {
-      capabilities: { tools: { listChanged: true }, logging: {} },
+      capabilities: { logging: {} },
       cacheHints: {
         'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
         'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { askLegacy, askModern } from '../support/mcp-messages.ts';
+
+let server: Awaited<ReturnType<typeof openApp>>;
+
+beforeAll(async () => {
+  server = await openApp({ graphs: ['zod-state'] });
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+test.each([
+  ['2024-11-05', '2024-11-05'],
+  ['2025-03-26', '2025-03-26'],
+  ['2025-06-18', '2025-06-18'],
+  ['2025-11-25', '2025-11-25'],
+  ['2099-01-01', '2025-11-25'],
+])('a client that begins with %s is answered in %s', async (protocolVersion, answered) => {
+  const clientInfo = { name: 'test', version: '1' };
+  const { result } = await askLegacy(server, 'initialize', { protocolVersion, capabilities: {}, clientInfo });
+  expect(result).toMatchObject({ protocolVersion: answered, capabilities: { tools: { listChanged: true } } });
+  expect((await askLegacy(server, 'ping')).result).toEqual({});
+  expect((await askLegacy(server, 'logging/setLevel', { level: 'info' })).result).toEqual({});
+});
+
+test('a client of 2026-07-28 discovers the server, and does not initialize it', async () => {
+  const { result } = await askModern(server, 'server/discover', {});
+  expect(result).toMatchObject({ supportedVersions: ['2026-07-28'], cacheScope: 'private' });
+  expect(result.ttlMs).toBeGreaterThan(0);
+  for (const method of ['initialize', 'ping', 'logging/setLevel', 'nonsense']) {
+    const { status, error } = await askModern(server, method, {});
+    expect([method, status, error?.code]).toEqual([method, 404, -32601]);
+  }
+});
+
+test('what a message says of itself must be true', async () => {
+  const wrong = { headers: { 'mcp-method': 'ping' } };
+  expect(await askModern(server, 'tools/list', {}, wrong)).toMatchObject({
+    status: 400,
+    error: { code: -32020 },
+  });
+  const future = { headers: { 'mcp-protocol-version': '2099-01-01' } };
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+  expect(await askModern(server, 'tools/list', { _meta }, future)).toMatchObject({
+    status: 400,
+    error: { code: -32022 },
+  });
+});
+
+test('tools come a hundred at a time, in the order of their names', async () => {
+  const names = Array.from({ length: 150 }, (_, i) => `Tool_${String(i).padStart(3, '0')}`);
+  for (const name of names) await server.post('/assistants', { graph_id: 'zod-state', name });
+  const first = (await askModern(server, 'tools/list', {})).result;
+  const second = (await askModern(server, 'tools/list', { cursor: first.nextCursor })).result;
+  const listed = [...first.tools, ...second.tools].map(({ name }: { name: string }) => name);
+  expect(first.tools).toHaveLength(100);
+  expect(second.nextCursor).toBeUndefined();
+  expect(listed).toEqual([...names, 'zod-state']);
+  expect(first).toMatchObject({ cacheScope: 'private', ttlMs: expect.any(Number) });
+  expect((await askModern(server, 'tools/list', { cursor: 'nonsense' })).error.code).toBe(-32602);
+});
+
+test('a memory is named by the call, or by a header for a client that cannot', async () => {
+  const call = { name: 'zod-state', arguments: { topic: 'sea' } };
+  const threadOf = async (
+    ...said: Parameters<typeof askLegacy> extends [unknown, ...infer Rest] ? Rest : never
+  ) => (await askLegacy(server, ...said)).result._meta.thread_id;
+  const named = await threadOf('tools/call', { ...call, _meta: { thread_id: 'notes' } });
+  expect(await threadOf('tools/call', call, { 'x-thread-id': 'notes' })).toBe(named);
+  expect(await threadOf('tools/call', call)).not.toBe(named);
+  expect((await server.get(`/threads/${named}`)).body.status).toBe('idle');
+});
