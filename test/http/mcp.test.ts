@@ -81,3 +81,12 @@ test('a header that says something else than its argument is refused', async () 
     'From South.',
   ]);
 });
+
+test('a graph that does not load is no tool, and a call of it says why', async () => {
+  await using server = await openApp({ graphs: ['broken', 'zod-state'] });
+  const { tools } = (await askModern(server, 'tools/list', {})).result;
+  expect(tools.map(({ name }: { name: string }) => name)).toEqual(['zod-state']);
+  const { status, result } = await askModern(server, 'tools/call', { name: 'broken', arguments: {} });
+  expect([status, result.isError]).toEqual([200, true]);
+  expect(result.content[0].text).toMatch(/broken/);
+});

@@ -6,6 +6,8 @@ import {
   type RequestStateCodec,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 import { type RegisterMcp, registerOwn } from './own-tools.ts';
 import { pendingCalls } from './pending-call.ts';
@@ -28,7 +30,9 @@ const LIST_TTL_MS = 60_000;
 export async function mcpServer(parts: McpParts, caller: Caller, request: Request): Promise<McpServer> {
   const codec = pendingCalls(await parts.mcp.stateKey(), caller.actor);
   const { tool_name } = caller;
-  const called = tool_name === undefined ? undefined : await toolNamed(parts, caller, tool_name);
+  // What is wrong with it is told by the call.
+  const called =
+    tool_name === undefined ? undefined : await toolNamed(parts, caller, tool_name).catch(() => undefined);
   const mcp = newServer(parts.version, codec, called);
   const own = await registerOwn(mcp, () => parts.register?.(mcp, { request, auth: caller.actor.user }));
 
@@ -39,28 +43,46 @@ export async function mcpServer(parts: McpParts, caller: Caller, request: Reques
   // After the project's: the library sets its handlers of tools with the first of them, or with this.
   mcp.server.registerCapabilities({ tools: { listChanged: true } });
 
-  mcp.server.setRequestHandler('tools/list', async (asked, ctx) => {
-    const { cursor } = asked.params ?? {};
-    const ownTools = await listOwn(asked, ctx);
-    const found = await listed(parts, caller, cursor === undefined ? '' : nameAt(cursor));
-    const page = found.slice(0, PAGE);
-    const last = found.length > PAGE ? page.at(-1) : undefined;
-    const others = page.filter(({ name }) => ownTools.every((each) => each.name !== name));
-    return {
-      // The project's own are few, and on the first page.
-      tools: [...(cursor === undefined ? ownTools : []), ...others.map(toolOf)],
-      ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
-    };
-  });
-  mcp.server.setRequestHandler('tools/call', async (asked, ctx) => {
-    const { name } = asked.params;
-    const isOwn = (await listOwn(asked, ctx)).some((each) => each.name === name);
-    if (isOwn) return (await own.call(asked, ctx)) as CallToolResult;
-    // A batch, of 2025-03-26, calls several.
-    const tool = name === tool_name ? called : await toolNamed(parts, caller, name);
-    return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
-  });
+  mcp.server.setRequestHandler('tools/list', (asked, ctx) =>
+    inWordsOfMcp(parts.logger, async () => {
+      const { cursor } = asked.params ?? {};
+      const ownTools = await listOwn(asked, ctx);
+      const found = await listed(parts, caller, cursor === undefined ? '' : nameAt(cursor));
+      const page = found.slice(0, PAGE);
+      const last = found.length > PAGE ? page.at(-1) : undefined;
+      const others = page.filter(({ name }) => ownTools.every((each) => each.name !== name));
+      return {
+        // The project's own are few, and on the first page.
+        tools: [...(cursor === undefined ? ownTools : []), ...others.map(toolOf)],
+        ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
+      };
+    }),
+  );
+  mcp.server.setRequestHandler('tools/call', (asked, ctx) =>
+    inWordsOfMcp(parts.logger, async () => {
+      const { name } = asked.params;
+      const isOwn = (await listOwn(asked, ctx)).some((each) => each.name === name);
+      if (isOwn) return (await own.call(asked, ctx)) as CallToolResult;
+      // A batch, of 2025-03-26, calls several.
+      const known = name === tool_name ? called : undefined;
+      const tool = known ?? (await toolNamed(parts, caller, name));
+      return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
+    }),
+  );
   return mcp;
+}
+
+/** What nobody foresaw is logged, and told to nobody: the library would send its text. */
+async function inWordsOfMcp<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    if (error instanceof ServerError)
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+    logger.error('a request of MCP failed', { error });
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error');
+  }
 }
 
 /** Undefined where there is none of that name for who calls. */

@@ -31,13 +31,11 @@ const SCHEMAS_WITHIN_MS = 10_000;
 const MAX_SCHEMAS = 1000;
 
 /** A schema that is late is there for who asks next. */
-async function orAnything(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
-  try {
-    return await within(SCHEMAS_WITHIN_MS, schemas);
-  } catch (error) {
+function orAnything(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
+  return within(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
     if (error instanceof TookTooLong) return ANYTHING;
     throw error;
-  }
+  });
 }
 
 export type ToolCatalog = ReturnType<typeof toolCatalog>;
@@ -81,7 +79,7 @@ export function toolCatalog({
     return assistant && [...toolNames([assistant])][0];
   }
 
-  async function toolOf(actor: Actor, name: string, assistant: Assistant): Promise<AssistantTool> {
+  function toolOf(name: string, assistant: Assistant, schemas: ToolSchemas): AssistantTool {
     const own = mcpMetadata(assistant.metadata);
     const description = own['description'] ?? assistant.description;
     return {
@@ -89,7 +87,7 @@ export function toolCatalog({
       title: assistant.name,
       description: typeof description === 'string' ? description : `Runs the assistant ${assistant.name}.`,
       annotations: { ...ANNOTATIONS, ...(isObject(own['annotations']) ? own['annotations'] : {}) },
-      schemas: await orAnything(schemasOf(actor, assistant)),
+      schemas,
       assistant,
     };
   }
@@ -103,7 +101,9 @@ export function toolCatalog({
       const sorted = [...namesIn(await assistants.all(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
       const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
       const made = await Promise.allSettled(
-        following.map(([name, assistant]) => toolOf(actor, name, assistant)),
+        following.map(async ([name, assistant]) =>
+          toolOf(name, assistant, await orAnything(schemasOf(actor, assistant))),
+        ),
       );
       return made.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
     },
@@ -114,7 +114,8 @@ export function toolCatalog({
         called(name, namesIn(await assistants.all(actor))) ??
         (await byId(actor, name)) ??
         called(name, namesIn(await assistants.all(actor, { isFresh: true })));
-      return tool && toolOf(actor, ...tool);
+      // One whose graph does not load may be called, as a run of it may be made: the run tells why it fails.
+      return tool && toolOf(...tool, await orAnything(schemasOf(actor, tool[1])).catch(() => ANYTHING));
     },
   };
 }
