@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
+import { encryption } from './scenarios/encryption.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { longThread } from './scenarios/long-thread.ts';
 import { mcpCalls } from './scenarios/mcp-calls.ts';
@@ -24,6 +25,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
   store,
+  encryption,
   webhooks,
   'start-up': startUp,
   search,

@@ -8,6 +8,9 @@ const HEAD = 'sealed:'.length + 8 + 1;
 /** Before the same in bytes: neither JSON nor any other text in UTF-8 has it. */
 const BYTE = 0xc0;
 const TOKEN_DIGITS = 24;
+/** Most are made again and again: of words, of names, of what each checkpoint says. */
+const KNOWN_TOKENS = 10_000;
+const LONGEST_KNOWN = 100;
 
 /** Seals with `sealer`. Before it can make tokens it needs the database's own key for them (`unlock.ts`). */
 export class SealingCipher implements Cipher {
@@ -16,6 +19,7 @@ export class SealingCipher implements Cipher {
   readonly prefix: string;
   readonly bytesPrefix: Uint8Array;
   readonly #sealer: Sealer;
+  readonly #tokens = new Map<string, string>();
   #tokenKey: Uint8Array | undefined;
 
   constructor(sealer: Sealer) {
@@ -56,9 +60,19 @@ export class SealingCipher implements Cipher {
   }
 
   token(purpose: string, text: string): string {
+    const content = `${purpose}\0${text}`;
+    if (content.length > LONGEST_KNOWN) return this.#tokenOf(content);
+    const known = this.#tokens.get(content);
+    if (known) return known;
+    if (this.#tokens.size >= KNOWN_TOKENS) this.#tokens.delete(this.#tokens.keys().next().value as string);
+    const token = this.#tokenOf(content);
+    this.#tokens.set(content, token);
+    return token;
+  }
+
+  #tokenOf(content: string): string {
     if (!this.#tokenKey) throw new Error('The database is not unlocked.');
-    const hmac = createHmac('sha256', this.#tokenKey).update(purpose).update('\0').update(text);
-    return hmac.digest('hex').slice(0, TOKEN_DIGITS);
+    return createHmac('sha256', this.#tokenKey).update(content).digest('hex').slice(0, TOKEN_DIGITS);
   }
 
   #opened(column: string, text: string, otherwise: string): string {
