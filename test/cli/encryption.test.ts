@@ -24,7 +24,7 @@ test('a key is changed while the server runs, and the old one is needed no more'
   });
   expect(rotated).toMatchObject({ code: 0, stderr: '' });
   expect(rotated.stdout).toMatch(/^thread_values: 1$/m);
-  expect(rotated.stdout).toMatch(/^\d+ rows are encrypted with the current key now$/m);
+  expect(rotated.stdout).toMatch(/^\d+ rows were encrypted with the current key$/m);
   expect(await threads.getState(thread_id)).toEqual(before);
 
   delete env['LANGGRAPH_AES_FALLBACK_KEYS'];

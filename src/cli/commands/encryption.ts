@@ -25,7 +25,9 @@ export const rotateEncryption: Command = {
       everything: values['all'] !== undefined,
       onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),
     });
-    process.stdout.write(`${rows} rows are encrypted with the current key now\n`);
+    const told =
+      rows > 0 ? `${rows} rows were encrypted with the current key` : 'nothing was left to encrypt';
+    process.stdout.write(`${told}\n`);
     for (const line of unreadable) process.stderr.write(`agent-server: ${line}\n`);
     return unreadable.length === 0 ? 0 : 1;
   },
