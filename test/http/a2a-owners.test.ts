@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { oldMessage } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/auth');
@@ -27,6 +28,32 @@ test('a task is found by its owner alone, also where two call their contexts ali
   expect(own.result.task.contextId).toBe('diary');
   expect(JSON.stringify(own)).not.toContain(id);
   expect((await rpc(BOB, 'ListTasks', { contextId: 'diary' })).result.totalSize).toBe(1);
+});
+
+test('the methods of 0.3 and the addresses of HTTP+JSON keep to the same rule', async () => {
+  await using server = await openApp({ graphs: ['interrupting'], folder });
+  const rpc = async (who: Record<string, string>, method: string, params: object) =>
+    (await server.post('/a2a/interrupting', { jsonrpc: '2.0', id: 1, method, params }, who)).body;
+  const { result } = await rpc(ALICE, 'message/send', { message: oldMessage({ x: 1 }) });
+  const { id, contextId } = result;
+  expect((await rpc(ALICE, 'tasks/get', { id })).result.status.state).toBe('input-required');
+
+  const answer = oldMessage('Bob', { taskId: id });
+  expect((await rpc(BOB, 'message/send', { message: answer })).error.code).toBe(-32001);
+  for (const method of ['tasks/get', 'tasks/cancel', 'tasks/pushNotificationConfig/list']) {
+    expect([method, (await rpc(BOB, method, { id })).error.code]).toEqual([method, -32001]);
+  }
+  const at = `/a2a/interrupting/tasks/${id}`;
+  expect((await server.get(at, BOB)).status).toBe(404);
+  expect((await server.get(`${at}:subscribe`, BOB)).status).toBe(404);
+  expect((await server.post(`${at}:cancel`, undefined, BOB)).status).toBe(404);
+  expect((await server.get(`${at}/pushNotificationConfigs`, BOB)).status).toBe(404);
+  expect((await server.get('/a2a/interrupting/tasks', BOB)).body.totalSize).toBe(0);
+  const foreign = await rpc(BOB, 'message/send', { message: oldMessage({ x: 1 }, { contextId }) });
+  expect(foreign.result).toBeUndefined();
+
+  const mine = await rpc(ALICE, 'message/send', { message: oldMessage('Alice', { taskId: id }) });
+  expect(mine.result).toMatchObject({ id, status: { state: 'completed' } });
 });
 
 test('nobody is answered without saying who they are', async () => {

@@ -59,7 +59,7 @@ async function sendCard(
       'cache-control': `${is_public ? 'public' : 'private'}, max-age=${MAX_AGE}`,
       'last-modified': new Date(facts.assistant.updated_at).toUTCString(),
     });
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+    if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send();
     // Clients of 0.3 read signatures of another form of the card.
     return signer && shape !== '0.3' ? await signer.signed(card, cardParts.base) : card;
   } catch (error) {
@@ -68,6 +68,11 @@ async function sendCard(
     }
     throw error;
   }
+}
+
+/** Among those that the client has (RFC 9110 §13.1.2). */
+function isKnown(etag: string, known = ''): boolean {
+  return known.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }
 
 function refuse(reply: FastifyReply, error: Error) {
