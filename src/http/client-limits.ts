@@ -1,6 +1,3 @@
-import type { Server } from 'node:http';
-import type { FastifyHttpOptions } from 'fastify';
-
 /** What one client may take of the server: keys of the configuration's `server` block. */
 export interface ClientLimits {
   /** Connections at a time; undefined: as many as there are file descriptors. */
@@ -16,18 +13,13 @@ export interface ClientLimits {
 /** Node looks for slow clients this often, ms. Its own is 30 s. */
 const LONGEST_CHECK_MS = 5_000;
 
-/** The limits in the words of the framework; `max_connections` is set on the server it makes. */
-export function withLimits(
-  limits: ClientLimits,
-): Pick<FastifyHttpOptions<Server>, 'requestTimeout' | 'http'> {
+/** The limits of time in the words of Node, ms. */
+export function timeoutsOf(limits: ClientLimits) {
   const requestTimeout = limits.request_timeout_seconds * 1000;
   const headersTimeout = Math.min(limits.headers_timeout_seconds * 1000, requestTimeout);
   return {
     requestTimeout,
-    http: {
-      maxHeaderSize: limits.max_header_bytes,
-      headersTimeout,
-      connectionsCheckingInterval: Math.min(LONGEST_CHECK_MS, headersTimeout),
-    },
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(LONGEST_CHECK_MS, headersTimeout),
   };
 }

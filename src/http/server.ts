@@ -21,10 +21,10 @@ import type { UiService } from '../services/ui.ts';
 import type { WebhookService } from '../services/webhooks.ts';
 import type { CardRules } from './a2a/card-routes.ts';
 import { a2aRoutes } from './a2a/routes.ts';
-import { type ClientLimits, withLimits } from './client-limits.ts';
+import { type ClientLimits, timeoutsOf } from './client-limits.ts';
 import { commandRoutes } from './event-streaming/commands.ts';
 import { eventStreamRoutes } from './event-streaming/events.ts';
-import { useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
+import { asksForWebSocket, useWebSockets, webSocketRoutes } from './event-streaming/websocket.ts';
 import { cutHalfRequestsOnClose } from './half-requests.ts';
 import { type HeaderPatterns, headerPicker } from './header-patterns.ts';
 import { passageOf } from './inside.ts';
@@ -140,13 +140,19 @@ export interface ServerParts {
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = parts;
   const { body_limit, trust_proxy, mount_prefix = '' } = options;
+  const timeouts = timeoutsOf(options);
   const server = fastify({
     bodyLimit: body_limit,
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
-    ...withLimits(options),
+    requestTimeout: timeouts.requestTimeout,
+    http: {
+      ...timeouts,
+      maxHeaderSize: options.max_header_bytes,
+      shouldUpgradeCallback: asksForWebSocket,
+    },
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: answerMalformed,
     frameworkErrors: answerBadAddress,

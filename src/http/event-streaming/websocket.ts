@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
@@ -28,6 +29,14 @@ interface Socket {
   terminate(): void;
   on(event: 'close', listener: () => void): void;
   on(event: 'message', listener: (data: Buffer) => void): void;
+}
+
+/**
+ * Other offers to change the protocol are no reason to refuse a request: clients written in Java offer HTTP/2 with
+ * each.
+ */
+export function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** `max_bytes`: the largest message that a client may send. */

@@ -34,7 +34,7 @@ export async function useCors(
   });
   const exposed = [...options.expose_headers];
   await server.register(cors, {
-    origin: mayCall ? async (origin: string | undefined) => origin !== undefined && mayCall(origin) : '*',
+    origin: mayCall ? async (origin: string | undefined) => origin === undefined || mayCall(origin) : '*',
     methods: options.allow_methods.includes('*') ? METHODS : [...options.allow_methods],
     // Without a list the plugin echoes what the browser asks for.
     ...(options.allow_headers.includes('*') ? {} : { allowedHeaders: [...options.allow_headers] }),

@@ -37,7 +37,9 @@ function fail(reply: FastifyReply, status: number, detail: string) {
 function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: RouteTable) {
   const [path = '', query] = request.url.split('?', 2);
   const methods = routes.methodsOf(path);
-  if (methods.length > 0) return fail(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed');
+  // One that it has means that there is no such file.
+  if (methods.length > 0 && !methods.includes(request.method))
+    return fail(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed');
   const bare = path.replace(/\/+$/, '');
   if (bare !== path && bare !== '/ok' && routes.methodsOf(bare).length > 0) {
     const target = query === undefined ? bare : `${bare}?${query}`;

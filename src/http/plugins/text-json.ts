@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../core/errors.ts';
 import { safeJson } from '../safe-json.ts';
 import { NO_JSON } from './contract.ts';
@@ -12,8 +12,13 @@ export function useTextJson(server: FastifyInstance): void {
   server.addContentTypeParser(
     '*',
     { parseAs: 'string' },
-    async (request: { is404: boolean }, text: string) =>
-      request.is404 || text === '' ? undefined : parse(text),
+    async ({ is404, headers }: FastifyRequest, text: string) => {
+      if (is404 || text === '') return undefined;
+      const encoding = headers['content-encoding'] ?? 'identity';
+      if (encoding !== 'identity')
+        throw new InvalidInput(`Request body is encoded (${encoding}): send it as it is`);
+      return parse(text);
+    },
   );
 }
 

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+test('an offer of HTTP/2, as clients written in Java make it, is no reason to refuse', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const { port } = await server.app.listen();
+  const socket = connect(port, '127.0.0.1');
+  const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__';
+  socket.write(`GET /ok HTTP/1.1\r\nHost: localhost\r\n${offer}\r\n\r\n`);
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  expect(String(answer)).toMatch(/^HTTP\/1.1 200 OK/);
+});
+
+test('a body that is compressed is refused with the reason', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const { statusCode, body } = await server.app.server.inject({
+    method: 'POST',
+    url: '/threads',
+    headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
+    payload: gzipSync('{}'),
+  });
+  expect([statusCode, JSON.parse(body)]).toEqual([
+    422,
+    { detail: 'Request body is encoded (gzip): send it as it is' },
+  ]);
+});
+
+test('a file of the documentation that is not there is not found', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  expect((await server.get('/docs/static/nope.js')).status).toBe(404);
+  expect((await server.send('DELETE', '/docs/static/nope.js')).status).toBe(405);
+});
+
+test('OPTIONS is answered whether a page asks or not', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  expect((await server.send('OPTIONS', '/threads')).status).toBe(200);
+  const page = { origin: 'http://localhost:3000' };
+  expect((await server.send('OPTIONS', '/threads', undefined, page)).status).toBe(200);
+});
