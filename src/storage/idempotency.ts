@@ -94,6 +94,23 @@ const ANSWER = 'idempotency_keys.answer';
 const REQUEST = 'idempotency_keys.request';
 const KEY = 'idempotency_keys.key';
 
+const TOKEN = /^[0-9a-f]{24}$/;
+
+/** A key from before encryption becomes a token, unless it was sent again since then. It is given as it is stored. */
+export async function sealKey(tx: Transaction, { owner, key }: IdempotencyKey): Promise<void> {
+  const { cipher } = tx;
+  const plain = sql`owner = ${owner} and key = ${key}`;
+  const row = await tx.get<Pick<Row, 'request'>>(sql`select request from idempotency_keys where ${plain}`);
+  if (!row || TOKEN.test(row.request)) return;
+  const again = await tx.get(sql`select 1 from idempotency_keys where ${isKey(cipher, { owner, key })}`);
+  await tx.run(
+    again
+      ? sql`delete from idempotency_keys where ${plain}`
+      : sql`update idempotency_keys set key = ${cipher.token(KEY, key)},
+          request = ${cipher.token(REQUEST, row.request)} where ${plain}`,
+  );
+}
+
 function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
   return sql`owner = ${owner} and key = ${cipher.token(KEY, key)}`;
 }

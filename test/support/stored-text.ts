@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
 import { openPostgres } from '../../src/storage/engines/postgres.ts';
 import { raw } from '../../src/storage/sql.ts';
 
@@ -6,6 +7,15 @@ import { raw } from '../../src/storage/sql.ts';
 export async function storedText(url: string): Promise<string> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   return path === undefined ? rowsOf(url) : filesOf(path);
+}
+
+/** As docs/encryption.md tells: a SQLite file does not have any more what was overwritten. */
+export function vacuum(url: string): void {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (path === undefined) return;
+  const database = new Database(path);
+  database.exec('vacuum');
+  database.close();
 }
 
 function filesOf(path: string): string {

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Db, Transaction } from '../db.ts';
+import { type IdempotencyKey, sealKey } from '../idempotency.ts';
 import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../sql.ts';
-import { sealWords } from '../store/word-index.ts';
+import { forgetReplacedWords, sealWords } from '../store/word-index.ts';
 import { blindOutline } from '../thread-outline.ts';
 import { Unreadable } from './cipher.ts';
 import { SEALED_TABLES, type SealedTable } from './columns.ts';
@@ -47,6 +48,7 @@ export async function rotate(db: Db, cipher: SealingCipher, rules: RotationRules
         everything: rules.everything === true,
       });
       if (done > 0) rules.onTable(table.table, done);
+      if (done > 0 && table.table === 'store_items') await forgetReplacedWords(db);
       changed += done;
     }
     rows += changed;
@@ -128,13 +130,24 @@ async function rotateRow(
       .filter(({ name }) => row[name] !== null)
       .map((column) => sql`${raw(column.name)} = ${resealed(cipher, column, row[column.name] as SqlValue)}`);
     await tx.run(sql`update ${raw(table.table)} set ${join(anew, ', ')} where ${isRow(table, row)}`);
-    if (table.table === 'thread_values') await blindOutline(tx, row as { thread_id: string; value: string });
-    if (table.table === 'store_items') await sealWords(tx, row as { item_id: number; value: string });
+    await tokensOf(tx, table, row);
     return true;
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     unreadable.add(`${error.message}: ${table.key.map((name) => row[name]).join(', ')}`);
     return false;
+  }
+}
+
+/** What the database compares, of a row from before encryption: given as it was. */
+async function tokensOf(tx: Transaction, { table }: SealedTable, row: Row): Promise<void> {
+  switch (table) {
+    case 'thread_values':
+      return blindOutline(tx, row as { thread_id: string; value: string });
+    case 'store_items':
+      return sealWords(tx, row as { item_id: number; value: string });
+    case 'idempotency_keys':
+      return sealKey(tx, row as unknown as IdempotencyKey);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from '../db.ts';
+import type { Db, Reader, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../sql.ts';
 import { type IndexRule, openedRule } from './index-rule.ts';
@@ -66,6 +66,27 @@ export async function sealWords(
   await tx.run(
     sql`update store_items set words = ${lexemesOf(namespace, words)}::tsvector where item_id = ${item_id}`,
   );
+}
+
+/** Parts of the index that are merged at once, while no one else can write; a page each. */
+const MERGED_PAGES = 200;
+
+/**
+ * SQLite's index keeps words that were replaced until the part that has them is merged with others: merges all of it,
+ * bit by bit.
+ */
+export async function forgetReplacedWords(db: Db): Promise<void> {
+  if (db.dialect !== 'sqlite') return;
+  // Negative: all parts are to become one.
+  for (let pages = -MERGED_PAGES, isDone = false; !isDone; pages = MERGED_PAGES) {
+    isDone = await db.transaction('promised', async (tx) => {
+      const before = await tx.get<{ n: number }>(sql`select total_changes() as n`);
+      await tx.run(sql`insert into store_words (store_words, rank) values ('merge', ${pages})`);
+      const after = await tx.get<{ n: number }>(sql`select total_changes() as n`);
+      // One is the statement itself.
+      return (after?.n ?? 0) - (before?.n ?? 0) < 2;
+    });
+  }
 }
 
 /**

@@ -14,7 +14,7 @@ export function elsewhere(hook: Receiver): Record<string, (talk: Talk) => Promis
     'the store': store,
     crons: crons,
     webhooks: (talk) => webhooks(talk, hook),
-    A2A: a2a,
+    A2A: (talk) => a2a(talk, hook),
     MCP: mcp,
     'the OpenAI door': openai,
   };
@@ -108,16 +108,31 @@ async function webhooks(talk: Talk, hook: Receiver) {
   return [called, body, delivery, attempts.map((each: object) => ({ ...each, duration_ms: 0 })), none];
 }
 
-async function a2a(talk: Talk) {
+async function a2a(talk: Talk, hook: Receiver) {
   const rpc = (method: string, params: object) =>
     talk.post('/a2a/keeper', { jsonrpc: '2.0', id: 1, method, params }, { 'a2a-version': '1.0' });
-  const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: secret('a2a message') }] };
-  const sent = await rpc('SendMessage', { message });
+  const subscriber = {
+    url: `${hook.url}/${secret('push path')}`,
+    token: secret('push token'),
+    authentication: { scheme: 'Bearer', credentials: secret('push credentials') },
+  };
+  const before = hook.received.length;
+  const sent = await rpc('SendMessage', {
+    message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: secret('a2a message') }] },
+    configuration: { taskPushNotificationConfig: subscriber },
+  });
   const { id } = sent.body.result.task;
+  await until('its end was told', () =>
+    hook.received.slice(before).some(({ text }) => /COMPLETED/.test(text)),
+  );
+  const last = hook.received.at(-1) as Receiver['received'][number];
+  const { authorization, 'x-a2a-notification-token': token } = last.headers;
   return [
     sent,
     await rpc('GetTask', { id, historyLength: 10 }),
     (await rpc('ListTasks', {})).body.result.totalSize,
+    await rpc('ListTaskPushNotificationConfigs', { taskId: id }),
+    [last.path, authorization, token, last.body],
   ];
 }
 

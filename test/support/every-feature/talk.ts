@@ -4,6 +4,9 @@ import type { SseEvent } from '../sse.ts';
 /** Nothing else says it, nor is it found in so many random letters by chance. */
 const MARK = 'zqxsecret';
 
+/** Texts of one row lie in a SQLite file without anything between them. */
+const WORD = new RegExp(`${MARK}(?:(?!${MARK})[a-z0-9])+`, 'g');
+
 /** What is told to the server in one place: one word of small letters and digits, as searches know words. */
 export function secret(place: string): string {
   return MARK + place.replaceAll(/\W/g, '').toLowerCase();
@@ -13,7 +16,7 @@ export function secret(place: string): string {
 export function secretsIn(text: string): string[] {
   const inHex = new RegExp(`${hex(MARK)}((3[0-9])|(6[1-9a-f])|(7[0-9a]))+`, 'g');
   const decoded = [...text.matchAll(inHex)].map(([found]) => Buffer.from(found, 'hex').toString('latin1'));
-  const found = `${text} ${decoded.join(' ')}`.matchAll(new RegExp(`${MARK}[a-z0-9]+`, 'g'));
+  const found = `${text} ${decoded.join(' ')}`.matchAll(WORD);
   return [...new Set([...found].map(([word]) => word))].sort();
 }
 
