@@ -121,6 +121,15 @@ function isReadable(part: JsonObject): boolean {
   return raw === undefined || (typeof raw === 'string' && BASE64.test(raw));
 }
 
+/** The same of parameters that name who is to be told of a task. */
+export function subscriberProblem(params: unknown): string | undefined {
+  const { taskId, pushNotificationConfig } = isObject(params) ? params : {};
+  if (typeof taskId !== 'string') return 'taskId must be a text.';
+  return isObject(pushNotificationConfig)
+    ? undefined
+    : 'pushNotificationConfig must be an object with an url.';
+}
+
 function hasContent(part: unknown): boolean {
   if (!isObject(part)) return false;
   if ('text' in part) return typeof part['text'] === 'string';

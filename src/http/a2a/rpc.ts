@@ -14,7 +14,7 @@ import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { completeDetails, errorInfo } from './error-details.ts';
 import { requestHandler } from './handler.ts';
-import { messageProblem, readable } from './reading.ts';
+import { messageProblem, readable, subscriberProblem } from './reading.ts';
 
 const MODERN = [
   'SendMessage',
@@ -42,7 +42,14 @@ const LEGACY = [
   'agent/getAuthenticatedExtendedCard',
 ];
 const STREAMS = ['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'];
-const SENDS = ['SendMessage', 'SendStreamingMessage', 'message/send', 'message/stream'];
+/** What the library does not look at before it reads the parameters. */
+const PROBLEMS: Readonly<Record<string, (params: unknown) => string | undefined>> = {
+  SendMessage: messageProblem,
+  SendStreamingMessage: messageProblem,
+  'message/send': messageProblem,
+  'message/stream': messageProblem,
+  'tasks/pushNotificationConfig/set': subscriberProblem,
+};
 
 interface RpcRequest extends JsonObject {
   readonly id: unknown;
@@ -70,7 +77,7 @@ export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: Fas
     if (!isVersion(versionAsked(request))) throw badVersion(versionAsked(request));
     const version = versionOf(rpc);
     const params = readable(rpc['params'] ?? {}, version);
-    const problem = SENDS.includes(rpc.method) ? messageProblem(params) : undefined;
+    const problem = PROBLEMS[rpc.method]?.(params);
     if (problem !== undefined) throw new RequestMalformedError(problem);
     const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = isObject(params) ? params : {};

@@ -49,11 +49,13 @@ export function a2aPush(
   function checked(config: TaskPushNotificationConfig, version: PushConfig['version']): NewPushConfig {
     requireSending();
     const { id, url, token, authentication } = config;
-    if (!url) throw new RequestMalformedError('url must be the address to send to.');
+    if (typeof url !== 'string' || url === '')
+      throw new RequestMalformedError('url must be the address to send to.');
     webhooks.checkText(url);
     const { scheme = '', credentials = '' } = authentication ?? {};
     for (const [name, text] of Object.entries({ id, token, scheme, credentials })) {
-      if (text.length <= MAX_TEXT && /^[\x20-\x7e]*$/.test(text)) continue;
+      // The library does not look at the types of 0.3.
+      if (typeof text === 'string' && text.length <= MAX_TEXT && /^[\x20-\x7e]*$/.test(text)) continue;
       throw new RequestMalformedError(`${name} must be at most ${MAX_TEXT} printable ASCII characters.`);
     }
     const made = version === '0.3' ? undefined : ids.uuid4();

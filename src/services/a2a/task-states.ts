@@ -53,7 +53,9 @@ export function taskStates(deps: A2aTaskDeps) {
     id: string,
     event: AccessEvent = 'threads:read',
   ): Promise<A2aTaskRow> {
-    if (id.trim() === '') throw new RequestMalformedError('The id of the task is missing.');
+    // What clients of 0.3 leave out is undefined here.
+    if (typeof id !== 'string' || id.trim() === '')
+      throw new RequestMalformedError('The id of the task is missing.');
     const task_id = id.split(':').at(-1) as string;
     const visibility = await authorize(actor, event, { task_id });
     const row = isUuid(task_id) ? await tasks.get(task_id, visibility) : undefined;
