@@ -1,7 +1,7 @@
 import type { RunStatus } from '../schemas/runs.ts';
 import type { RunError } from '../schemas/threads.ts';
 import { ARTIFACTS, REASON, type Settlement, settleTask } from './a2a-settle.ts';
-import { type A2aTurn, turnsOf, unkeptRuns } from './a2a-turns.ts';
+import { type A2aTurn, turnsOf, unkeptRuns, WAITS } from './a2a-turns.ts';
 import type { Db } from './db.ts';
 import type { Cipher } from './encryption/cipher.ts';
 import { openJson, openText } from './encryption/open-row.ts';
@@ -95,6 +95,18 @@ export function a2aTaskRepository(db: Db) {
       const rows = await db.all<StoredRow>(
         sql`select ${COLUMNS} from ${FROM} where ${wanted} order by t.task_id limit ${limit}`,
       );
+      return rows.map((row) => rowOf(db.cipher, row));
+    },
+
+    /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
+    async overtaken(after: string | undefined, limit: number): Promise<A2aTaskRow[]> {
+      const behind = after === undefined ? undefined : sql`t.task_id > ${after}`;
+      const is_told = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
+      const is_over = raw(`h.state_updated_at > ${AT}`);
+      const wanted = all([raw(`t.${WAITS}`), is_told, is_over, behind]);
+      const rows = await db.all<StoredRow>(sql`
+        select ${COLUMNS} from ${FROM} join threads h on h.thread_id = t.thread_id
+        where ${wanted} order by t.task_id limit ${limit}`);
       return rows.map((row) => rowOf(db.cipher, row));
     },
 

@@ -47,13 +47,14 @@ interface RunOfTurn {
 
 const MESSAGE = 'a2a_turns.message';
 
-const WAITS = raw(`state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`);
+/** Of tasks that wait for an answer. */
+export const WAITS = `state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
 /** Whether the task is still as the caller saw it. Part of the transaction that adds the run, after the thread's lock. */
 export async function takesTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
   if (task.is_new) return true;
   const { task_id, answers } = task;
-  const fits = answers === undefined ? raw('state is null') : sql`${WAITS} and run_id = ${answers}`;
+  const fits = answers === undefined ? raw('state is null') : sql`${raw(WAITS)} and run_id = ${answers}`;
   const changed = await tx.run(
     sql`update a2a_tasks set context_id = context_id where task_id = ${task_id} and ${fits}`,
   );

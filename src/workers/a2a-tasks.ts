@@ -6,7 +6,7 @@ import { Loop } from './loop.ts';
 import { isInfrastructure } from './run-error.ts';
 
 export interface TaskSettling {
-  readonly tasks: Pick<A2aTaskRepository, 'unsettled'>;
+  readonly tasks: Pick<A2aTaskRepository, 'unsettled' | 'overtaken'>;
   /** Finds out what became of a task whose run has ended, keeps it and tells its subscribers. */
   readonly settle: (row: A2aTaskRow) => Promise<unknown>;
   readonly clock: Clock;
@@ -17,6 +17,8 @@ export interface TaskSettling {
 const BATCH = 16;
 /** Another process may have ended a run, and died, ms. */
 const POLL_MS = 5_000;
+/** Between two looks at tasks that wait, whose threads others may have gone on with, ms. */
+const OVERTAKEN_MS = 60_000;
 /** Of a task that cannot be read, such as one whose graph does not load. */
 const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
 
@@ -48,17 +50,27 @@ export function a2aTaskLoop({ tasks, settle, clock, logger }: TaskSettling): Loo
     }
   }
 
+  async function attemptAll(find: typeof tasks.unsettled): Promise<Set<string>> {
+    const run_ids = new Set<string>();
+    for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
+      page = await find(page?.at(-1)?.task_id, BATCH);
+      for (const { run_id } of page) run_ids.add(run_id);
+      await Promise.all(page.map(attempt));
+    }
+    return run_ids;
+  }
+
+  let look_at = clock.monotonic();
   return new Loop({
     name: 'tasks',
     logger,
     async tick() {
-      const open = new Set<string>();
-      for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
-        page = await tasks.unsettled(page?.at(-1)?.task_id, BATCH);
-        for (const { run_id } of page) open.add(run_id);
-        await Promise.all(page.map(attempt));
+      const unsettled = await attemptAll(tasks.unsettled);
+      for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
+      if (clock.monotonic() >= look_at) {
+        look_at = clock.monotonic() + OVERTAKEN_MS;
+        await attemptAll(tasks.overtaken);
       }
-      for (const run_id of failing.keys()) if (!open.has(run_id)) failing.delete(run_id);
       return POLL_MS;
     },
   });

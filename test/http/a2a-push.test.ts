@@ -114,6 +114,20 @@ test('a run that is cancelled past its task is told as the cancelling of the tas
   expect(states()).toEqual(['TASK_STATE_CANCELED']);
 });
 
+test('a task is cancelled, and told so, when somebody goes on with its thread past it', async () => {
+  const configuration = { taskPushNotificationConfig: { url: hook.url } };
+  const rpc = rpcTo(server, 'chat-question');
+  const { result } = await rpc('SendMessage', { message: message('Hi'), configuration });
+  const { id, contextId } = result.task;
+  const command = { resume: 'Ada' };
+  await server.post(`/threads/${contextId}/runs/wait`, { assistant_id: 'chat-question', command });
+  // Whoever looks finds it out, and else the server within a minute.
+  const { status } = (await rpc('GetTask', { id })).result;
+  expect(status.state).toBe('TASK_STATE_CANCELED');
+  await hook.came(2);
+  expect(states()).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_CANCELED']);
+});
+
 test('who subscribes while a task waits is told what comes, and nobody who is gone', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const { result } = await rpc('SendMessage', { message: message('Hi') });

@@ -1,53 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { SettledTask } from '../../src/storage/a2a-settle.ts';
-import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
-import type { NewTurn } from '../../src/storage/a2a-turns.ts';
-import type { Db } from '../../src/storage/db.ts';
+import { a2aPushRepository } from '../../src/storage/a2a-push.ts';
 import { runEventRepository } from '../../src/storage/run-events.ts';
 import { sql } from '../../src/storage/sql.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { newRun, queueStory, request } from '../support/queued-runs.ts';
-
-const AT = '2026-11-20T12:00:00.000Z';
-const AGENT = randomUUID();
-
-const MESSAGE = { messageId: 'm', parts: [{ text: 'ü' }] };
-const COMPLETED = { state: 'TASK_STATE_COMPLETED', artifacts: [] };
-
-/** Tasks of one agent, each on a thread of its own, the newest last. */
-function story(db: Db) {
-  const tasks = a2aTaskRepository(db);
-  const queue = queueStory(db);
-  const turn = (task: NewTurn['task']): NewTurn => ({ task, position: 0, message: MESSAGE });
-  async function add(thread_id: string = randomUUID()) {
-    const run = { ...newRun(thread_id), assistant_id: AGENT };
-    await queue.queue.enqueue({ ...request(run), turn: turn({ is_new: true, context_id: 'a name' }) });
-    return run.run_id;
-  }
-  async function continued(task_id: string, answers: string | undefined) {
-    const { thread_id } = await found(task_id);
-    const run = newRun(thread_id);
-    const kept = turn({ is_new: false, task_id, answers });
-    const { outcome } = await queue.queue.enqueue({ ...request(run), turn: kept });
-    return { outcome, run_id: run.run_id };
-  }
-  async function found(task_id: string) {
-    const row = await tasks.get(task_id);
-    if (!row) throw new Error('no task');
-    return row;
-  }
-  const set = (run_id: string, status: string, at = AT) =>
-    db.run(sql`update runs set status = ${status}, updated_at = ${at} where run_id = ${run_id}`);
-  const settle = async (task_id: string, end: SettledTask) =>
-    tasks.settle({ row: await found(task_id), end, tell: undefined });
-  return { tasks, add, continued, found, set, settle };
-}
+import { AGENT, AT, COMPLETED, MESSAGE, taskStory } from '../support/stored-tasks.ts';
 
 describeEachStorage('tasks of A2A', (open) => {
   test('have the state of their run until it is settled', async () => {
     await using db = await open();
-    const { tasks, add, found, set, settle } = story(db);
+    const { tasks, add, found, set, settle } = taskStory(db);
     const task_id = await add();
     const stateIn = async (status: string) => {
       await set(task_id, status);
@@ -71,7 +33,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('go on with another run, which no late settling of the one before undoes', async () => {
     await using db = await open();
-    const { tasks, add, continued, found, set } = story(db);
+    const { tasks, add, continued, found, set } = taskStory(db);
     const task_id = await add();
     const before = await found(task_id);
     const { outcome, run_id } = await continued(task_id, undefined);
@@ -84,7 +46,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('take one answer to each question, and nothing once they have ended', async () => {
     await using db = await open();
-    const { tasks, add, continued, set, settle } = story(db);
+    const { tasks, add, continued, set, settle } = taskStory(db);
     const task_id = await add();
     await set(task_id, 'success');
     await settle(task_id, { ...COMPLETED, state: 'TASK_STATE_INPUT_REQUIRED' });
@@ -101,7 +63,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('are unsettled from the end of their run on, page by page', async () => {
     await using db = await open();
-    const { tasks, add, set, settle } = story(db);
+    const { tasks, add, set, settle } = taskStory(db);
     const ids = [await add(), await add(), await add(), await add()].toSorted();
     for (const id of ids.slice(1)) await set(id, 'success');
     await settle(ids[2] as string, COMPLETED);
@@ -110,9 +72,32 @@ describeEachStorage('tasks of A2A', (open) => {
     expect([...first, ...rest].map(({ task_id }) => task_id)).toEqual([ids[1], ids[3]]);
   });
 
+  test('that wait and are told of are looked at when their thread went on otherwise', async () => {
+    await using db = await open();
+    const { tasks, add, set, settle } = taskStory(db);
+    const ids: string[] = [];
+    for (const told of [true, true, false]) {
+      const task_id = await add();
+      await set(task_id, 'success');
+      await settle(task_id, { ...COMPLETED, state: 'TASK_STATE_INPUT_REQUIRED' });
+      const config = { config_id: undefined, version: '1.0', url: 'https://x.example/' } as const;
+      const nothing = { token: null, scheme: null, credentials: null };
+      if (told) await a2aPushRepository(db).save(task_id, { ...config, ...nothing });
+      ids.push(task_id);
+    }
+    const moved = (task_id: string | undefined, at: string) =>
+      db.run(sql`update threads set state_updated_at = ${at}
+        where thread_id = (select thread_id from a2a_tasks where task_id = ${task_id as string})`);
+    for (const id of ids) await moved(id, AT);
+    expect(await tasks.overtaken(undefined, 10)).toEqual([]);
+    await moved(ids[0], '2026-11-20T12:00:00.001Z');
+    await moved(ids[2], '2026-11-20T12:00:00.001Z');
+    expect((await tasks.overtaken(undefined, 10)).map(({ task_id }) => task_id)).toEqual([ids[0]]);
+  });
+
   test('keep the logs of their runs until they have read them', async () => {
     await using db = await open();
-    const { tasks, add, found, set } = story(db);
+    const { tasks, add, found, set } = taskStory(db);
     const events = runEventRepository(db);
     const task_id = await add();
     await set(task_id, 'success');
@@ -130,7 +115,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('are listed page by page, the newest state first, by their state and their time', async () => {
     await using db = await open();
-    const { tasks, add, set } = story(db);
+    const { tasks, add, set } = taskStory(db);
     for (const minute of [1, 2, 2, 3]) {
       await set(await add(), 'success', `2026-11-20T12:0${minute}:00.000Z`);
     }
@@ -149,7 +134,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('are not there for who may not see their thread, and go with it', async () => {
     await using db = await open();
-    const { tasks, add, found } = story(db);
+    const { tasks, add, found } = taskStory(db);
     const { task_id, thread_id } = await found(await add());
     const others = { metadata: { contains: { owner: 'bob' } } };
     expect(await tasks.get(task_id, others)).toBeUndefined();

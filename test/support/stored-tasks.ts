@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import type { SettledTask } from '../../src/storage/a2a-settle.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
+import type { NewTurn } from '../../src/storage/a2a-turns.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { sql } from '../../src/storage/sql.ts';
+import { newRun, queueStory, request } from './queued-runs.ts';
+
+export const AT = '2026-11-20T12:00:00.000Z';
+export const AGENT = randomUUID();
+
+export const MESSAGE = { messageId: 'm', parts: [{ text: 'ü' }] };
+export const COMPLETED = { state: 'TASK_STATE_COMPLETED', artifacts: [] };
+
+/** Tasks of one agent, each on a thread of its own, the newest last. */
+export function taskStory(db: Db) {
+  const tasks = a2aTaskRepository(db);
+  const queue = queueStory(db);
+  const turn = (task: NewTurn['task']): NewTurn => ({ task, position: 0, message: MESSAGE });
+  async function add(thread_id: string = randomUUID()) {
+    const run = { ...newRun(thread_id), assistant_id: AGENT };
+    await queue.queue.enqueue({ ...request(run), turn: turn({ is_new: true, context_id: 'a name' }) });
+    return run.run_id;
+  }
+  async function continued(task_id: string, answers: string | undefined) {
+    const { thread_id } = await found(task_id);
+    const run = newRun(thread_id);
+    const kept = turn({ is_new: false, task_id, answers });
+    const { outcome } = await queue.queue.enqueue({ ...request(run), turn: kept });
+    return { outcome, run_id: run.run_id };
+  }
+  async function found(task_id: string) {
+    const row = await tasks.get(task_id);
+    if (!row) throw new Error('no task');
+    return row;
+  }
+  const set = (run_id: string, status: string, at = AT) =>
+    db.run(sql`update runs set status = ${status}, updated_at = ${at} where run_id = ${run_id}`);
+  const settle = async (task_id: string, end: SettledTask) =>
+    tasks.settle({ row: await found(task_id), end, tell: undefined });
+  return { tasks, add, continued, found, set, settle };
+}
