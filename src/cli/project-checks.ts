@@ -69,13 +69,12 @@ async function checkEmbedder({ store: { index }, root }: Config): Promise<Checke
 
 async function checkEncryption(config: Config): Promise<Checked[]> {
   const { openSealer } = await import('../app/encryption.ts');
-  const sealed = await openSealer(config).catch((reason: Error) => reason);
-  if (sealed === undefined) return [];
-  const { path } = config.encryption;
-  const error = sealed instanceof Error ? sealed : undefined;
-  // What is in every sealed value says nothing of the key, and whether two servers have the same.
-  const file =
-    sealed instanceof Error || path !== undefined ? (path ?? '') : `AES-256-GCM, key ${sealed.mark}`;
+  const opening = openSealer(config);
+  const error = await failureOf(opening);
+  const sealer = error ? undefined : await opening;
+  if (!error && !sealer) return [];
+  // The mark is in every sealed value: it says nothing of the key, and whether two servers have the same.
+  const file = config.encryption.path ?? `AES-256-GCM, key ${sealer?.mark}`;
   return [{ name: 'encryption', file, error }];
 }
 

@@ -36,7 +36,8 @@ export function runEventRepository(db: Db) {
             from run_events where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}
           ) sized where bytes_before < ${PAGE_BYTES}
         ) order by seq`);
-      return rows.map((row) => openText(db.cipher, row, SEALED));
+      for (const row of rows) openText(db.cipher, row, SEALED);
+      return rows;
     },
 
     /** All of a run whose names begin with one of these. */
@@ -44,7 +45,8 @@ export function runEventRepository(db: Db) {
       const names = beginnings.map((name) => sql`substr(event, 1, ${name.length}) = ${name}`);
       const rows = await db.all<Frame>(sql`select seq, event, data from run_events
         where run_id = ${run_id} and (${join(names, ' or ')}) order by seq`);
-      return rows.map((row) => openText(db.cipher, row, SEALED));
+      for (const row of rows) openText(db.cipher, row, SEALED);
+      return rows;
     },
 
     /** 0 when nothing is logged. */

@@ -30,7 +30,7 @@ export interface ConfiguredKeys {
   readonly fallback_keys: readonly string[];
 }
 
-/** Seals as configured; undefined when nothing is. Throws an `Error` that says in one line what to change. */
+/** Seals as configured, and has tried it; undefined when nothing is. Throws an `Error` that says in one line what to change. */
 export async function sealerOf(
   { key, fallback_keys }: ConfiguredKeys,
   handlers: EncryptionHandlers,
@@ -40,9 +40,11 @@ export async function sealerOf(
   const keys = [...(given ? [given.current, ...(given.fallback ?? [])] : []), key, ...fallback_keys];
   const [current, ...fallback] = keys.filter((each) => each !== undefined);
   const ring = current === undefined ? undefined : keyRing(current, fallback);
-  return handlers.decrypt
+  const sealer = handlers.decrypt
     ? ownSealer(handlers, handlers.decrypt, ring, random)
     : ring && aesSealer(ring, random);
+  if (sealer) tryOut(sealer);
+  return sealer;
 }
 
 /** What an export of a project must be. Throws an `Error` that says what it is not. */
@@ -102,7 +104,7 @@ function bytes(name: string, given: unknown): Uint8Array {
 }
 
 /** Throws when what is sealed does not open again. */
-export function tryOut(sealer: Sealer): void {
+function tryOut(sealer: Sealer): void {
   const plain = new TextEncoder().encode('a try');
   const column = 'encryption.try';
   const again = sealer.open(sealer.mark, sealer.seal(plain, column), column);

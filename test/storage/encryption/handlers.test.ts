@@ -5,7 +5,6 @@ import {
   type EncryptionHandlers,
   handlersIn,
   sealerOf,
-  tryOut,
 } from '../../../src/storage/encryption/handlers.ts';
 import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
@@ -54,7 +53,7 @@ test('a project may encrypt as it likes, and is told whose value it is', async (
   const sealed = cipher?.sealJson('runs.kwargs', '{"a":1}') ?? '';
   expect(sealed).toMatch(/^"sealed:handlers:.+"$/);
   expect(cipher?.openJson('runs.kwargs', sealed)).toBe('{"a":1}');
-  expect(own.columns).toEqual(['runs.kwargs', 'runs.kwargs']);
+  expect(own.columns.slice(-2)).toEqual(['runs.kwargs', 'runs.kwargs']);
 });
 
 test('it opens what was sealed with a key before, while the key is there', async () => {
@@ -76,8 +75,9 @@ test('with decrypt alone a key takes over again', async () => {
 });
 
 test('what does not open is an error without the reason, which stays its cause', async () => {
-  const decrypt = () => {
-    throw new Error('the vault says no to key 4711');
+  const decrypt = (sealed: Uint8Array, { column }: EncryptionContext) => {
+    if (column === 'runs.error') throw new Error('the vault says no to key 4711');
+    return sealed;
   };
   const cipher = await cipherOf({ encrypt: (plain) => plain, decrypt });
   const sealed = cipher?.sealText('runs.error', 'x') ?? '';
@@ -100,6 +100,5 @@ test.each([
   ['encrypt must return a Uint8Array', { encrypt: async () => Buffer.of(), decrypt: () => Buffer.of() }],
   ['cannot be opened', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
 ])('handlers that do not work are found at the start: %s', async (reason, handlers) => {
-  const sealer = await sealerOf(NONE, handlersIn(handlers), entropy());
-  expect(() => sealer && tryOut(sealer)).toThrow(reason);
+  await expect(sealerOf(NONE, handlersIn(handlers), entropy())).rejects.toThrow(reason);
 });
