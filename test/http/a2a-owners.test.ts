@@ -24,6 +24,17 @@ test('a task is found by its owner alone, also where two call their contexts ali
   const reply = { message: { ...message, taskId: id } };
   expect((await rpc(BOB, 'SendMessage', reply)).error.code).toBe(-32001);
 
+  const subscriber = { taskId: id, id: 'x', url: 'https://receiver.example/' };
+  expect((await rpc(ALICE, 'CreateTaskPushNotificationConfig', subscriber)).result.id).toBe('x');
+  for (const verb of ['Create', 'Get', 'Delete']) {
+    const answer = await rpc(BOB, `${verb}TaskPushNotificationConfig`, subscriber);
+    expect([verb, answer.error?.code]).toEqual([verb, -32001]);
+  }
+  expect((await rpc(BOB, 'ListTaskPushNotificationConfigs', { taskId: id })).error.code).toBe(-32001);
+  expect((await rpc(ALICE, 'ListTaskPushNotificationConfigs', { taskId: id })).result.configs).toHaveLength(
+    1,
+  );
+
   const own = await rpc(BOB, 'SendMessage', { message: { ...message, messageId: 'm2' } });
   expect(own.result.task.contextId).toBe('diary');
   expect(JSON.stringify(own)).not.toContain(id);
