@@ -1,7 +1,6 @@
 import { type Part, Role, TaskState } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blocksOf, inProgram, NODE } from '../examples/blocks.ts';
 import { openApp } from '../support/app.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
@@ -167,10 +166,4 @@ test('the door can be closed', async () => {
   await using closed = await openApp({ graphs: ['chat'], http: { disable_a2a: true } });
   expect((await closed.post('/a2a/chat', {})).status).toBe(404);
   expect((await closed.get('/.well-known/agent-card.json')).status).toBe(404);
-});
-
-test('docs/a2a.md', async () => {
-  const [program] = blocksOf('docs/a2a.md').filter(({ language }) => language === 'js');
-  const said = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', url);
-  expect(said).toContain('You said: Hello!');
 });

@@ -42,6 +42,7 @@ test.each([
   ['a person is asked and answers', 6, [/"__interrupt__":/, /"tool":"send_email"/, /in the outbox/]],
   ['a run is cancelled', 7, [/"status":"interrupted"/]],
   ['a cron is made and triggered', 9, [/"tick":null[^}]*"outcome":"started"/]],
+  ['an agent for A2A clients', 10, [/"supportedInterfaces":/, /"state":"TASK_STATE_COMPLETED"[\s\S]*Sunday/]],
 ] as const)('%s', (_, index, patterns) => {
   for (const pattern of patterns) expect(outcomes[index]?.output).toMatch(pattern);
 });
@@ -63,10 +64,16 @@ test('the approved e-mail lies in the outbox, as it was changed', async () => {
 });
 
 test('the JavaScript client', async () => {
-  const output = await inProgram(NODE, ['--input-type=module'], only('js', /new Client/), server.url);
+  const output = await inProgram(NODE, ['--input-type=module'], only('js', /new Client\(/), server.url);
 
   expect(output).toMatch(/time-off\.md says under "Time off: Carry-over"/);
   expect(output).toMatch(/The thread holds 4 messages\.$/m);
+});
+
+test('the A2A client', async () => {
+  const output = await inProgram(NODE, ['--input-type=module'], only('js', /a2a-js/), server.url);
+
+  expect(output).toMatch(/Sunday/);
 });
 
 test('RemoteGraph', async () => {

@@ -54,10 +54,12 @@ test('without a name the root has the default, else the only assistant, else it 
 
 test('its form is that of the version asked for; without one, both generations read it', async () => {
   const { body: modern } = await server.get(CARD, OF_1_0);
+  const { assistant_id } = (await server.post('/assistants/search', { graph_id: 'chat' })).body[0];
+  const url = `http://localhost:80/a2a/${assistant_id}`;
   expect(modern.supportedInterfaces).toEqual([
-    { url: 'http://localhost:80/a2a/' + idIn(modern), protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-    { url: 'http://localhost:80/a2a/' + idIn(modern), protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-    { url: 'http://localhost:80/a2a/' + idIn(modern), protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
   ]);
   for (const old of ['url', 'preferredTransport', 'protocolVersion', 'additionalInterfaces', 'security']) {
     expect(modern).not.toHaveProperty(old);
@@ -70,7 +72,7 @@ test('its form is that of the version asked for; without one, both generations r
   for (const headers of [{}, { 'a2a-version': '0.3' }, { 'a2a-version': '0.3.0' }]) {
     const { body } = await server.get(CARD, headers);
     expect(body).toMatchObject({
-      url: modern.supportedInterfaces[0].url,
+      url,
       preferredTransport: 'JSONRPC',
       protocolVersion: '0.3.0',
       supportedInterfaces: modern.supportedInterfaces,
@@ -79,10 +81,6 @@ test('its form is that of the version asked for; without one, both generations r
   const { status, body } = await server.get(CARD, { 'a2a-version': '2.0' });
   expect([status, body.error.code]).toEqual([400, -32009]);
 });
-
-function idIn(card: { supportedInterfaces: { url: string }[] }): string {
-  return card.supportedInterfaces[0]?.url.split('/').at(-1) ?? '';
-}
 
 test('it says what the assistant is and takes', async () => {
   const { body: card } = await server.get(CARD, OF_1_0);

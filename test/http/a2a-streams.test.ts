@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { A2A_FOLDER as folder, message } from '../support/a2a.ts';
 import { askingForTokens, nextOf, taskEvents, textOf, tokensOf } from '../support/a2a-events.ts';
 import { openApp } from '../support/app.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { project } from '../support/project.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
 let http: HttpClient;
 
 beforeAll(async () => {
-  server = await openApp({ graphs: ['tokens', 'sleeper', 'fails'] });
+  server = await openApp({ folder, graphs: ['tokens', 'sleeper', 'fails', 'says'] });
   http = httpClient((await server.app.listen()).url);
 });
 
@@ -42,6 +44,24 @@ test('a stream has the task, its work, each piece once with the end marked, and 
   expect(pieces.findIndex(({ value }) => value.lastChunk)).toBe(pieces.length - 1);
   expect(new Set(pieces.map(({ value }) => value.artifact.artifactId)).size).toBe(1);
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+});
+
+test('what a graph shows is heard before the graph goes on', async () => {
+  await using place = await project({});
+  const shows = [{ artifact: { id: 'first', parts: [{ text: 'Here it is.' }] } }];
+  const waits_for = place.path('seen');
+  const said = message({ shows, waits_for, answer: 'Done.' });
+  const events = await stream('says', 'SendStreamingMessage', { message: said });
+  const [, , shown] = await nextOf(events, 3);
+  expect(shown?.value).toMatchObject({ artifact: { artifactId: 'first', parts: [{ text: 'Here it is.' }] } });
+  await place.write({ seen: '' });
+  const rest = (await Array.fromAsync(events)).map(({ value }) => value);
+  expect(rest.find(({ artifact }) => artifact?.artifactId === 'first')).toMatchObject({
+    artifact: { parts: [{ text: '' }] },
+    append: true,
+    lastChunk: true,
+  });
+  expect(rest.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
 test('who was cut off goes on after the last event, without a gap and without one twice', async () => {

@@ -18,12 +18,12 @@ export function payloadsOf(row: A2aTaskRow, frame: Frame, pieces: Pieces): Paylo
   if (frame.event === 'metadata') return [working(row, undefined)];
   if (frame.event === 'messages')
     return streamedIn(frame)
-      .flatMap((piece) => pieces.add(piece))
+      .map((piece) => pieces.add(piece))
       .map(asUpdate(row));
   const { status, piece } = saidIn(frame);
   return [
     ...(status === undefined ? [] : [working(row, status, frame.seq)]),
-    ...(piece ? pieces.addShown(piece).map(asUpdate(row)) : []),
+    ...(piece ? [asUpdate(row)(pieces.addShown(piece))] : []),
   ];
 }
 

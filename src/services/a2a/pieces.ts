@@ -1,37 +1,46 @@
 import { Artifact } from '@a2a-js/sdk';
-import { type ShownPiece, withPiece } from './shown-artifacts.ts';
+import { textPart } from './parts.ts';
+import { type ShownPiece, type StreamedPiece, withPiece } from './shown-artifacts.ts';
 
-/** The artifacts as a client knows them. The newest piece of each is held back until it is known whether it is the last. */
+/** The artifacts as a client knows them. */
 export class Pieces {
   #told: Artifact[] = [];
-  readonly #held = new Map<string, ShownPiece>();
+  /** Ids of those that may go on. */
+  readonly #open = new Set<string>();
 
-  add(artifact: Artifact): ShownPiece[] {
-    const append = this.#told.some(({ artifactId }) => artifactId === artifact.artifactId);
-    return this.addShown({ artifact, append, lastChunk: false });
+  add({ artifact, isWhole }: StreamedPiece): ShownPiece {
+    const isKnown = this.#told.some(({ artifactId }) => artifactId === artifact.artifactId);
+    return this.addShown({ artifact, append: isKnown && !isWhole, lastChunk: isWhole });
   }
 
-  addShown(piece: ShownPiece): ShownPiece[] {
+  addShown(piece: ShownPiece): ShownPiece {
     this.#told = withPiece(this.#told, piece);
     const { artifactId } = piece.artifact;
-    const before = this.#held.get(artifactId);
-    if (piece.lastChunk) this.#held.delete(artifactId);
-    else this.#held.set(artifactId, piece);
-    return [...(before ? [before] : []), ...(piece.lastChunk ? [piece] : [])];
+    if (piece.lastChunk) this.#open.delete(artifactId);
+    else this.#open.add(artifactId);
+    return piece;
   }
 
-  /** Each so far as one piece, without what is held back. */
+  /** Each so far as one piece. */
   whole(): ShownPiece[] {
-    return this.#told.flatMap((artifact) => {
-      const held = this.#held.get(artifact.artifactId);
-      if (held && !held.append) return [];
-      const text = withoutEnd(artifact, held);
-      return [{ artifact: text, append: false, lastChunk: held === undefined }];
-    });
+    return this.#told.map((artifact) => ({
+      artifact,
+      append: false,
+      lastChunk: !this.#open.has(artifact.artifactId),
+    }));
   }
 
+  /**
+   * The ends of those that were not known to be the last pieces when they came. A piece that waited for the next one
+   * to come, to say that, would be late by as long as a graph goes on.
+   */
   ends(): ShownPiece[] {
-    return [...this.#held.values()].map((piece) => ({ ...piece, lastChunk: true }));
+    const open = this.#told.filter(({ artifactId }) => this.#open.has(artifactId));
+    return open.map((artifact) => {
+      const isText = artifact.parts.at(-1)?.content?.$case === 'text';
+      if (!isText) return { artifact, append: false, lastChunk: true };
+      return { artifact: { ...artifact, parts: [textPart('')] }, append: true, lastChunk: true };
+    });
   }
 
   hasTold(artifact: Artifact): boolean {
@@ -39,15 +48,4 @@ export class Pieces {
     const parts = (each: Artifact) => JSON.stringify((Artifact.toJSON(each) as { parts?: unknown }).parts);
     return told !== undefined && parts(told) === parts(artifact);
   }
-}
-
-function withoutEnd(artifact: Artifact, held: ShownPiece | undefined): Artifact {
-  const end = held?.artifact.parts.at(0)?.content;
-  const last = artifact.parts.at(-1);
-  if (end?.$case !== 'text' || last?.content?.$case !== 'text') return artifact;
-  const value = last.content.value.slice(0, last.content.value.length - end.value.length);
-  return {
-    ...artifact,
-    parts: [...artifact.parts.slice(0, -1), { ...last, content: { $case: 'text', value } }],
-  };
 }

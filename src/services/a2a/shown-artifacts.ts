@@ -27,13 +27,21 @@ export function saidIn({ event, data }: Frame): { status?: string; piece?: Shown
   };
 }
 
-/** What a model says in a frame: a token, or a whole message that was not streamed. */
-export function streamedIn({ event, data }: Frame): Artifact[] {
+/** What a model says. */
+export interface StreamedPiece {
+  readonly artifact: Artifact;
+  /** A message that was not streamed; else a token of one. */
+  readonly isWhole: boolean;
+}
+
+/** What a model says in a frame. */
+export function streamedIn({ event, data }: Frame): StreamedPiece[] {
   if (event !== 'messages') return [];
   const [message] = JSON.parse(data) as unknown[];
   if (!isMessage(message) || !isFromAi(message) || typeof message['id'] !== 'string') return [];
   const parts = partsOf(message.content);
-  return parts.length === 0 ? [] : [answerArtifact(message['id'], parts)];
+  if (parts.length === 0) return [];
+  return [{ artifact: answerArtifact(message['id'], parts), isWhole: message.type === 'ai' }];
 }
 
 /** The artifacts after another piece of one of them. */
@@ -68,7 +76,8 @@ export async function shownArtifacts(
       .catch(unlessGone);
     for await (const frame of frames ?? []) {
       if (frame.event === 'metadata') streamed = [];
-      for (const artifact of streamedIn(frame)) streamed = withPiece(streamed, { artifact, append: true });
+      for (const { artifact, isWhole } of streamedIn(frame))
+        streamed = withPiece(streamed, { artifact, append: !isWhole });
       const { piece } = saidIn(frame);
       if (piece) shown = withPiece(shown, piece);
     }

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pythonWith } from '../support/python.ts';
+import { blocksOf, callsOf, inProgram, inShell, NODE } from './blocks.ts';
+import { type Started, started } from './started.ts';
+
+const PYTHON = pythonWith('a2a.client');
+const BLOCKS = blocksOf('docs/a2a.md');
+const [CARD = '', TASK = '', GUEST = ''] = callsOf('docs/a2a.md');
+let server: Started;
+
+beforeAll(async () => {
+  server = await started('npm start');
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+test('docs/a2a.md, curl', async () => {
+  const [card, task] = await inShell([CARD, TASK], server.url);
+
+  expect(card).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(card?.output).toMatch(/"supportedInterfaces":[\s\S]*"state":"TASK_STATE_COMPLETED"[\s\S]*Sunday/);
+  expect(task).toMatchObject({ statuses: [200, 200, 200, 200], complaints: '' });
+  expect(task?.output).toMatch(/TASK_STATE_COMPLETED[\s\S]*in the outbox[\s\S]*"totalSize":2/);
+});
+
+test('docs/a2a.md, JavaScript', async () => {
+  const [program] = BLOCKS.filter(({ language }) => language === 'js');
+  const said = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', server.url);
+  expect(said).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
+});
+
+test.runIf(PYTHON)('docs/a2a.md, Python', async () => {
+  const [program] = BLOCKS.filter(({ language }) => language === 'python');
+  const said = await inProgram(PYTHON ?? '', ['-'], program?.text ?? '', server.url);
+  expect(said).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
+});
+
+test('an agent calls another one, asks what it asks, and hands on the answer', async () => {
+  const [start] = BLOCKS.filter(({ text }) => text.startsWith('npm start'));
+  await using agents = await started(start?.text ?? '');
+  const [told] = await inShell([GUEST], agents.url);
+
+  expect(told).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(told?.output).toMatch(/TASK_STATE_WORKING.*"Looking for a free table"/);
+  expect(told?.output).toMatch(/"text":"A table for 4 is reserved\."/);
+  const list = async (agent: string) =>
+    (await fetch(`${agents.url}/a2a/${agent}/tasks`)).json() as Promise<{ tasks: { status: object }[] }>;
+  for (const agent of ['concierge', 'tables']) {
+    expect((await list(agent)).tasks).toMatchObject([{ status: { state: 'TASK_STATE_COMPLETED' } }]);
+  }
+});
