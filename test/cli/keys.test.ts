@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
@@ -24,6 +26,18 @@ test('a key is shown once, listed without itself, and revoked', async () => {
     code: 1,
     stderr: expect.stringContaining('revoked before'),
   });
+});
+
+test('a key is not in the database', async () => {
+  await using folder = await project(CONFIG);
+  const { stdout } = await agentServer(['keys', 'create', '--name', 'backend'], { cwd: folder.root });
+  const data = folder.path('.agent-server');
+  const files = await readdir(data);
+  expect(files).toContain('server.db');
+  for (const file of files) {
+    const content = await readFile(join(data, file)).catch(() => Buffer.alloc(0));
+    expect([file, content.includes(stdout.trim())]).toEqual([file, false]);
+  }
 });
 
 test.each([
