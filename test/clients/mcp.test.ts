@@ -17,7 +17,12 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** Of the newest revision, or of 2025-11-25, as the client takes it without being told. */
-async function connected(era: 'modern' | 'legacy', path = '/mcp', answer?: (message: string) => object) {
+async function connected(
+  era: 'modern' | 'legacy',
+  path = '/mcp',
+  answer?: (message: string) => object,
+  at = url,
+) {
   const client = new Client(
     { name: 'test', version: '1' },
     {
@@ -31,7 +36,7 @@ async function connected(era: 'modern' | 'legacy', path = '/mcp', answer?: (mess
       content: answer(params.message) as Record<string, string>,
     }));
   }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}${path}`)));
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${at}${path}`)));
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
@@ -142,6 +147,15 @@ test('an assistant has an address of its own with one tool', async () => {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(['Only_one']);
   await expect(client.callTool({ name: 'echo', arguments: {} })).rejects.toThrow('Unknown tool: echo');
+});
+
+test('a server that stops lets its listeners go', async () => {
+  const stopping = await openApp({ graphs: ['zod-state'] });
+  const { url: its } = await stopping.app.listen();
+  await using client = await connected('modern', '/mcp', undefined, its);
+  const subscription = await client.listen({ toolsListChanged: true });
+  await stopping[Symbol.asyncDispose]();
+  await subscription.close();
 });
 
 test('a listener hears that an assistant came', async () => {

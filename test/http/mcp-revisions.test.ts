@@ -48,6 +48,19 @@ test('what a message says of itself must be true', async () => {
   });
 });
 
+test('a batch of 2025-03-26 is answered in full', async () => {
+  const call = { name: 'zod-state', arguments: { topic: 'sea' } };
+  const batch = [
+    { jsonrpc: '2.0', id: 1, method: 'ping' },
+    { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call },
+  ];
+  const { status, text } = await server.post('/mcp', batch);
+  const answers = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data as string));
+  expect(status).toBe(200);
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
+  expect(answers.find(({ id }) => id === 2).result.structuredContent.topic).toBe('sea');
+});
+
 test('tools come a hundred at a time, in the order of their names', async () => {
   const names = Array.from({ length: 150 }, (_, i) => `Tool_${String(i).padStart(3, '0')}`);
   for (const name of names) await server.post('/assistants', { graph_id: 'zod-state', name });

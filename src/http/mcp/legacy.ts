@@ -41,7 +41,9 @@ export function legacyDoor(parts: LegacyParts) {
     const transport = new WebStandardStreamableHTTPServerTransport();
     const server = await mcpServer(parts, { ...caller, openCall }, request);
     await server.connect(transport);
-    const response = await jsonWhereItCan(await transport.handleRequest(request));
+    const stream = await transport.handleRequest(request);
+    // A batch, of 2025-03-26, has several answers.
+    const response = Array.isArray(message) ? stream : await jsonWhereItCan(stream);
     const isFirst = isObject(message) && message['method'] === 'initialize';
     if (isFirst && parts.cancel_on_disconnect) response.headers.set(SESSION, parts.ids.uuid4());
     return response;
