@@ -27,8 +27,8 @@ export const RunExplanation = z.object({
   /** How often it was started, 1 for the first; null once it has ended. */
   attempt: z.int().nullable(),
   max_attempts: z.int(),
-  /** Why there is more than one attempt. */
-  retry_reason: z.enum(['worker lost', 'storage failed', 'server stopped']).nullable(),
+  /** Why there is more than one attempt; `unreadable`: a server took it that lacks the key it is encrypted with. */
+  retry_reason: z.enum(['worker lost', 'storage failed', 'server stopped', 'unreadable']).nullable(),
   /** A cancel that its worker has not followed yet. */
   cancel_action: CancelAction.nullable(),
   started_at: Timestamp.nullable(),

@@ -19,6 +19,7 @@ const BECAUSE: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
   'storage failed': 'because storage failed during the last one',
   'server stopped': 'because the server stopped during the last one, which is not counted',
+  unreadable: 'because a server took it that lacks the key it is encrypted with',
 };
 
 export type RunExplainService = ReturnType<typeof runExplain>;

@@ -1,10 +1,10 @@
 import type { Run } from '../../schemas/runs.ts';
 import type { Db, Transaction } from '../db.ts';
-import { runOf } from '../run-row.ts';
 import { type DialectSql, list, raw, sql } from '../sql.ts';
 import { openThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
 import type { Lease } from './lease.ts';
+import { putOff, readable, type Started } from './put-off.ts';
 
 export interface Claim {
   readonly worker_id: string;
@@ -24,8 +24,6 @@ export interface ClaimedRun {
 }
 
 type Taken = { run_id: string; thread_id: string; attempt: number };
-/** Here `attempt` counts every start, also those that the queue did not charge. */
-type Started = Run & { attempt: number };
 
 /** Rows that another worker is taking right now are passed over; SQLite has one writer and no such words. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
@@ -43,36 +41,32 @@ export function claim(db: Db, { worker_id, token, limit }: Claim): Promise<Claim
         order by not_before, seq limit ${limit} ${SKIP_LOCKED}
       ) returning run_id, thread_id, attempt`);
     if (taken.length === 0) return [];
-    const started = await start(tx, taken);
+    const { runs: started, sealed } = readable(tx, await start(tx, taken));
+    await putOff(tx, sealed);
     const first = started.filter((run) => run.attempt === 1 && run.kwargs['temporary'] !== true);
     await openThreadLog(
       tx,
       first.map((run) => run.run_id),
     );
     const runs = new Map(started.map((run) => [run.run_id, run]));
-    await dropStrays(tx, taken, runs);
+    await dropStrays(tx, taken, [...runs.keys(), ...sealed]);
     const found = taken.filter((row) => runs.has(row.run_id));
     return Promise.all(found.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Started)));
   });
 }
 
-async function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
-  const rows = await tx.all<Started>(sql`
+function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
+  return tx.all<Started>(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
       attempt = attempt + 1
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
       attempt`);
-  return rows.map((row) => runOf(tx.cipher, row));
 }
 
 /** A place in the queue whose run is gone must not keep the others waiting: nothing will ever come of it. */
-async function dropStrays(
-  tx: Transaction,
-  taken: Taken[],
-  runs: ReadonlyMap<string, Started>,
-): Promise<void> {
-  const strays = taken.filter((row) => !runs.has(row.run_id)).map((row) => row.run_id);
+async function dropStrays(tx: Transaction, taken: Taken[], found: readonly string[]): Promise<void> {
+  const strays = taken.filter((row) => !found.includes(row.run_id)).map((row) => row.run_id);
   if (strays.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(strays)}`);
 }
 

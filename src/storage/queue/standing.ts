@@ -8,7 +8,7 @@ import { NOW } from '../time.ts';
 import type { QueueRow } from './cancel.ts';
 
 /** Why a run that was started before is not running any more, or not under its first lease. */
-export type RetryReason = 'worker lost' | 'storage failed' | 'server stopped';
+export type RetryReason = 'worker lost' | 'storage failed' | 'server stopped' | 'unreadable';
 
 /** Where a run is in the queue, as storage knows it. */
 export interface QueueStanding {

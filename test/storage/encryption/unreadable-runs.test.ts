@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { RUN_ERROR } from '../../../src/storage/run-row.ts';
+import { runRepository } from '../../../src/storage/runs.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { describeEncrypted } from '../../support/databases.ts';
+import { queueStory } from '../../support/queued-runs.ts';
+
+describeEncrypted('a run that cannot be read', (open) => {
+  test('is put off, and the others go on', async () => {
+    await using db = await open();
+    const { queue, add, claimed, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const sealed = await add(thread_id);
+    const other = await add(randomUUID());
+    const kwargs = await db.get<{ kwargs: string }>(sql`select kwargs from runs where run_id = ${sealed}`);
+    const moved = db.cipher.sealJson(RUN_ERROR, '{}');
+    await db.run(sql`update runs set kwargs = ${moved} where run_id = ${sealed}`);
+
+    expect(await claimed()).toEqual([other]);
+    expect(await claimed()).toEqual([]);
+    expect(await statusOf(sealed)).toBe('pending');
+    expect(await queue.standing(sealed)).toMatchObject({
+      state: 'ready',
+      attempt: 0,
+      retry_reason: 'unreadable',
+    });
+    expect(await queue.times(sealed)).toMatchObject({ started_at: null, error: null });
+
+    await db.run(sql`update runs set kwargs = ${kwargs?.kwargs ?? null} where run_id = ${sealed}`);
+    await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z' where run_id = ${sealed}`);
+    expect(await claimed()).toEqual([sealed]);
+    expect(await runRepository(db).get(thread_id, sealed)).toMatchObject({ status: 'running' });
+  });
+});
