@@ -10,7 +10,7 @@ export interface EventBus {
   /** Something waits to be sent to others. */
   outbox(): void;
   /** The run of an A2A task ended. */
-  task(): void;
+  task(run_id: string): void;
   /** The log of a run, or of a thread, has news. */
   hint(id: string): void;
   /** A run that executes was cancelled or deleted. */
@@ -18,7 +18,7 @@ export interface EventBus {
   onWake(listener: () => void): Disposable;
   onScheduled(listener: () => void): Disposable;
   onOutbox(listener: () => void): Disposable;
-  onTask(listener: () => void): Disposable;
+  onTask(listener: (run_id: string) => void): Disposable;
   onHint(id: string, listener: () => void): Disposable;
   onControl(listener: (run_id: string) => void): Disposable;
 }

@@ -5,7 +5,7 @@ export function memoryBus(): EventBus {
   const wakes = new Set<() => void>();
   const schedules = new Set<() => void>();
   const outboxes = new Set<() => void>();
-  const tasks = new Set<() => void>();
+  const tasks = new Set<(run_id: string) => void>();
   const controls = new Set<(run_id: string) => void>();
   const hints = new Map<string, Set<() => void>>();
   return {
@@ -18,8 +18,8 @@ export function memoryBus(): EventBus {
     outbox() {
       for (const listener of outboxes) listener();
     },
-    task() {
-      for (const listener of tasks) listener();
+    task(run_id) {
+      for (const listener of tasks) listener(run_id);
     },
     hint(run_id) {
       for (const listener of hints.get(run_id) ?? []) listener();

@@ -88,27 +88,20 @@ export function a2aTaskRepository(db: Db) {
       return Number(row?.total ?? 0);
     },
 
-    /** The first ones whose run has ended, and what that means is not known yet; those behind `after`. */
-    async unsettled(after: string | undefined, limit: number): Promise<A2aTaskRow[]> {
-      const behind = after === undefined ? undefined : sql`t.task_id > ${after}`;
-      const wanted = all([raw('t.state is null'), raw(`r.status not in ('pending', 'running')`), behind]);
-      const rows = await db.all<StoredRow>(
-        sql`select ${COLUMNS} from ${FROM} where ${wanted} order by t.task_id limit ${limit}`,
-      );
+    /** The first ones whose run has ended, and what that means is not known yet; with runs behind `after`. */
+    unsettled: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+      page(db, [raw('t.state is null'), HAS_ENDED], after, limit),
+
+    /** The same of some runs, however many others there are. */
+    async unsettledOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
+      const wanted = all([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
+      const rows = await db.all<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return rows.map((row) => rowOf(db.cipher, row));
     },
 
     /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
-    async overtaken(after: string | undefined, limit: number): Promise<A2aTaskRow[]> {
-      const behind = after === undefined ? undefined : sql`t.task_id > ${after}`;
-      const is_told = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
-      const is_over = raw(`h.state_updated_at > ${AT}`);
-      const wanted = all([raw(`t.${WAITS}`), is_told, is_over, behind]);
-      const rows = await db.all<StoredRow>(sql`
-        select ${COLUMNS} from ${FROM} join threads h on h.thread_id = t.thread_id
-        where ${wanted} order by t.task_id limit ${limit}`);
-      return rows.map((row) => rowOf(db.cipher, row));
-    },
+    overtaken: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+      page(db, [raw(`t.${WAITS}`), IS_TOLD, IS_OVERTAKEN], after, limit),
 
     turns: (task_id: string): Promise<A2aTurn[]> => turnsOf(db, task_id),
 
@@ -146,6 +139,25 @@ export function a2aTaskRepository(db: Db) {
       return { checkpoint_id, is_newest: later === undefined, written };
     },
   };
+}
+
+const HAS_ENDED = raw(`r.status not in ('pending', 'running')`);
+const IS_TOLD = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
+const IS_OVERTAKEN = raw(
+  `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
+);
+
+/** By the run, of which each task has one. */
+async function page(
+  db: Db,
+  conditions: readonly Sql[],
+  after: string | undefined,
+  limit: number,
+): Promise<A2aTaskRow[]> {
+  const behind = after === undefined ? undefined : sql`t.run_id > ${after}`;
+  const rows = await db.all<StoredRow>(sql`
+    select ${COLUMNS} from ${FROM} where ${all([...conditions, behind])} order by t.run_id limit ${limit}`);
+  return rows.map((row) => rowOf(db.cipher, row));
 }
 
 type Versions = Readonly<Record<string, string | number>>;

@@ -6,7 +6,7 @@ import { Loop } from './loop.ts';
 import { isInfrastructure } from './run-error.ts';
 
 export interface TaskSettling {
-  readonly tasks: Pick<A2aTaskRepository, 'unsettled' | 'overtaken'>;
+  readonly tasks: Pick<A2aTaskRepository, 'unsettled' | 'unsettledOf' | 'overtaken'>;
   /** Finds out what became of a task whose run has ended, keeps it and tells its subscribers. */
   readonly settle: (row: A2aTaskRow) => Promise<unknown>;
   readonly clock: Clock;
@@ -22,12 +22,20 @@ const OVERTAKEN_MS = 60_000;
 /** Of a task that cannot be read, such as one whose graph does not load. */
 const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
 
+export interface TaskSettler {
+  readonly loop: Loop;
+  /** The run of a task has ended here. */
+  ended(run_id: string): void;
+}
+
 /**
  * Finds out what became of tasks whose run has ended, also when nobody asks: their subscribers are told, and what they
- * showed by events is kept before the log of the run goes. The task's own row says that it is yet to be done.
+ * showed by events is kept before the log of the run goes. The task's own row says that it is yet to be done; to look
+ * through all of them for each run that ends would cost more the more of them wait.
  */
-export function a2aTaskLoop({ tasks, settle, clock, logger }: TaskSettling): Loop {
+export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): TaskSettler {
   const failing = new Map<string, { times: number; until: number }>();
+  const news = new Set<string>();
 
   async function attempt(row: A2aTaskRow): Promise<void> {
     const { task_id, run_id } = row;
@@ -53,25 +61,37 @@ export function a2aTaskLoop({ tasks, settle, clock, logger }: TaskSettling): Loo
   async function attemptAll(find: typeof tasks.unsettled): Promise<Set<string>> {
     const run_ids = new Set<string>();
     for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
-      page = await find(page?.at(-1)?.task_id, BATCH);
+      page = await find(page?.at(-1)?.run_id, BATCH);
       for (const { run_id } of page) run_ids.add(run_id);
       await Promise.all(page.map(attempt));
     }
     return run_ids;
   }
 
-  let look_at = clock.monotonic();
-  return new Loop({
-    name: 'tasks',
-    logger,
-    async tick() {
+  let [poll_at, look_at] = [clock.monotonic(), clock.monotonic()];
+  async function tick(): Promise<number> {
+    const run_ids = [...news].slice(0, BATCH);
+    for (const run_id of run_ids) news.delete(run_id);
+    if (run_ids.length > 0) await Promise.all((await tasks.unsettledOf(run_ids)).map(attempt));
+    if (news.size > 0) return 0;
+    if (clock.monotonic() >= poll_at) {
+      poll_at = clock.monotonic() + POLL_MS;
       const unsettled = await attemptAll(tasks.unsettled);
       for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
-      if (clock.monotonic() >= look_at) {
-        look_at = clock.monotonic() + OVERTAKEN_MS;
-        await attemptAll(tasks.overtaken);
-      }
-      return POLL_MS;
+    }
+    if (clock.monotonic() >= look_at) {
+      look_at = clock.monotonic() + OVERTAKEN_MS;
+      await attemptAll(tasks.overtaken);
+    }
+    return Math.max(0, poll_at - clock.monotonic());
+  }
+
+  const loop = new Loop({ name: 'tasks', tick, logger });
+  return {
+    loop,
+    ended(run_id) {
+      news.add(run_id);
+      loop.poke();
     },
-  });
+  };
 }

@@ -9,7 +9,7 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
-import { a2aTaskLoop, type TaskSettling } from './a2a-tasks.ts';
+import { a2aTaskSettler, type TaskSettling } from './a2a-tasks.ts';
 import { cronLoop } from './crons.ts';
 import { dueRunsLoop } from './due-runs.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
@@ -81,13 +81,13 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   });
   const dueRuns = dueRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
-  const tasks = a2aTaskLoop({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
+  const tasks = a2aTaskSettler({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
     reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
     dueRuns,
     ...(crons ? [crons] : []),
-    tasks,
+    tasks.loop,
     retentionLoop({ sweeps: deps.sweeps, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
@@ -99,7 +99,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       dueRuns.poke();
       crons?.poke();
     }),
-    deps.bus.onTask(() => tasks.poke()),
+    deps.bus.onTask(tasks.ended),
   ];
 
   return {

@@ -169,7 +169,7 @@ async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<Th
 
 function announce(
   { bus }: AttemptDeps,
-  { writer, kwargs }: Attempt,
+  { claimed, writer, kwargs }: Attempt,
   batch: Batch,
   finished: Extract<Finished, { outcome: 'finished' }>,
 ): void {
@@ -178,7 +178,7 @@ function announce(
   writer.showEnd(END_EVENT, data);
   if (finished.promoted) bus.wake();
   if (kwargs.webhook !== null) bus.outbox();
-  if (isOfTask(kwargs)) bus.task();
+  if (isOfTask(kwargs)) bus.task(claimed.lease.run_id);
 }
 
 function isOfTask({ config }: RunKwargs): boolean {

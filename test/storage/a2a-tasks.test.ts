@@ -68,8 +68,9 @@ describeEachStorage('tasks of A2A', (open) => {
     for (const id of ids.slice(1)) await set(id, 'success');
     await settle(ids[2] as string, COMPLETED);
     const first = await tasks.unsettled(undefined, 1);
-    const rest = await tasks.unsettled(first[0]?.task_id, 10);
+    const rest = await tasks.unsettled(first[0]?.run_id, 10);
     expect([...first, ...rest].map(({ task_id }) => task_id)).toEqual([ids[1], ids[3]]);
+    expect((await tasks.unsettledOf(ids.slice(0, 2))).map(({ task_id }) => task_id)).toEqual([ids[1]]);
   });
 
   test('that wait and are told of are looked at when their thread went on otherwise', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { a2aTaskLoop } from '../../src/workers/a2a-tasks.ts';
+import { a2aTaskSettler } from '../../src/workers/a2a-tasks.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { COMPLETED, taskStory } from '../support/stored-tasks.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,7 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
     const log: LogLine[] = [];
     let now_ms = 0;
     let tries = 0;
-    const loop = a2aTaskLoop({
+    const { loop, ended } = a2aTaskSettler({
       tasks,
       async settle(row) {
         if (row.task_id !== broken) return tasks.settle({ row, end: COMPLETED, tell: undefined });
@@ -32,7 +32,7 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
 
     const late = await add();
     await set(late, 'success');
-    loop.poke();
+    ended(late);
     await until('another one is settled', async () => (await unsettled()).length === 1);
     expect(tries).toBe(1);
 

@@ -1,12 +1,12 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Lazy } from '../../core/lazy.ts';
 import type { A2aDoor } from './door.ts';
 import type { PushAnswers, RestAnswers, RestRequest } from './rest.ts';
 
-type Typed = Pick<RestRequest, never> & {
+interface Typed {
   Params: RestRequest['params'];
   Querystring: RestRequest['query'];
-};
+}
 
 /** The addresses of HTTP+JSON of protocol 1.0 (specification §11). */
 export function restRoutes(server: FastifyInstance, door: Lazy<A2aDoor>): void {
@@ -16,10 +16,9 @@ export function restRoutes(server: FastifyInstance, door: Lazy<A2aDoor>): void {
   const subscribers = `${task}/pushNotificationConfigs`;
   const run = { config: { scope: 'run' as const }, schema: {} };
   const read = { config: { scope: 'read' as const }, schema: {} };
-  const by = (name: keyof RestAnswers | keyof PushAnswers) =>
-    async function answer(request: RestRequest, reply: Parameters<RestAnswers['send']>[1]) {
-      return (await door())[name](request, reply);
-    };
+  const by =
+    (name: keyof RestAnswers | keyof PushAnswers) => async (request: RestRequest, reply: FastifyReply) =>
+      (await door())[name](request, reply);
 
   server.post<Typed>(`${agent}/message::send`, run, by('send'));
   server.post<Typed>(`${agent}/message::stream`, run, by('stream'));

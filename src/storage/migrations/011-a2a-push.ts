@@ -17,7 +17,7 @@ create table a2a_push_configs (
 
 alter table a2a_turns add column is_kept integer not null default 1;
 create index a2a_turns_unkept on a2a_turns (run_id) where is_kept = 0;
-create index a2a_tasks_unsettled on a2a_tasks (task_id) where state is null;
-create index a2a_tasks_waiting on a2a_tasks (task_id)
+create index a2a_tasks_unsettled on a2a_tasks (run_id) where state is null;
+create index a2a_tasks_waiting on a2a_tasks (run_id)
   where state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED');
 `;
