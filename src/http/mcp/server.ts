@@ -1,14 +1,13 @@
 import {
   type CallToolResult,
-  McpServer,
+  type McpServer,
   ProtocolError,
   ProtocolErrorCode,
-  type RequestStateCodec,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { ServerError } from '../../core/errors.ts';
-import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
+import { inWordsOfMcp } from './errors.ts';
+import { newServer } from './new-server.ts';
 import { type RegisterMcp, registerOwn } from './own-tools.ts';
 import { pendingCalls } from './pending-call.ts';
 import { type Caller, callTool, type ToolCallParts } from './tool-call.ts';
@@ -20,8 +19,6 @@ export interface McpParts extends ToolCallParts {
 }
 
 const PAGE = 100;
-/** How long a client may keep the list of tools; it is told of changes where it listens. */
-const LIST_TTL_MS = 60_000;
 
 /**
  * The server of one request: assistants as the tools of who calls, and what the project registers itself. It keeps
@@ -72,19 +69,6 @@ export async function mcpServer(parts: McpParts, caller: Caller, request: Reques
   return mcp;
 }
 
-/** What nobody foresaw is logged, and told to nobody: the library would send its text. */
-async function inWordsOfMcp<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error;
-    if (error instanceof ServerError)
-      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
-    logger.error('a request of MCP failed', { error });
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error');
-  }
-}
-
 /** Undefined where there is none of that name for who calls. */
 async function toolNamed(
   { mcp }: McpParts,
@@ -93,41 +77,6 @@ async function toolNamed(
 ): Promise<AssistantTool | undefined> {
   const tool = await mcp.find(actor, name);
   return assistant_id === undefined || tool?.assistant.assistant_id === assistant_id ? tool : undefined;
-}
-
-/** With the schema of the tool that is called, by which the library compares the headers of a call with its arguments. */
-class CallServer extends McpServer {
-  readonly #tool: AssistantTool | undefined;
-
-  constructor(tool: AssistantTool | undefined, ...like: ConstructorParameters<typeof McpServer>) {
-    super(...like);
-    this.#tool = tool;
-  }
-
-  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return super.toolInputSchemaJson(name) ?? this.#tool?.schemas.input;
-  }
-}
-
-function newServer(
-  version: string,
-  { verify }: Pick<RequestStateCodec, 'verify'>,
-  tool: AssistantTool | undefined,
-): McpServer {
-  return new CallServer(
-    tool,
-    { name: 'agent-server', title: 'Agent Server', version },
-    {
-      capabilities: { logging: {} },
-      cacheHints: {
-        'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
-        'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
-      },
-      requestState: { verify },
-      // Clients of the older revisions keep no channel on which they could be asked.
-      inputRequired: { legacyShim: false },
-    },
-  );
 }
 
 async function listed(
