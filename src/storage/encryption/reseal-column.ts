@@ -11,8 +11,15 @@ export interface SealedColumn {
   readonly form: SealedForm;
 }
 
-/** Objects of tokens: the member that is sealed, and how all of it is made anew. */
-const SEARCHED: Record<string, { member: string; reseal(cipher: SealingCipher, text: string): string }> = {
+/** An object of tokens. */
+interface Searched {
+  /** That is sealed. */
+  readonly member: string;
+  /** Makes all of it anew. */
+  reseal(cipher: SealingCipher, text: string): string;
+}
+
+const SEARCHED: Readonly<Record<string, Searched>> = {
   'checkpoints.metadata': {
     member: METADATA_SEALED,
     reseal: (cipher, text) => sealMetadata(cipher, openMetadata(cipher, text)),
@@ -35,7 +42,7 @@ export function isStale(cipher: SealingCipher, { name, form, sealed_as }: Sealed
     case 'bytes':
       return beginning(raw(name), cipher.bytesPrefix);
     case 'searched':
-      return beginning(raw(`(${name} ->> '${SEARCHED[sealed_as]?.member}')`), cipher.prefix);
+      return beginning(raw(`(${name} ->> '${searched(sealed_as).member}')`), cipher.prefix);
   }
 }
 
@@ -53,9 +60,12 @@ export function resealed(
     case 'bytes':
       return cipher.sealBytes(sealed_as, cipher.openBytes(sealed_as, stored as Uint8Array));
     case 'searched':
-      return (SEARCHED[sealed_as] as { reseal(cipher: SealingCipher, text: string): string }).reseal(
-        cipher,
-        stored as string,
-      );
+      return searched(sealed_as).reseal(cipher, stored as string);
   }
+}
+
+function searched(sealed_as: string): Searched {
+  const found = SEARCHED[sealed_as];
+  if (!found) throw new Error(`It is not known how ${sealed_as} is sealed anew.`);
+  return found;
 }

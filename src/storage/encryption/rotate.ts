@@ -35,25 +35,20 @@ type Row = Record<string, SqlValue>;
  * with what is left. It goes over the database again until nothing is, for rows are copied as they are meanwhile.
  */
 export async function rotate(db: Db, cipher: SealingCipher, rules: RotationRules): Promise<Rotated> {
+  const { everything = false, onTable } = rules;
   const unreadable = new Set<string>();
   let rows = 0;
-  for (let changed = -1; changed !== 0; ) {
+  let changed: number;
+  do {
     changed = 0;
     for (const table of SEALED_TABLES) {
-      const done = await rotateTable({
-        db,
-        cipher,
-        table,
-        unreadable,
-        everything: rules.everything === true,
-      });
-      if (done > 0) rules.onTable(table.table, done);
+      const done = await rotateTable({ db, cipher, table, everything, unreadable });
+      if (done > 0) onTable(table.table, done);
       if (done > 0 && table.table === 'store_items') await forgetReplacedWords(db);
       changed += done;
     }
     rows += changed;
-    if (rules.everything) break;
-  }
+  } while (changed > 0 && !everything);
   return { rows, unreadable: [...unreadable] };
 }
 
