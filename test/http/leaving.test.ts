@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
 
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 let http: Awaited<ReturnType<typeof openApp>>;
 let url: string;
 beforeAll(async () => {
@@ -51,4 +53,13 @@ test.for(joins)('%s: a run is cancelled by who leaves it, if they say so', async
   await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=1`);
   await until('the run is cancelled', async () => (await fate(left)).status === 'interrupted');
   expect((await fate(left)).cancel_reason).toContain('client disconnected');
+});
+
+test('who leaves before an answer of MCP begins leaves no error behind', async () => {
+  http.app.server.server.once('request', ({ socket }) => setImmediate(() => socket.destroy()));
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  await expect(fetch(`${url}/mcp/`, { method: 'POST', body: list, headers: JSON_TYPE })).rejects.toThrow();
+  const told = () => http.log.find(({ fields }) => fields['path'] === '/mcp/');
+  await until('the request has ended', () => told() !== undefined);
+  expect(told()).toMatchObject({ level: 'info', message: 'client left before its answer' });
 });

@@ -20,6 +20,13 @@ export function useErrors(
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
       return fail(reply, 413, `Request body too large (limit: ${body_limit} bytes)`);
     }
+    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed) {
+      logger.info('client left before its answer', {
+        request_id: request.id,
+        path: request.routeOptions.url,
+      });
+      return reply.hijack();
+    }
     const status = error.statusCode ?? 500;
     if (status >= 400 && status < 500) return fail(reply, status, error.message);
     logger.error('request failed', { request_id: request.id, path: request.routeOptions.url, error });
