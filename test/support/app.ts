@@ -95,7 +95,8 @@ export async function openApp(parts: AppParts) {
     },
     async [Symbol.asyncDispose]() {
       await app.stop(0);
-      await rm(folder, { recursive: true, force: true });
+      // A process that reads types may still be writing what it found.
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }

@@ -116,7 +116,8 @@ async function handled(parts: A2aParts, call: ReturnType<typeof callOf>, rpc: Rp
   const messages = handling as AsyncGenerator<unknown, void, undefined>;
   try {
     const first = await messages.next();
-    return { call, messages: resumed(first, messages) };
+    const all = resumed(first, messages);
+    return { call, messages: call.version === '0.3' ? withEnds(all) : all };
   } catch (error) {
     if (call.refusal || rpc.method !== EVENTS_ONLY) throw call.refusal ?? error;
     return { call, messages: refusing(rpc.id, error) };
@@ -128,6 +129,17 @@ const EVENTS_ONLY = 'tasks/resubscribe';
 
 async function* refusing(id: unknown, error: unknown): AsyncGenerator<unknown> {
   yield { jsonrpc: '2.0', id, error: rpcErrorOf(error) };
+}
+
+const QUESTIONS = ['input-required', 'auth-required'];
+
+/** A question ends a stream of 0.3 as the end of a task does; the library of the protocol says so of the latter alone. */
+async function* withEnds(messages: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
+  for await (const message of messages) {
+    const { result } = message as { result?: { kind?: string; status?: { state?: string } } };
+    const isEnd = result?.kind === 'status-update' && QUESTIONS.includes(result.status?.state ?? '');
+    yield isEnd ? { ...(message as object), result: { ...result, final: true } } : message;
+  }
 }
 
 async function* resumed(
