@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '../core/clock.ts';
 import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { StoredCron } from '../storage/cron-row.ts';
+import type { CronTimes } from '../storage/cron-row.ts';
 import type { CronRepository } from '../storage/crons.ts';
 import type { Firing } from '../storage/queue/fire.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
@@ -50,7 +50,7 @@ export function cronTicks(deps: CronTickDeps) {
      */
     async realign(): Promise<void> {
       const now_ms = clock.now();
-      let page: StoredCron[] = [];
+      let page: CronTimes[] = [];
       do {
         page = await crons.coming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
         for (const cron of page) {
@@ -64,7 +64,7 @@ export function cronTicks(deps: CronTickDeps) {
   };
 }
 
-function serve(deps: CronTickDeps, cron: StoredCron): Promise<void> {
+function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   const { cron_id, next_run_date: tick } = cron;
   return orDisabled(deps, cron, async () => {
     try {
@@ -79,7 +79,7 @@ function serve(deps: CronTickDeps, cron: StoredCron): Promise<void> {
 }
 
 /** A cron of which something is wrong is paused: it would be wrong the next time too. */
-async function orDisabled(deps: CronTickDeps, cron: StoredCron, act: () => Promise<void>): Promise<void> {
+async function orDisabled(deps: CronTickDeps, cron: CronTimes, act: () => Promise<void>): Promise<void> {
   try {
     await act();
   } catch (error) {
@@ -88,15 +88,18 @@ async function orDisabled(deps: CronTickDeps, cron: StoredCron, act: () => Promi
   }
 }
 
-async function fire(deps: CronTickDeps, cron: StoredCron): Promise<void> {
-  const due = firing(deps, cron);
-  const log = deps.logger.with({ cron_id: cron.cron_id, tick: due.tick });
-  const detail = whyNot(deps, cron, due);
+async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
+  const due = firing(deps, times);
+  const log = deps.logger.with({ cron_id: times.cron_id, tick: due.tick });
+  const detail = whyNot(deps, times, due);
   if (detail) {
     await deps.queue.fireCron({ ...due, run: { outcome: 'skipped', detail } });
     log.info('cron skipped', { detail });
     return;
   }
+  // Not before, for one that cannot be decrypted must not keep the others waiting.
+  const cron = await deps.crons.get(times.cron_id);
+  if (!cron) return;
   const request = newRun(deps, await cronSubmission(deps, cron));
   const fired = await deps.queue.fireCron({ ...due, run: request });
   if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
@@ -109,7 +112,7 @@ async function fire(deps: CronTickDeps, cron: StoredCron): Promise<void> {
   log.info('cron fired', { run_id, thread_id });
 }
 
-function firing({ clock }: CronTickDeps, cron: StoredCron): Omit<Firing, 'run'> {
+function firing({ clock }: CronTickDeps, cron: CronTimes): Omit<Firing, 'run'> {
   const tick = cron.next_run_date as string;
   const tick_ms = Date.parse(tick);
   const now_ms = Math.max(clock.now(), tick_ms);
@@ -125,7 +128,7 @@ function firing({ clock }: CronTickDeps, cron: StoredCron): Omit<Firing, 'run'> 
 /** Why a time that has come makes no run. */
 function whyNot(
   { missed }: CronTickDeps,
-  { ends_at }: StoredCron,
+  { ends_at }: CronTimes,
   { tick, at }: Omit<Firing, 'run'>,
 ): string | undefined {
   if (Date.parse(at) - Date.parse(tick) <= MISSED_AFTER_MS) return undefined;
@@ -136,7 +139,7 @@ function whyNot(
 
 async function disable(
   { crons, clock, logger }: CronTickDeps,
-  cron: StoredCron,
+  cron: CronTimes,
   reason: string,
 ): Promise<void> {
   if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;

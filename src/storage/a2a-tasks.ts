@@ -3,7 +3,7 @@ import type { RunError } from '../schemas/threads.ts';
 import { ARTIFACTS, REASON, type Settlement, settleTask } from './a2a-settle.ts';
 import { type A2aTurn, turnsOf, unkeptRuns, WAITS } from './a2a-turns.ts';
 import type { Db } from './db.ts';
-import type { Cipher } from './encryption/cipher.ts';
+import { type Cipher, Unreadable } from './encryption/cipher.ts';
 import { openJson, openText } from './encryption/open-row.ts';
 import { isOneOf } from './json.ts';
 import { all, list, raw, type Sql, sql } from './sql.ts';
@@ -96,7 +96,7 @@ export function a2aTaskRepository(db: Db) {
     async unsettledOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
       const wanted = all([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
       const rows = await db.all<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
-      return rows.map((row) => rowOf(db.cipher, row));
+      return readable(db.cipher, rows);
     },
 
     /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
@@ -147,17 +147,34 @@ const IS_OVERTAKEN = raw(
   `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
 );
 
-/** By the run, of which each task has one. */
+/** By the run, of which each task has one. Fewer than `limit` when there are no more that can be decrypted. */
 async function page(
   db: Db,
   conditions: readonly Sql[],
   after: string | undefined,
   limit: number,
 ): Promise<A2aTaskRow[]> {
-  const behind = after === undefined ? undefined : sql`t.run_id > ${after}`;
-  const rows = await db.all<StoredRow>(sql`
-    select ${COLUMNS} from ${FROM} where ${all([...conditions, behind])} order by t.run_id limit ${limit}`);
-  return rows.map((row) => rowOf(db.cipher, row));
+  const found: A2aTaskRow[] = [];
+  for (let last = after; ; ) {
+    const behind = last === undefined ? undefined : sql`t.run_id > ${last}`;
+    const rows = await db.all<StoredRow>(sql`
+      select ${COLUMNS} from ${FROM} where ${all([...conditions, behind])} order by t.run_id limit ${limit}`);
+    found.push(...readable(db.cipher, rows));
+    if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
+    last = rows.at(-1)?.run_id;
+  }
+}
+
+/** Tasks that cannot be decrypted must not keep the others from being settled. */
+function readable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
+  return rows.flatMap((row) => {
+    try {
+      return [rowOf(cipher, row)];
+    } catch (error) {
+      if (error instanceof Unreadable) return [];
+      throw error;
+    }
+  });
 }
 
 type Versions = Readonly<Record<string, string | number>>;

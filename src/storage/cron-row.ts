@@ -15,6 +15,20 @@ export interface StoredCron extends Cron {
   readonly run_as: object | null;
 }
 
+/** When a cron makes runs, without what they are made of: nothing of it is sealed. */
+export type CronTimes = Pick<
+  StoredCron,
+  'cron_id' | 'schedule' | 'timezone' | 'ends_at' | 'enabled' | 'next_run_date'
+>;
+
+export const TIMES = raw('cron_id, schedule, timezone, ends_at, enabled, next_run_date');
+
+export type TimesRow = Omit<CronTimes, 'enabled'> & { readonly enabled: 0 | 1 };
+
+export function timesOf(row: TimesRow): CronTimes {
+  return { ...row, enabled: row.enabled === 1 };
+}
+
 export const COLUMNS = raw(`cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload,
   next_run_date, metadata, on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`);
 

@@ -4,10 +4,14 @@ import {
   assignments,
   COLUMNS,
   type CronRow,
+  type CronTimes,
   cronOf,
   findCron,
   type StoredCron,
   sealedReason,
+  TIMES,
+  type TimesRow,
+  timesOf,
   values,
 } from './cron-row.ts';
 import type { Db } from './db.ts';
@@ -77,10 +81,10 @@ export function cronRepository(db: Db) {
     },
 
     /** Some of those whose time has come by `at`; the longest overdue first. */
-    async due(at: string, limit: number): Promise<StoredCron[]> {
-      const rows = await db.all<CronRow>(sql`
-        select ${COLUMNS} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
-      return rows.map((row) => cronOf(db.cipher, row));
+    async due(at: string, limit: number): Promise<CronTimes[]> {
+      const rows = await db.all<TimesRow>(sql`
+        select ${TIMES} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
+      return rows.map(timesOf);
     },
 
     /** When the next one comes, past or future; undefined when none does. */
@@ -100,22 +104,22 @@ export function cronRepository(db: Db) {
     },
 
     /** Those that come after `at`, by their ids, after one of them. */
-    async coming(at: string, after: string | undefined, limit: number): Promise<StoredCron[]> {
+    async coming(at: string, after: string | undefined, limit: number): Promise<CronTimes[]> {
       const rest = after === undefined ? undefined : sql`cron_id > ${after}`;
-      const rows = await db.all<CronRow>(sql`
-        select ${COLUMNS} from crons where ${all([sql`next_run_date > ${at}`, rest])}
+      const rows = await db.all<TimesRow>(sql`
+        select ${TIMES} from crons where ${all([sql`next_run_date > ${at}`, rest])}
         order by cron_id limit ${limit}`);
-      return rows.map((row) => cronOf(db.cipher, row));
+      return rows.map(timesOf);
     },
 
     /** Puts the next run to another time, unless somebody was faster. */
-    async move({ cron_id, next_run_date }: StoredCron, next: string | null): Promise<void> {
+    async move({ cron_id, next_run_date }: CronTimes, next: string | null): Promise<void> {
       await db.run(sql`update crons set next_run_date = ${next}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
     },
 
     /** Pauses a cron that cannot make this run nor any other, unless somebody has changed it meanwhile. */
-    async disable({ cron_id, next_run_date }: StoredCron, reason: string, at: string): Promise<boolean> {
+    async disable({ cron_id, next_run_date }: CronTimes, reason: string, at: string): Promise<boolean> {
       const changed = await db.run(sql`
         update crons set enabled = 0, next_run_date = null, disabled_reason = ${sealedReason(db.cipher, reason)}, updated_at = ${at}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);

@@ -45,6 +45,12 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
   return { status_code: status, error, answer: text, verdict };
 }
 
+/** Nothing to send: a server that has its key, or has it later, can. */
+export function notOpened(delivery: ClaimedDelivery, context: Context): Outcome {
+  const error = 'not sent: it cannot be decrypted; the log of the server says why';
+  return { status_code: null, error, answer: null, verdict: again(delivery, context, 0) };
+}
+
 /** No answer: the network, or the policy, which no wait changes. */
 export function failed(failure: unknown, delivery: ClaimedDelivery, context: Context): Outcome {
   const isRefused = failure instanceof WebhookRefused || failure instanceof InvalidInput;

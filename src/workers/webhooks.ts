@@ -9,7 +9,7 @@ import type { Settled } from '../storage/webhooks/settle.ts';
 import { Loop } from './loop.ts';
 import type { PostWebhook } from './webhook-request.ts';
 import { signedHeaders } from './webhook-signature.ts';
-import { answered, failed, type Outcome, type RetryRules } from './webhook-verdict.ts';
+import { answered, failed, notOpened, type Outcome, type RetryRules } from './webhook-verdict.ts';
 
 export interface DispatchRules extends RetryRules {
   /** Deliveries at once, and to one host: one that does not answer must not hold up the others. */
@@ -160,6 +160,7 @@ export class WebhookDispatcher {
 
   async #try(delivery: ClaimedDelivery): Promise<Outcome> {
     const { sender, clock, rules } = this.#deps;
+    if (delivery.unreadable) return notOpened(delivery, this.#deps);
     const now_ms = clock.now();
     const body = stamped(delivery, timestamp(now_ms));
     const signed = signedHeaders({ id: delivery.delivery_id, at_ms: now_ms, body }, rules.secrets);
@@ -178,11 +179,12 @@ export class WebhookDispatcher {
   }
 
   #report(
-    { delivery_id, run_id, shown_url: url, tries }: ClaimedDelivery,
+    { delivery_id, run_id, shown_url: url, tries, unreadable }: ClaimedDelivery,
     error: string | null,
     settled: Settled,
   ) {
-    const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }) };
+    const cause = unreadable && { cause: unreadable.message };
+    const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }), ...cause };
     const { logger } = this.#deps;
     if (settled === 'delivered') logger.debug('webhook delivered', fields);
     else if (settled === 'pending') logger.warn('webhook not delivered, trying again', fields);

@@ -31,9 +31,11 @@ function cron(fields: Partial<StoredCron> = {}): StoredCron {
 }
 
 /** Crons whose metadata has their number. */
-async function numbered(crons: CronRepository, ...each: Partial<StoredCron>[]): Promise<void> {
-  for (const [n, fields] of each.entries())
-    await crons.insert(cron({ ...fields, metadata: { n, ...fields.metadata } }));
+/** Their ids. */
+async function numbered(crons: CronRepository, ...each: Partial<StoredCron>[]): Promise<string[]> {
+  const made = each.map((fields, n) => cron({ ...fields, metadata: { n, ...fields.metadata } }));
+  for (const one of made) await crons.insert(one);
+  return made.map(({ cron_id }) => cron_id);
 }
 
 async function found(crons: CronRepository, query: object, owner?: string): Promise<unknown[]> {
@@ -121,14 +123,15 @@ describeEachStorage('crons', (open) => {
     await using db = await open();
     const crons = cronRepository(db);
     expect(await crons.nextDue()).toBeUndefined();
-    await numbered(
+    const ids = await numbered(
       crons,
       { next_run_date: '2026-06-01T10:00:00.000Z' },
       { next_run_date: '2026-06-01T09:00:00.000Z' },
       { next_run_date: '2026-06-01T12:00:00.001Z' },
       { next_run_date: null },
     );
-    const due = async (limit: number) => (await crons.due(AT, limit)).map(({ metadata }) => metadata['n']);
+    const due = async (limit: number) =>
+      (await crons.due(AT, limit)).map(({ cron_id }) => ids.indexOf(cron_id));
     expect(await due(10)).toEqual([1, 0]);
     expect(await due(1)).toEqual([1]);
     expect(await crons.nextDue()).toBe('2026-06-01T09:00:00.000Z');

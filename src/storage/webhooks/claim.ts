@@ -1,4 +1,5 @@
 import type { Db, Reader } from '../db.ts';
+import { type Cipher, Unreadable } from '../encryption/cipher.ts';
 import { type DialectSql, raw, sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { DeliveryKind } from './enqueue.ts';
@@ -33,6 +34,8 @@ export interface ClaimedDelivery {
   /** This one included, since it was made or sent again by hand. */
   readonly tries: number;
   readonly body: string;
+  /** It cannot be opened here, and what is to be sent is not known. */
+  readonly unreadable?: Unreadable;
 }
 
 /**
@@ -72,6 +75,16 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
         order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
       ) returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
   );
-  for (const row of rows) openDelivery(db.cipher, row);
-  return rows;
+  return rows.map((row) => opened(db.cipher, row));
+}
+
+/** One that cannot be opened must not keep the others from being sent. */
+function opened(cipher: Cipher, row: ClaimedDelivery): ClaimedDelivery {
+  try {
+    openDelivery(cipher, row);
+    return row;
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { ...row, url: '', shown_url: '', headers: {}, body: '', unreadable: error };
+  }
 }
