@@ -46,6 +46,16 @@ export function isWithin(text: string, networks: readonly Network[]): boolean {
   return networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
+/**
+ * What tells one subscriber from another: an address of IPv4, and of IPv6 the network of 64 bits, in which everybody
+ * has as many addresses as they like. Text that is no address stays as it is.
+ */
+export function subscriberOf(text: string): string {
+  const address = parse(text);
+  if (!(address instanceof ipaddr.IPv6)) return address?.toString() ?? text;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}/64`;
+}
+
 function parse(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }

@@ -88,6 +88,14 @@ test('clients behind a trusted proxy have shares of their own', async () => {
   expect([await ask(STRANGER, '198.51.100.6'), await ask(STRANGER, '198.51.100.7')]).toEqual([200, 429]);
 });
 
+test('a network of IPv6 has one share, as everybody in it has many addresses', async () => {
+  await using server = await served([], ONE_A_MINUTE);
+  const ask = async (from: string) => (await server.get('/info', from)).statusCode;
+  expect([await ask('2001:db8:1:2::1'), await ask('2001:db8:1:2:3::4')]).toEqual([200, 429]);
+  expect([await ask('2001:db8:1:3::1'), await ask('203.0.113.1')]).toEqual([200, 200]);
+  expect([await ask('203.0.113.2'), await ask('::ffff:203.0.113.2')]).toEqual([200, 429]);
+});
+
 test('without a trusted proxy nobody gets another share by a header', async () => {
   await using server = await served([], ONE_A_MINUTE);
   const ask = async (address: string) => (await server.get('/info', PROXY, client(address))).statusCode;

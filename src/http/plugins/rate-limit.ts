@@ -1,12 +1,13 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TooManyRequests } from '../../core/errors.ts';
+import { subscriberOf } from '../../services/address-range.ts';
 import { passageOf } from '../inside.ts';
 import type { Admit } from './auth.ts';
 
 /** Requests a minute; undefined is without end. */
 export interface RateLimits {
-  /** From one address, before it is known who sends them. */
+  /** From one address, of IPv6 one network of 64 bits, before it is known who sends them. */
   readonly per_address_per_minute?: number | undefined;
   /** Of one user or key; of one address where nobody is told apart. */
   readonly per_key_per_minute?: number | undefined;
@@ -37,7 +38,7 @@ export async function useRateLimits(server: FastifyInstance, limits: RateLimits)
   };
   server.addHook(
     'onRequest',
-    limiter(per_address_per_minute, ({ ip }) => ip),
+    limiter(per_address_per_minute, ({ ip }) => subscriberOf(ip)),
   );
   return limiter(per_key_per_minute, whoOf);
 }
@@ -51,7 +52,7 @@ function isUnlimited({ raw, routeOptions, method, actor }: FastifyRequest): bool
 
 function whoOf({ actor, ip }: FastifyRequest): string {
   const who = actor?.user?.identity ?? actor?.key;
-  return who === undefined ? `address ${ip}` : `caller ${who}`;
+  return who === undefined ? `address ${subscriberOf(ip)}` : `caller ${who}`;
 }
 
 function tooMany(max: number): string {
