@@ -20,7 +20,11 @@ export type SendLate = (
 ) => Promise<string | undefined>;
 
 /** Sends what may take long. Until the first newline a failure has a status of its own; after it, it is the body. */
-export function lateSender(connections: Connections, logger: Logger): SendLate {
+export function lateSender(
+  connections: Connections,
+  logger: Logger,
+  keep_alive_ms = KEEP_ALIVE_MS,
+): SendLate {
   return async (reply, headers, result, onGone) => {
     using connection = connections.open(reply, onGone);
     const { raw } = reply.headers(headers).type(JSON_TYPE);
@@ -28,7 +32,7 @@ export function lateSender(connections: Connections, logger: Logger): SendLate {
       if (connection.signal.aborted) return;
       if (!raw.headersSent) raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
       raw.write('\n');
-    }, KEEP_ALIVE_MS);
+    }, keep_alive_ms);
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
     clearInterval(keepAlive);
     if (connection.signal.aborted) return breakOff(reply, connection);

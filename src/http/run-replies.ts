@@ -13,6 +13,9 @@ type Headers = Readonly<Record<string, string>>;
 /** What happens to a run when the client that waits for it goes away (CONTRACT §3). */
 export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 
+/** Python's client for A2A gives up after five silent seconds. */
+const IMPATIENT_MS = 3_000;
+
 export type RunReplies = ReturnType<typeof runReplies>;
 
 /** The replies that last as long as a run: its events, or its result. */
@@ -26,6 +29,11 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     sendEvents,
     pushEvents: eventPusher(connections, logger),
     sendLate,
+    /** For clients that wait no longer than until others hear the next sign of life. */
+    forImpatient: {
+      sendEvents: eventSender(connections, logger, IMPATIENT_MS),
+      sendLate: lateSender(connections, logger, IMPATIENT_MS),
+    },
 
     /** Every event of a run that was just made. */
     stream(reply: FastifyReply, { run, headers, on_disconnect, namespaces }: Following): Promise<void> {

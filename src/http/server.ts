@@ -266,7 +266,11 @@ function addRoutes(server: FastifyInstance, routed: Routed): void {
     const { auth, logger } = routed;
     const security = auth.authenticate ? auth : undefined;
     const { a2a } = services;
-    a2aRoutes(server, { ...options.a2a, a2a, replies, logger, mount_prefix, security });
+    a2aRoutes(server, {
+      ...options.a2a,
+      ...{ a2a, logger, mount_prefix, security },
+      replies: replies.forImpatient,
+    });
   }
   if (options.openai.enabled) openAiRoutes(server, { ...withReplies, logger: routed.logger });
   if (!options.disable_store) storeRoutes(server, services);

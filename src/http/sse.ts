@@ -39,11 +39,15 @@ export type SendEvents = (
 ) => Promise<void>;
 
 /** A frame is asked for only when the one before has left, so that a slow reader costs no memory. */
-export function eventSender(connections: Connections, logger: Logger): SendEvents {
+export function eventSender(
+  connections: Connections,
+  logger: Logger,
+  heartbeat_ms = HEARTBEAT_MS,
+): SendEvents {
   return async (reply, { headers, resumable, frames: open, encode }, onGone) => {
     using connection = connections.open(reply, onGone);
     const frames = await open(connection.signal);
-    using _heartbeat = beginStream(reply, headers, '\r\n');
+    using _heartbeat = beginStream(reply, headers, { lineEnd: '\r\n', heartbeat_ms });
     const { raw } = reply;
     try {
       await pump(raw, frames, encode ?? ((frame) => sseText(frame, resumable)), connection.signal);
@@ -73,7 +77,7 @@ export type PushEvents = (
 export function eventPusher(connections: Connections, logger: Logger): PushEvents {
   return async (reply, write) => {
     using connection = connections.open(reply);
-    using _heartbeat = beginStream(reply, {}, '\n');
+    using _heartbeat = beginStream(reply, {}, { lineEnd: '\n', heartbeat_ms: HEARTBEAT_MS });
     const { raw } = reply;
     const sink: FrameSink = {
       // Readers of this protocol that split at an empty line know only the short one.
@@ -94,14 +98,14 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
 function beginStream(
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
-  lineEnd: LineEnd,
+  { lineEnd, heartbeat_ms }: { lineEnd: LineEnd; heartbeat_ms: number },
 ): Disposable {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
   const heartbeat = `: heartbeat${lineEnd}${lineEnd}`;
   raw.write(heartbeat);
-  const timer = setInterval(() => raw.writableNeedDrain || raw.write(heartbeat), HEARTBEAT_MS);
+  const timer = setInterval(() => raw.writableNeedDrain || raw.write(heartbeat), heartbeat_ms);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
