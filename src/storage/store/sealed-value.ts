@@ -25,7 +25,10 @@ export function storedValue(cipher: Cipher, value: Record<string, unknown>): str
 export function openedValue(cipher: Cipher, text: string): Record<string, unknown> {
   const stored = JSON.parse(text) as Record<string, unknown>;
   const sealed = cipher.on ? stored[VALUE_SEALED] : undefined;
-  return typeof sealed === 'string' ? JSON.parse(cipher.openText(COLUMN, sealed)) : stored;
+  if (typeof sealed !== 'string') return stored;
+  const opened = cipher.openText(COLUMN, sealed);
+  // An item from before may happen to have that member.
+  return opened === sealed ? stored : JSON.parse(opened);
 }
 
 /** False for what was stored without encryption. */

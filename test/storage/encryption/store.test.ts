@@ -27,6 +27,7 @@ const where = (field: string, is: StoreCondition['is'], value: unknown) =>
   ({ conditions: [{ field, is, value } as StoreCondition] }) satisfies Partial<StoreScope>;
 
 const OLD = { text: 'drinks greentea', cups: 2, tags: ['warm'], gone: null };
+const ODD = { 'agent-server:sealed': 'not at all' };
 const NEW = { text: 'drinks greentea and blacktea', cups: 5, tags: ['cold', 'warm'] };
 
 /** An item from before encryption and one from after it. */
@@ -36,6 +37,17 @@ async function oldAndNew(url: string): Promise<void> {
 }
 
 describeEachPlace('an encrypted store', (place) => {
+  test('is not confused by an item from before that looks like its own', async () => {
+    const url = await place();
+    await within(url, undefined, (storage) => put(storage, 'odd', ODD));
+    await within(url, testSealer(), async (storage) => {
+      await put(storage, 'new', ODD);
+      const found = ['odd', 'new'].map((key) => storage.storeItems.get({ namespace: NAMESPACE, key }, false));
+      expect(await Promise.all(found)).toMatchObject([{ value: ODD }, { value: ODD }]);
+      expect(await keys(storage, where('agent-server:sealed', 'eq', 'not at all'))).toContain('new');
+    });
+  });
+
   test('finds items from before, by words, filters and owner rules', async () => {
     const url = await place();
     await oldAndNew(url);
