@@ -20,7 +20,7 @@ test('a Hono app answers its own addresses', async () => {
   const origin = 'http://localhost:3000';
   const answer = await server.get('/own/hello?name=you', { 'x-request-id': 'mine', origin });
   expect([answer.status, answer.body]).toEqual([200, { hello: 'you', id: 'mine' }]);
-  expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'access-control-allow-origin': origin });
+  expect(answer.headers).toMatchObject({ 'x-request-id': 'mine', 'access-control-allow-origin': '*' });
   expect((await server.post('/own/echo', { a: [1] })).body).toEqual({ a: [1] });
   expect((await server.get('/own/stream')).text).toBe('one\ntwo\nthree\n');
   expect((await server.get('/info')).body).toEqual({ mine: true });
@@ -124,7 +124,7 @@ test('a handler as Express has it is around our routes, and may have read the bo
   await using server = await open('./others.ts:handler', { mount_prefix: '/agents' });
   const origin = 'http://localhost:3000';
   const own = await server.get('/agents/own/hello', { origin });
-  expect([own.body, own.headers['access-control-allow-origin']]).toEqual([{ hello: 'express' }, origin]);
+  expect([own.body, own.headers['access-control-allow-origin']]).toEqual([{ hello: 'express' }, '*']);
   const ours = await server.post('/agents/runs/wait', RUN);
   expect([ours.body, ours.headers['x-own']]).toEqual([expect.objectContaining({ x: 1 }), 'was here']);
   const broken = await server.get('/agents/own/broken');

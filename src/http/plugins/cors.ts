@@ -32,9 +32,14 @@ export async function useCors(
       reply.header('access-control-allow-private-network', 'true');
     }
   });
+  // Where no origin is named, those that may call are told what all are told elsewhere.
+  const isNamed = options.allow_origins !== undefined || options.allow_origin_regex !== undefined;
+  const granted = isNamed ? true : '*';
   const exposed = [...options.expose_headers];
   await server.register(cors, {
-    origin: mayCall ? async (origin: string | undefined) => origin === undefined || mayCall(origin) : '*',
+    origin: mayCall
+      ? async (origin: string | undefined) => (origin === undefined || mayCall(origin)) && granted
+      : '*',
     methods: options.allow_methods.includes('*') ? METHODS : [...options.allow_methods],
     // Without a list the plugin echoes what the browser asks for.
     ...(options.allow_headers.includes('*') ? {} : { allowedHeaders: [...options.allow_headers] }),
