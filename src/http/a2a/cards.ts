@@ -8,6 +8,8 @@ import { badVersion } from './rpc.ts';
 
 /** How long a card may be kept, seconds. */
 const MAX_AGE = 60;
+/** Clients give up on a card after five seconds; one without schemas says that all is taken. */
+const SCHEMAS_WITHIN_MS = 3_000;
 
 export interface CardAnswers {
   /** At the root, of the assistant that a parameter names. */
@@ -45,7 +47,7 @@ async function sendCard(
       new RequestMalformedError('There are several assistants: name one by assistant_id.'),
     );
   try {
-    const facts = await parts.a2a.factsOf(request.actor, id);
+    const facts = await parts.a2a.factsOf(request.actor, id, SCHEMAS_WITHIN_MS);
     const form = asked === '' ? parts.card_default : asked.startsWith('1.0') ? '1.0' : '0.3';
     const cardParts = parts.cardParts(request);
     const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;

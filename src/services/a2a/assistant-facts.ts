@@ -26,7 +26,8 @@ const MAX_SCHEMAS = 1000;
 /** What graphs tell the protocols' doors is no output. */
 const NO_OUTPUT = ['messages', 'a2a', 'mcp'];
 
-export type FactsOf = (actor: Actor, id: string) => Promise<AssistantFacts>;
+/** `within_ms`: how long its schemas are waited for. */
+export type FactsOf = (actor: Actor, id: string, within_ms?: number) => Promise<AssistantFacts>;
 
 /** Finds an assistant and what its graph takes. Throws what `resolve` throws. */
 export function assistantFacts({
@@ -43,6 +44,7 @@ export function assistantFacts({
   async function schemasOf(
     { request_id }: Actor,
     { assistant_id, version }: Assistant,
+    within_ms: number,
   ): Promise<Partial<GraphSchema>> {
     const key = `${assistant_id}:${version}`;
     let schemas = known.get(key);
@@ -52,15 +54,15 @@ export function assistantFacts({
       known.set(key, schemas);
       schemas.catch(() => known.delete(key));
     }
-    return within(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
+    return within(within_ms, schemas).catch((error: unknown) => {
       if (error instanceof TookTooLong) return {};
       throw error;
     });
   }
 
-  return async (actor, id) => {
+  return async (actor, id, within_ms = SCHEMAS_WITHIN_MS) => {
     const assistant = await assistants.resolve(actor, id);
-    const schemas = await schemasOf(actor, assistant);
+    const schemas = await schemasOf(actor, assistant, within_ms);
     const input = propertiesOf(schemas.input_schema);
     const required = isObject(schemas.input_schema) ? schemas.input_schema['required'] : [];
     const own = a2aMetadata(assistant.metadata);
