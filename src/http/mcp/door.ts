@@ -15,6 +15,7 @@ import { ownAddress } from '../own-address.ts';
 import { safeJson } from '../safe-json.ts';
 import { type LegacyParts, legacyDoor } from './legacy.ts';
 import { mcpServer } from './server.ts';
+import { withSignsOfLife } from './signs-of-life.ts';
 import type { Caller } from './tool-call.ts';
 
 export interface McpDoorParts extends LegacyParts {
@@ -60,10 +61,11 @@ export function openDoor(parts: McpDoorParts): McpDoor {
       const request = webRequest(incoming, json ? JSON.stringify(json.value) : text, gone.signal);
       const message = json?.value;
       const caller = callerOf(incoming, message);
-      const response = (await isLegacyRequest(request))
-        ? await legacy(request, message, caller)
-        : await modern.fetch(request, { authInfo: authInfoOf(caller) });
-      return send(reply, response);
+      const answer = (await isLegacyRequest(request))
+        ? legacy(request, message, caller)
+        : modern.fetch(request, { authInfo: authInfoOf(caller) });
+      const takesStreams = incoming.headers.accept?.includes('text/event-stream') ?? false;
+      return send(reply, await (takesStreams ? withSignsOfLife(answer) : answer));
     },
   };
 }
