@@ -3,7 +3,8 @@ import { Server } from '../config/sections/server.ts';
 import { systemClock } from '../core/clock.ts';
 import { systemIds } from '../core/ids.ts';
 import { silentLogger } from '../core/logger.ts';
-import { createServer, type ServerParts } from '../http/server.ts';
+import { createServer } from '../http/server.ts';
+import type { ServerParts } from '../http/server-parts.ts';
 
 /** The OpenAPI document of a server with every route. Nothing is served, so there is nothing behind the routes. */
 export async function openApiDocument(version: string): Promise<object> {

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import { lazy } from '../core/lazy.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
-import type { Services } from '../http/server.ts';
+import type { Services } from '../http/server-parts.ts';
 import { assistantRuns } from '../services/assistant-runs.ts';
 import { assistantService } from '../services/assistants.ts';
 import { chatCompletionService } from '../services/chat-completions.ts';

@@ -3,7 +3,8 @@ import { Server } from '../../src/config/sections/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { createServer, type HttpOptions, type ServerParts } from '../../src/http/server.ts';
+import { createServer } from '../../src/http/server.ts';
+import type { HttpOptions, ServerParts } from '../../src/http/server-parts.ts';
 
 const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
 

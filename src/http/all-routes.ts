@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import { a2aRoutes } from './a2a/routes.ts';
+import { commandRoutes } from './event-streaming/commands.ts';
+import { eventStreamRoutes } from './event-streaming/events.ts';
+import { webSocketRoutes } from './event-streaming/websocket.ts';
+import { mcpRoutes } from './mcp/routes.ts';
+import { openAiRoutes } from './openai/routes.ts';
+import type { HttpMetrics } from './plugins/metrics.ts';
+import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
+import { assistantVersionRoutes } from './routes/assistant-versions.ts';
+import { assistantRoutes } from './routes/assistants.ts';
+import { cronRunRoutes } from './routes/cron-runs.ts';
+import { cronRoutes } from './routes/crons.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { healthRoutes } from './routes/health.ts';
+import { runExplainRoutes } from './routes/run-explain.ts';
+import { runStreamRoutes } from './routes/run-stream.ts';
+import { runWaitRoutes } from './routes/run-wait.ts';
+import { runRoutes } from './routes/runs.ts';
+import { statelessRunRoutes } from './routes/stateless-runs.ts';
+import { storeRoutes } from './routes/store.ts';
+import { systemRoutes } from './routes/system.ts';
+import { threadStateRoutes } from './routes/thread-state.ts';
+import { threadStreamRoutes } from './routes/thread-stream.ts';
+import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
+import { threadRoutes } from './routes/threads.ts';
+import { tokenRoutes } from './routes/tokens.ts';
+import { uiRoutes } from './routes/ui.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
+import type { RunReplies } from './run-replies.ts';
+import type { ServerParts } from './server-parts.ts';
+
+/** What routes are made of. */
+export interface Routed extends ServerParts {
+  readonly metrics: HttpMetrics;
+  readonly replies: RunReplies;
+  readonly mount_prefix: string;
+}
+
+/** Every route but those of groups that the configuration turns off. */
+export function addRoutes(server: FastifyInstance, routed: Routed): void {
+  const { services, options, mount_prefix } = routed;
+  if (!options.disable_assistants) {
+    assistantRoutes(server, services);
+    assistantVersionRoutes(server, services);
+    assistantGraphRoutes(server, services);
+  }
+  if (!options.disable_threads) addThreadRoutes(server, routed);
+  if (!options.disable_runs) addRunRoutes(server, routed);
+  addProtocols(server, routed);
+  if (!options.disable_store) storeRoutes(server, services);
+  tokenRoutes(server, services);
+  if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });
+  if (!options.disable_meta) {
+    healthRoutes(server, { ...routed, path: '/' });
+    systemRoutes(server, routed);
+    server.register(docsRoutes, { mount_prefix });
+  }
+}
+
+function addThreadRoutes(server: FastifyInstance, { services, replies, logger }: Routed): void {
+  threadRoutes(server, services);
+  threadUpkeepRoutes(server, services);
+  threadStateRoutes(server, services);
+  threadStreamRoutes(server, { ...services, ...replies });
+  eventStreamRoutes(server, { ...services, ...replies });
+  commandRoutes(server, services);
+  webSocketRoutes(server, { ...services, logger });
+}
+
+function addRunRoutes(server: FastifyInstance, { services, replies }: Routed): void {
+  const withReplies = { ...services, replies };
+  runRoutes(server, withReplies);
+  runExplainRoutes(server, services);
+  runWaitRoutes(server, withReplies);
+  runStreamRoutes(server, withReplies);
+  statelessRunRoutes(server, withReplies);
+  cronRoutes(server, services);
+  cronRunRoutes(server, services);
+  webhookRoutes(server, withReplies);
+}
+
+/** Assistants as other protocols know them: tools, agents, models. */
+function addProtocols(server: FastifyInstance, routed: Routed): void {
+  const { services, options, auth, info, ids, replies, logger, mount_prefix } = routed;
+  const { mcp, a2a } = services;
+  const known = { logger, mount_prefix };
+  if (!options.disable_mcp) {
+    mcpRoutes(server, {
+      ...{ ...known, ...options.mcp, mcp, ids },
+      body_limit: options.body_limit,
+      issuers: auth.issuers,
+      version: info.version,
+      register: routed.registerMcp,
+    });
+  }
+  if (!options.disable_a2a) {
+    const security = auth.authenticate ? auth : undefined;
+    a2aRoutes(server, { ...known, ...options.a2a, a2a, security, replies: replies.forImpatient });
+  }
+  if (options.openai.enabled) openAiRoutes(server, { ...services, replies, logger });
+}
