@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     reporters: results ? ['default', ['json', { outputFile: results }]] : ['default'],
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/shared-schemas.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores run the suite in continuous integration; more files at once only make each of them slower.

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
+import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
@@ -38,7 +38,7 @@ export async function openApp(parts: AppParts) {
     server,
     clock = systemClock,
   } = parts;
-  const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'));
+  const folder = await makeDataFolder();
   const { config } = await loadConfig({
     cwd,
     environment: {

@@ -1,11 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from '@langchain/langgraph-sdk';
+import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,7 +25,7 @@ export type LogEntry = { level: string; message: string } & Record<string, unkno
 
 /** A server in a process of its own, as `agent-server start` makes it, on a free port and an empty SQLite file. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const server = new TestServer(options, await mkdtemp(join(tmpdir(), 'agent-server-data-')));
+  const server = new TestServer(options, await makeDataFolder());
   try {
     await server.restart();
     return server;
