@@ -8,7 +8,12 @@ import { connect } from './client.ts';
 const { MCP_URL = 'http://127.0.0.1:8123/mcp', API_KEY = 'local-key' } = process.env;
 const [tool, given = ''] = process.argv.slice(2);
 
-const client = await connect(MCP_URL, API_KEY, askPerson);
+const client = await connect(MCP_URL, API_KEY, askPerson).catch((error: Error) => {
+  console.error(
+    `${MCP_URL}: ${error.message}. Is a server there (MCP_URL), and does it know the key (API_KEY)?`,
+  );
+  process.exit(1);
+});
 try {
   await (tool === undefined ? list() : call(tool));
 } catch (error) {
