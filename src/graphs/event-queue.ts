@@ -8,7 +8,14 @@ export class EventQueue<T> {
   #failure: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
+  /** Items that wait for the reader. */
+  get length(): number {
+    return this.#items.length;
+  }
+
+  /** After the end, and once nobody reads any more, the item is dropped: a source that cannot be stopped goes on. */
   push(item: T): void {
+    if (this.#ended) return;
     this.#items.push(item);
     this.#wake?.();
   }
@@ -25,17 +32,23 @@ export class EventQueue<T> {
     this.end();
   }
 
+  /** For one reader. The queue is closed when it stops reading. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
-    while (true) {
-      const items = this.#items;
+    try {
+      while (true) {
+        const items = this.#items;
+        this.#items = [];
+        yield* items;
+        if (this.#items.length > 0) continue;
+        if (this.#failure) throw this.#failure.error;
+        if (this.#ended) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
       this.#items = [];
-      yield* items;
-      if (this.#items.length > 0) continue;
-      if (this.#failure) throw this.#failure.error;
-      if (this.#ended) return;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      this.#ended = true;
     }
   }
 }

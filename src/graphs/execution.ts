@@ -11,8 +11,8 @@ import { TaskFailures } from './task-failures.ts';
 import { toWire } from './wire.ts';
 
 /**
- * How long a cancelled graph may take to stop by itself. One that ignores its signal is left behind then; its writes
- * are refused by the lease.
+ * How long a cancelled graph may take to stop by itself. One that ignores its signal is left behind then: the lease
+ * refuses its writes and the closed queue drops its events.
  */
 const STOP_GRACE_MS = 500;
 
@@ -36,6 +36,7 @@ export async function* execute(
 
   let running = true;
   const emit: Emit = (event) => queue.push(event);
+  // Owns the outcome of a graph that is left behind, too: the queue, closed by then, swallows it.
   run(withMemory(graph, call.memory, call.protocol), call, library, signal, emit)
     .then(
       () => queue.end(),

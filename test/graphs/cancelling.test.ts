@@ -49,6 +49,36 @@ describe('aborting', () => {
   });
 });
 
+test('a graph that goes on after it was given up neither holds its reader nor fails the process', async () => {
+  const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
+  const bedtime = performance.now() + 10_000;
+  let isHeard = true;
+  async function* talk() {
+    while (isHeard && performance.now() < bedtime) {
+      yield [null, 'custom', 1];
+      yield [null, 'custom', 2];
+      await new Promise(setImmediate);
+    }
+    setImmediate(isOver);
+    throw new Error('nobody hears this');
+  }
+  const deaf = { stream: async () => talk(), getState: () => Promise.reject(new Error('has none')) };
+  const conversation = new Conversation(langGraph('deaf', deaf, import.meta.dirname));
+  const stop = new AbortController();
+  async function read() {
+    const call = { input: {}, stream_mode: ['custom'], signal: stop.signal } as const;
+    for await (const _ of conversation.stream(call)) {
+      stop.abort(new Error('cancelled'));
+      // Slower than the graph talks.
+      await new Promise(setImmediate);
+    }
+  }
+  await expect(read()).rejects.toThrow('cancelled');
+  expect(performance.now()).toBeLessThan(bedtime);
+  isHeard = false;
+  await over;
+});
+
 test('a reader that goes away stops the graph', async () => {
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const listening = new StateGraph(Annotation.Root({ x: Annotation<number>() }))
