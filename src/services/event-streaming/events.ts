@@ -83,14 +83,10 @@ function customChannel(params: string): string {
 function partsOf(frame: Frame): Part[] {
   const [event, ...namespace] = frame.event.split('|');
   if (isEnd(frame)) return [{ method: 'lifecycle', data: endedAs(JSON.parse(frame.data) as Ending) }];
-  // A later attempt goes on with the same run.
+  // A later attempt goes on with the same run. Its number does not tell: a server that stops gives its attempt back.
   if (event === 'metadata')
-    return isFirst(frame) ? [{ method: 'lifecycle', data: { event: 'running' } }] : [];
+    return frame.seq === 1 ? [{ method: 'lifecycle', data: { event: 'running' } }] : [];
   return event === 'values' ? values(namespace, JSON.parse(frame.data)) : [];
-}
-
-function isFirst({ data }: Frame): boolean {
-  return (JSON.parse(data) as { attempt: number }).attempt === 1;
 }
 
 function values(namespace: Namespace, state: unknown): Part[] {

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Frame } from '../../src/events/frame.ts';
+import { translator } from '../../src/services/event-streaming/events.ts';
+
+const run_id = randomUUID();
+
+/** What clients of event streaming are told of a run's frames, whose numbers on the thread begin after 10. */
+async function told(frames: readonly Omit<Frame, 'seq'>[]) {
+  const translate = translator({ get: async () => undefined }, systemClock);
+  const events = [];
+  for (const [index, frame] of frames.entries()) {
+    const seq = index + 1;
+    events.push(...(await translate({ seq: seq + 10, run_id, frame: { seq, ...frame } })));
+  }
+  return events
+    .map(({ text }) => JSON.parse(text))
+    .map(({ seq, method, params }) => [seq, method, params.data]);
+}
+
+const begins = (attempt: number) => ({ event: 'metadata', data: JSON.stringify({ run_id, attempt }) });
+const values = (n: number) => ({ event: 'values', data: JSON.stringify({ n }) });
+const end = { event: '__end__', data: '{"status":"success"}' };
+
+test.for([
+  ['its server stopped, which costs no attempt', 1],
+  ['its worker was lost', 2],
+] as const)('a run begins once, although %s', async ([_why, attempt]) => {
+  expect(await told([begins(1), values(1), begins(attempt), values(2), end])).toEqual([
+    [11, 'lifecycle', { event: 'running' }],
+    [12, 'values', { n: 1 }],
+    [14, 'values', { n: 2 }],
+    [15, 'lifecycle', { event: 'completed' }],
+  ]);
+});
+
+test('a run whose first attempt came to nothing begins with the one that is logged first', async () => {
+  expect(await told([begins(2), end])).toEqual([
+    [11, 'lifecycle', { event: 'running' }],
+    [12, 'lifecycle', { event: 'completed' }],
+  ]);
+});
