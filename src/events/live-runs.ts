@@ -21,7 +21,10 @@ export class LiveRuns {
   }
 }
 
-/** One run's newest frames. Closed when the attempt is over; followers that hold it may go on reading. */
+/**
+ * One run's newest frames. Closed when the attempt is over or has lost its lease: from then on followers find what comes
+ * in the log.
+ */
 export class LiveRun implements Disposable {
   #frames: Frame[] = [];
   #bytes = 0;

@@ -65,6 +65,7 @@ export async function runAttempt(
     claimed.last_seq,
     claimed.run.kwargs['resumable'] === true,
   );
+  closeWhenLost(live, stop.signal);
   const attempt = begin(deps, claimed, live, stop);
   using _writes = attempt.writes;
   const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
@@ -78,6 +79,14 @@ export async function runAttempt(
   }
   clearTimeout(timer);
   await conclude(deps, attempt, stop.signal);
+}
+
+/** Another process writes the run's log from then on, and followers here must not wait for a graph that goes on. */
+function closeWhenLost(live: LiveRun, signal: AbortSignal): void {
+  signal.addEventListener('abort', () => {
+    const { reason } = signal;
+    if (reason instanceof StopReason && reason.kind === 'lease lost') live[Symbol.dispose]();
+  });
 }
 
 function begin(deps: AttemptDeps, claimed: ClaimedRun, live: LiveRun, stop: AbortController): Attempt {

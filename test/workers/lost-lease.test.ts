@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import { follow } from '../../src/events/follow.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import type { GraphRegistry } from '../../src/graphs/graph.ts';
+import type { Run } from '../../src/schemas/runs.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { Lease } from '../../src/storage/queue/lease.ts';
+import { runEventRepository } from '../../src/storage/run-events.ts';
+import { sql } from '../../src/storage/sql.ts';
+import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
+import { RunWorker } from '../../src/workers/runs.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
+import { scriptedGraph } from '../support/scripted-graph.ts';
+
+const KWARGS = {
+  input: null,
+  command: null,
+  config: { configurable: { graph_id: 'scripted' } },
+  context: {},
+  stream_mode: ['values'],
+  durability: 'async',
+  temporary: false,
+};
+
+/** A process that executes runs, and its followers. */
+function processOver(db: Db, graphs: GraphRegistry) {
+  const { queue } = queueStory(db);
+  const log = runEventRepository(db);
+  const deps: AttemptDeps = {
+    queue,
+    writes: (lease, options) => new AttemptWrites(db, lease, options),
+    live: new LiveRuns(),
+    bus: memoryBus(),
+    graphs,
+    memory: () => ({ checkpointer: undefined, store: undefined }),
+    clock: systemClock,
+    logger: silentLogger,
+    rules: { timeout_ms: 20_000, keep_log_ms: 60_000, retry_ms: 1, version: '0' },
+  };
+  const worker = new RunWorker({
+    ...deps,
+    ids: systemIds(systemClock),
+    worker_id: WORKER.worker_id,
+    concurrency: 1,
+    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+  });
+  const sources = { ...deps, log, isInFlight: queue.isInFlight };
+  return {
+    ...deps,
+    log,
+    worker,
+    async enqueue(resumable: boolean): Promise<Run> {
+      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, resumable } };
+      await queue.enqueue(request(run));
+      return run;
+    },
+    async read({ run_id }: Run): Promise<string[]> {
+      const frames = await Array.fromAsync(follow(sources, run_id, 0, AbortSignal.timeout(5_000)));
+      return frames.map(({ seq, event, data }) => `${seq} ${event} ${event === 'values' ? data : ''}`.trim());
+    },
+  };
+}
+
+/** Gives the run to another process, as happens to one that was silent for too long. */
+async function takeOver(db: Db, { run_id, thread_id }: Run): Promise<Lease> {
+  const lease = { run_id, thread_id, token: randomUUID(), attempt: 2 };
+  await db.run(sql`update run_queue set lease_token = ${lease.token}, worker_id = ${randomUUID()}
+    where run_id = ${run_id}`);
+  return lease;
+}
+
+describeEachDatabase('a process that lost the lease of a run', (open) => {
+  test.for([true, false])(
+    'shows its followers what the new holder writes, although its graph goes on (resumable: %s)',
+    async (resumable) => {
+      await using db = await open();
+      const gate = Promise.withResolvers<void>();
+      const deaf = scriptedGraph(async function* () {
+        yield { event: 'values', data: { n: 1 } };
+        await gate.promise;
+        yield { event: 'values', data: { n: 'too late' } };
+      });
+      const here = processOver(db, deaf);
+      here.worker.start();
+      const run = await here.enqueue(resumable);
+      here.bus.wake();
+      const reading = here.read(run);
+      await expect.poll(() => here.log.lastSeq(run.run_id)).toBe(2);
+
+      const lease = await takeOver(db, run);
+      here.bus.control(run.run_id);
+      const frames = [3, 4].map((seq) => ({ seq, event: 'values', data: JSON.stringify({ n: seq }) }));
+      await here.queue.finish(lease, successful({ batch: { frames, writes: [] } }));
+
+      expect(await reading).toEqual([
+        '1 metadata',
+        '2 values {"n":1}',
+        '3 values {"n":3}',
+        '4 values {"n":4}',
+      ]);
+      gate.resolve();
+      await here.worker.stop(0);
+      expect(await here.log.lastSeq(run.run_id)).toBe(5);
+    },
+  );
+});
