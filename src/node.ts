@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
+import { sleep } from './core/timers.ts';
 
 /** The server cannot start for a reason the user can mend; the message is one line. */
 export class StartFailure extends Error {
@@ -49,7 +49,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   logger.info('stopping', { grace_seconds: grace_ms / 1000 });
   const inTime = await Promise.race([
     app.stop(grace_ms).then(() => true),
-    delay(grace_ms + STOP_MARGIN_MS, false),
+    sleep(grace_ms + STOP_MARGIN_MS).then(() => false),
   ]);
   if (inTime) logger.info('stopped');
   else logger.error('stopped without waiting any longer; what is running resumes at the next start');

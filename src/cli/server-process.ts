@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { after } from '../core/timers.ts';
 import type { FlagValues } from './command.ts';
 
 export interface DevServerArguments {
@@ -48,9 +49,8 @@ export class ServerProcess {
 
   async stop(): Promise<void> {
     this.#tell({ type: 'stop' });
-    const overdue = setTimeout(() => this.child.kill('SIGKILL'), STOP_MS);
+    using _overdue = after(STOP_MS, () => this.child.kill('SIGKILL'));
     await this.ended;
-    clearTimeout(overdue);
   }
 
   #tell(message: ToServer): void {

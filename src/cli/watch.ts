@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname, join, parse } from 'node:path';
+import { after } from '../core/timers.ts';
 
 /** Editors write a file in several steps; a change is told when this long nothing more has happened. */
 const SETTLE_MS = 40;
@@ -10,7 +11,7 @@ const SETTLE_MS = 40;
  */
 export class FileWatcher implements Disposable {
   #folders: FSWatcher[] = [];
-  #settling: NodeJS.Timeout | undefined;
+  #settling: Disposable | undefined;
   #change = Promise.withResolvers<string>();
 
   /** Watches these files instead of the ones before. */
@@ -31,7 +32,7 @@ export class FileWatcher implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#settling);
+    this.#settling?.[Symbol.dispose]();
     for (const watcher of this.#folders) watcher.close();
   }
 
@@ -50,7 +51,7 @@ export class FileWatcher implements Disposable {
   }
 
   #settle(file: string): void {
-    clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => this.#change.resolve(file), SETTLE_MS);
+    this.#settling?.[Symbol.dispose]();
+    this.#settling = after(SETTLE_MS, () => this.#change.resolve(file));
   }
 }

@@ -1,3 +1,5 @@
+import { after } from './timers.ts';
+
 /** One waiter, any number of openings: an opening before the wait is not lost. */
 export class Latch {
   #opened = false;
@@ -17,14 +19,14 @@ export class Latch {
     }
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
         signal?.removeEventListener('abort', done);
         const opened = this.#opened;
         this.#wake = undefined;
         this.#opened = false;
         resolve(opened);
       };
-      const timer = setTimeout(done, timeout_ms);
+      const timer = after(timeout_ms, done);
       signal?.addEventListener('abort', done, { once: true });
       this.#wake = done;
     });

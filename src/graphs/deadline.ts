@@ -1,3 +1,5 @@
+import { after } from '../core/timers.ts';
+
 /** Thrown by `within`; the work itself goes on. */
 export class TookTooLong extends Error {
   constructor(limit_ms: number) {
@@ -9,10 +11,6 @@ export class TookTooLong extends Error {
 /** The result of work that may hang, or `TookTooLong` when it takes longer than `limit_ms`. */
 export async function within<T>(limit_ms: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TookTooLong(limit_ms)), limit_ms);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  using _timer = after(limit_ms, () => reject(new TookTooLong(limit_ms)));
+  return await Promise.race([work, late]);
 }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { ServerError, Unavailable } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
+import { every } from '../core/timers.ts';
 import type { Connection, Connections } from './connections.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -28,13 +29,13 @@ export function lateSender(
   return async (reply, headers, result, onGone) => {
     using connection = connections.open(reply, onGone);
     const { raw } = reply.headers(headers).type(JSON_TYPE);
-    const keepAlive = setInterval(() => {
+    const keepAlive = every(keep_alive_ms, () => {
       if (connection.signal.aborted) return;
       if (!raw.headersSent) raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
       raw.write('\n');
-    }, keep_alive_ms);
+    });
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
-    clearInterval(keepAlive);
+    keepAlive[Symbol.dispose]();
     if (connection.signal.aborted) return breakOff(reply, connection);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
     if (outcome.status === 'fulfilled') raw.end(outcome.value);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Logger } from '../core/logger.ts';
+import { every } from '../core/timers.ts';
 import type { Frame } from '../events/frame.ts';
 import type { Connections } from './connections.ts';
 
@@ -105,8 +106,9 @@ function beginStream(
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...headers, ...HEADERS });
   const heartbeat = `: heartbeat${lineEnd}${lineEnd}`;
   raw.write(heartbeat);
-  const timer = setInterval(() => raw.writableNeedDrain || raw.write(heartbeat), heartbeat_ms);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
+  return every(heartbeat_ms, () => {
+    if (!raw.writableNeedDrain) raw.write(heartbeat);
+  });
 }
 
 async function pump(

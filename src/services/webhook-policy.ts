@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { InvalidInput } from '../core/errors.ts';
+import { after } from '../core/timers.ts';
 import { type AddressRange, isWithin, parseNetwork, rangeOf } from './address-range.ts';
 import { isAmong, kindOfName, literalAddress, webhookUrl } from './webhook-url.ts';
 
@@ -135,18 +136,14 @@ function checkLists(
 
 /** Undefined when the name service does not say in time; it may when the address is called. */
 async function lookUp(hostname: string, resolve: Resolve): Promise<readonly string[] | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((giveUp) => {
-    timer = setTimeout(() => giveUp(undefined), PATIENCE_MS);
-  });
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<undefined>();
+  using _timer = after(PATIENCE_MS, () => giveUp(undefined));
   try {
     return await Promise.race([resolve(hostname), late]);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTFOUND' || code === 'ENODATA') throw new InvalidInput(NO_NAME, { cause: error });
     return undefined;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

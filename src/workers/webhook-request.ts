@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
 import { lazy } from '../core/lazy.ts';
+import { after } from '../core/timers.ts';
 import type { Resolve, WebhookPolicy } from '../services/webhook-policy.ts';
 
 export interface WebhookRequest {
@@ -63,14 +64,10 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
   return {
     async post(request, signal) {
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(new WebhookTimeout()), timeout_ms);
+      using _timer = after(timeout_ms, () => late.abort(new WebhookTimeout()));
       const until = AbortSignal.any([signal, late.signal]);
-      try {
-        if (request.url.startsWith('/')) return await own(request, until);
-        return await postFollowing(await agent(), request, { policy, signal: until });
-      } finally {
-        clearTimeout(timer);
-      }
+      if (request.url.startsWith('/')) return await own(request, until);
+      return await postFollowing(await agent(), request, { policy, signal: until });
     },
     async [Symbol.asyncDispose]() {
       await (await agent.made)?.destroy();

@@ -2,6 +2,7 @@ import type { Random } from '../core/backoff.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
+import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { ClaimedDelivery, WaitingHost } from '../storage/webhooks/claim.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
@@ -71,9 +72,10 @@ export class WebhookDispatcher {
   async stop(grace_ms: number): Promise<void> {
     this.#subscription?.[Symbol.dispose]();
     await this.#loop.stop();
-    const timer = setTimeout(() => this.#stop.abort(), grace_ms);
-    await this.settled();
-    clearTimeout(timer);
+    {
+      using _timer = after(grace_ms, () => this.#stop.abort());
+      await this.settled();
+    }
     await this.#deps.sender[Symbol.asyncDispose]();
   }
 

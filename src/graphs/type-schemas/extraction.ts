@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { extname } from 'node:path';
+import { timeoutSignal } from '../../core/timers.ts';
 import type { TypeSchemasByNamespace } from './extract.ts';
 
 /** Where a graph is declared. */
@@ -45,7 +46,7 @@ export async function extractInChild(
   take: (message: Exclude<ExtractionMessage, { failed: string }>) => void,
 ): Promise<void> {
   const program = new URL(`./child${extname(import.meta.url)}`, import.meta.url);
-  const timeout = AbortSignal.timeout(options.limit_ms);
+  const timeout = timeoutSignal(options.limit_ms);
   const child = fork(program, {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
     stdio: 'ignore',

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep } from '../../core/timers.ts';
 
 /** Proxies and clients give up on a silent connection; the library shows signs of life in streams only. */
 const EVERY_MS = 5_000;
@@ -34,9 +34,7 @@ async function* signsOf(answer: Promise<Response>, every_ms: number): AsyncGener
 async function within(answer: Promise<Response>, ms: number): Promise<Response | undefined> {
   const done = new AbortController();
   try {
-    const late = delay(ms, undefined, { signal: done.signal });
-    late.catch(() => {});
-    return await Promise.race([answer, late]);
+    return await Promise.race([answer, sleep(ms, done.signal).then(() => undefined)]);
   } finally {
     done.abort();
   }

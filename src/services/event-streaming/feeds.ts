@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../core/timers.ts';
 import { followThread, ThreadReader, type ThreadSources, threadEnd } from '../../events/follow-thread.ts';
 import type { Translate } from './events.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -118,8 +118,8 @@ export function threadFeeds({ sources, translate, onError }: FeedDeps) {
  * A client that comes back says in one breath what it wants to hear. Replayed together, its events keep their order;
  * one after the other, the end of a run would come before the values that led to it, and clients stop there.
  */
-async function breath(signal: AbortSignal): Promise<void> {
-  await sleep(BREATH_MS, undefined, { signal }).catch(() => {});
+function breath(signal: AbortSignal): Promise<void> {
+  return sleep(BREATH_MS, signal);
 }
 
 const BREATH_MS = 5;

@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
+import { timeoutSignal } from '../../core/timers.ts';
 import type { Command } from '../../schemas/command.ts';
 import type { Params } from '../../schemas/event-streaming.ts';
 import type { JsonObject } from '../../schemas/fields.ts';
@@ -153,5 +154,5 @@ async function letGo({ runs, runRows }: RunCommandDeps, actor: Actor, thread_id:
   const visibility = await authorize(actor, 'threads:read', { thread_id });
   const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility);
   if (!newest || isFinal(newest.status)) return;
-  for await (const _ of runs.follow(newest, AbortSignal.timeout(LET_GO_MS)));
+  for await (const _ of runs.follow(newest, timeoutSignal(LET_GO_MS)));
 }
