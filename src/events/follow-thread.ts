@@ -5,6 +5,7 @@ import type { EventBus } from './bus.ts';
 import { PAGE, SAFETY_POLL_MS } from './follow.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
+import { lostEvents } from './lost-events.ts';
 
 export interface ThreadSources {
   readonly live: LiveRuns;
@@ -13,7 +14,10 @@ export interface ThreadSources {
   readonly bus: EventBus;
 }
 
-/** One entry of a thread's log: a frame of one of its runs, the end included, under the thread's own number. */
+/**
+ * One entry of a thread's log: a frame of one of its runs, the end included, under the thread's own number, or an error
+ * in place of what the log lacks.
+ */
 export interface ThreadFrame {
   readonly seq: number;
   /** Of an event outside of runs: its own id. */
@@ -69,7 +73,8 @@ export class ThreadReader {
     const here = length === null ? live.get(run_id) : undefined;
     const after = this.#seq - base;
     const found = (here?.logged && here.after(after)) || (await log.readAfter(run_id, after, PAGE));
-    const frames: ThreadFrame[] = [];
+    // Only of a run that had ended before its log was read: else what is missing may be on its way.
+    const frames = length === null ? [] : this.#lossBefore(found[0], { run_id, base });
     for (const frame of found) {
       // Two sources that race must not make a gap (invariant 3).
       if (base + frame.seq !== this.#seq + 1) break;
@@ -78,6 +83,15 @@ export class ThreadReader {
       if (isEnd(frame)) this.#run = undefined;
     }
     return frames;
+  }
+
+  /** Passes over what the log lacks before the first frame that was found, and reports it. */
+  #lossBefore(found: Frame | undefined, { run_id, base }: Pick<LoggedRun, 'run_id' | 'base'>): ThreadFrame[] {
+    const first = this.#seq + 1;
+    if (!found || base + found.seq === first) return [];
+    this.#seq = base + found.seq - 1;
+    const frame = lostEvents(found.seq - 1, { first, last: this.#seq, of: 'thread' });
+    return [{ seq: this.#seq, run_id, frame }];
   }
 }
 

@@ -3,6 +3,7 @@ import type { Frame, RunEventRepository } from '../storage/run-events.ts';
 import type { EventBus } from './bus.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
+import { lostEvents } from './lost-events.ts';
 
 /** A lost hint costs this much, ms, and never a frame. */
 export const SAFETY_POLL_MS = 500;
@@ -13,13 +14,14 @@ export interface Sources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly bus: EventBus;
-  /** False when the run can bring no more frames although its log has no end: it was deleted. */
+  /** False when nobody writes the run's log any more: the run has ended or was deleted. */
   readonly isInFlight: (run_id: string) => Promise<boolean>;
 }
 
 /**
  * Yields each frame after `seq` once and in order, and returns at the end of the run's log or on abort.
- * A frame is delivered only when it is the next one: two sources that race must not make a gap (invariant 3).
+ * A frame is delivered only when it is the next one: two sources that race must not make a gap (invariant 3). What an
+ * ended run's log lacks is reported by an error in its place.
  */
 export async function* follow(
   sources: Sources,
@@ -43,11 +45,13 @@ export async function* follow(
     }
     if (delivered > 0) continue;
     const hinted = await news.wait(SAFETY_POLL_MS, signal);
-    if (!hinted && !(await sources.isInFlight(run_id)) && (await isOver(sources, run_id, seq))) return;
+    if (hinted || (await sources.isInFlight(run_id))) continue;
+    // Read after that, and not before: a run leaves the queue in the transaction that completes its log.
+    const [next] = await sources.log.readAfter(run_id, seq, 1);
+    if (!next) return;
+    if (next.seq === seq + 1) continue;
+    const last = next.seq - 1;
+    yield lostEvents(last, { first: seq + 1, last, of: 'run' });
+    seq = last;
   }
-}
-
-/** After a silent wait: nothing in the log beyond what was delivered, and nobody who would write it. */
-async function isOver({ log }: Sources, run_id: string, seq: number): Promise<boolean> {
-  return (await log.lastSeq(run_id)) <= seq;
 }

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { follow } from '../../src/events/follow.ts';
+import { followThread } from '../../src/events/follow-thread.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import type { Db } from '../../src/storage/db.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import { type Frame, insertFrames, runEventRepository } from '../../src/storage/run-events.ts';
+import { sql } from '../../src/storage/sql.ts';
+import { threadLogRepository } from '../../src/storage/thread-log.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq) });
+
+/** A thread whose runs log the frames with these numbers, whatever is missing between them. */
+function story(db: Db) {
+  const { queue, add } = queueStory(db);
+  const thread_id = randomUUID();
+  const sources = {
+    live: new LiveRuns(),
+    log: runEventRepository(db),
+    threadLog: threadLogRepository(db),
+    bus: memoryBus(),
+    isInFlight: queue.isInFlight,
+  };
+
+  async function executing() {
+    await add(thread_id);
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const { lease } = claimed as ClaimedRun;
+    return {
+      run_id: lease.run_id,
+      log: (...seqs: number[]) =>
+        db.transaction('relaxed', (tx) => insertFrames(tx, lease.run_id, seqs.map(frame))),
+      end: () => queue.finish(lease, successful()),
+    };
+  }
+
+  return {
+    sources,
+    executing,
+    async ended(...seqs: number[]): Promise<string> {
+      const run = await executing();
+      await run.log(...seqs);
+      await run.end();
+      return run.run_id;
+    },
+    async read(run_id: string, after = 0, isInFlight = sources.isInFlight): Promise<string[]> {
+      const frames = follow({ ...sources, isInFlight }, run_id, after, AbortSignal.timeout(10_000));
+      return (await Array.fromAsync(frames)).map((each) => `${each.seq}:${textOf(each)}`);
+    },
+    /** To the entry with this number. */
+    async readThread(end: number, after = 0): Promise<string[]> {
+      const texts: string[] = [];
+      for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(10_000))) {
+        texts.push(`${entry.seq}:${textOf(entry.frame)}`);
+        if (entry.seq >= end) break;
+      }
+      return texts;
+    },
+  };
+}
+
+function textOf({ event, data }: Frame): string {
+  if (event === 'error') return Object.values(JSON.parse(data)).join(': ');
+  return event === '__end__' ? 'end' : data;
+}
+
+const lost = (what: string) => `EventsLost: ${what} lost in a failure of the database.`;
+
+describeEachDatabase('events that a database lost', (open) => {
+  test('are told to who follows the run, which goes on to its end', async () => {
+    await using db = await open();
+    const there = story(db);
+    const run_id = await there.ended(1, 2, 6, 8);
+    expect(await there.read(run_id)).toEqual([
+      '1:1',
+      '2:2',
+      `5:${lost('Events 3 to 5 of this run were')}`,
+      '6:6',
+      `7:${lost('Event 7 of this run was')}`,
+      '8:8',
+    ]);
+    expect(await there.read(run_id, 4)).toEqual([
+      `5:${lost('Event 5 of this run was')}`,
+      '6:6',
+      `7:${lost('Event 7 of this run was')}`,
+      '8:8',
+    ]);
+    expect(await there.read(run_id, 7)).toEqual(['8:8']);
+  });
+
+  test('are told to who follows the thread, under the numbers of the thread', async () => {
+    await using db = await open();
+    const there = story(db);
+    await there.ended(1);
+    await there.ended(1, 4);
+    await there.ended(1);
+    expect(await there.readThread(9)).toEqual([
+      '1:1',
+      '2:end',
+      '3:1',
+      `5:${lost('Events 4 to 5 of this thread were')}`,
+      '6:4',
+      '7:end',
+      '8:1',
+      '9:end',
+    ]);
+    expect(await there.readThread(6, 4)).toEqual([`5:${lost('Event 5 of this thread was')}`, '6:4']);
+  });
+
+  test('a run under way is waited for, however its events arrive', async () => {
+    await using db = await open();
+    const there = story(db);
+    const run = await there.executing();
+    await run.log(1, 3);
+    const asked = Promise.withResolvers<void>();
+    const reading = there.read(run.run_id, 0, async (run_id) => {
+      const isInFlight = await there.sources.isInFlight(run_id);
+      asked.resolve();
+      return isInFlight;
+    });
+    const readingThread = there.readThread(4);
+    await asked.promise;
+    await run.log(2);
+    await run.end();
+    expect(await reading).toEqual(['1:1', '2:2', '3:3']);
+    expect(await readingThread).toEqual(['1:1', '2:2', '3:3', '4:end']);
+  });
+
+  test('a run that ends while it is asked about has lost nothing', async () => {
+    await using db = await open();
+    const there = story(db);
+    const run = await there.executing();
+    await run.log(1, 3);
+    const endsMeanwhile = async (run_id: string) => {
+      await run.log(2);
+      await run.end();
+      return there.sources.isInFlight(run_id);
+    };
+    expect(await there.read(run.run_id, 0, endsMeanwhile)).toEqual(['1:1', '2:2', '3:3']);
+  });
+
+  test('a log without its end, and one that was dropped, end where they end', async () => {
+    await using db = await open();
+    const there = story(db);
+    const run_id = await there.ended(1, 2);
+    await db.run(sql`delete from run_events where run_id = ${run_id} and event = '__end__'`);
+    expect(await there.read(run_id)).toEqual(['1:1', '2:2']);
+    await there.ended(1);
+    expect(await there.readThread(5)).toEqual(['1:1', '2:2', '4:1', '5:end']);
+    await db.run(sql`delete from run_events where run_id = ${run_id}`);
+    expect(await there.read(run_id, 1)).toEqual([]);
+    expect(await there.readThread(5)).toEqual(['4:1', '5:end']);
+  });
+});
