@@ -1,18 +1,23 @@
 import { toJson } from '../core/json.ts';
 import type { Frame } from '../events/frame.ts';
+import { isLoss } from '../events/lost-events.ts';
 import type { RunError, Thread } from '../schemas/threads.ts';
 import { isCancel } from './cancel.ts';
 
 /**
  * What `wait` and `join` answer, as JSON text (CONTRACT §4), from the frames of the run: the last `values`, or its
- * error. Undefined when the frames hold neither.
+ * error. Undefined when the frames hold neither, or lack those that came last.
  */
 export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | undefined> {
   let values: string | undefined;
   let error: string | undefined;
-  const asked: Asked[] = [];
+  let asked: Asked[] = [];
   for await (const frame of frames) {
-    if (frame.event === 'values') values = frame.data;
+    if (isLoss(frame)) {
+      // What came before may be outdated by what is lost.
+      values = undefined;
+      asked = [];
+    } else if (frame.event === 'values') values = frame.data;
     else if (frame.event === 'error') error = frame.data;
     else if (frame.event.split('|')[0] === 'input.requested') asked.push(JSON.parse(frame.data) as Asked);
   }

@@ -41,3 +41,18 @@ test('a run whose first attempt came to nothing begins with the one that is logg
     [12, 'lifecycle', { event: 'completed' }],
   ]);
 });
+
+test('events that were lost are told of as a custom event, errors of the run by its end', async () => {
+  const lost = {
+    error: 'EventsLost',
+    message: 'Event 12 of this thread was lost in a failure of the database.',
+  };
+  const failed = { error: 'TypeError', message: 'boom' };
+  const error = (data: object) => ({ event: 'error', data: JSON.stringify(data) });
+  const failure = { event: '__end__', data: '{"status":"error","error":"boom"}' };
+  expect(await told([begins(1), error(lost), error(failed), failure])).toEqual([
+    [11, 'lifecycle', { event: 'running' }],
+    [12, 'custom', { name: 'EventsLost', payload: lost }],
+    [14, 'lifecycle', { event: 'failed', error: 'boom' }],
+  ]);
+});

@@ -26,6 +26,13 @@ test('a cancelled run answers with the values so far', async () => {
   expect(result).toBe('{"n":1}');
 });
 
+test('events that were lost are no failure of the run, and leave only what came after them', async () => {
+  const lost = { error: 'EventsLost', message: 'Event 2 of this run was lost in a failure of the database.' };
+  const last = await resultOf(frames(['values', { n: 1 }], ['error', lost], ['values', { n: 3 }]));
+  expect(last).toBe('{"n":3}');
+  expect(await resultOf(frames(['values', { n: 1 }], ['error', lost]))).toBeUndefined();
+});
+
 test('a state that merely contains the word __interrupt__ is not taken for an interrupt', () => {
   const values = { text: '__interrupt__' };
   expect(resultOfThread(thread({ values }))).toBe(JSON.stringify(values));

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
 import type { ThreadFrame } from '../../events/follow-thread.ts';
 import { type Frame, isEnd, PROTOCOL_EVENT } from '../../events/frame.ts';
+import { EVENTS_LOST, isLoss } from '../../events/lost-events.ts';
 import type { Namespace } from '../../schemas/event-streaming.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Ending } from '../../storage/queue/end-log.ts';
@@ -21,13 +22,16 @@ export type Translate = (entry: ThreadFrame) => Promise<ProtocolEvent[]>;
 
 interface Part {
   readonly method: string;
+  /** Where it is not the method's own. */
+  readonly channel?: string;
   readonly namespace?: Namespace;
   readonly data: unknown;
 }
 
 /**
  * What an entry of a thread's log is in the protocol. Runs made by event streaming have logged its events already; of
- * others the beginning, the values with what they ask, and the end are shown.
+ * others the beginning, the values with what they ask, and the end are shown. The protocol has no word for events that
+ * are lost, and an unknown method could stop a client: they are told of on the channel `custom`.
  */
 export function translator(runs: Pick<RunRepository, 'get'>, clock: Clock): Translate {
   let last: { run_id: string; run: Run | undefined } | undefined;
@@ -57,14 +61,14 @@ function logged(seq: number, { event, data }: Frame): ProtocolEvent {
 function made(
   seq: number,
   index: number,
-  { method, namespace = [], data }: Part,
+  { method, channel = channelOf(method), namespace = [], data }: Part,
   timestamp: number,
   graph_name: string | undefined,
 ): ProtocolEvent {
   const named = method === 'lifecycle' && graph_name ? { ...(data as object), graph_name } : data;
   const params = JSON.stringify({ namespace, timestamp, data: named });
   const event_id = index === 0 ? String(seq) : `${seq}.${index}`;
-  return { seq, method, channel: channelOf(method), namespace, text: textOf(seq, event_id, method, params) };
+  return { seq, method, channel, namespace, text: textOf(seq, event_id, method, params) };
 }
 
 function textOf(seq: number, event_id: string, method: string, params: string): string {
@@ -86,6 +90,10 @@ function partsOf(frame: Frame): Part[] {
   // A later attempt goes on with the same run. Its number does not tell: a server that stops gives its attempt back.
   if (event === 'metadata')
     return frame.seq === 1 ? [{ method: 'lifecycle', data: { event: 'running' } }] : [];
+  if (isLoss(frame)) {
+    const data = { name: EVENTS_LOST, payload: JSON.parse(frame.data) };
+    return [{ method: 'custom', channel: `custom:${EVENTS_LOST}`, data }];
+  }
   return event === 'values' ? values(namespace, JSON.parse(frame.data)) : [];
 }
 
