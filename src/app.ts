@@ -12,6 +12,7 @@ import { isAlone, wireWorkers } from './app/workers.ts';
 import type { Config } from './config/schema.ts';
 import { VERSION } from './config/version.ts';
 import { type Clock, systemClock, timestamp } from './core/clock.ts';
+import { closeAll } from './core/close-all.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import type { Logger } from './core/logger.ts';
 import { LiveRuns } from './events/live-runs.ts';
@@ -39,7 +40,10 @@ export interface App extends AsyncDisposable {
   listen(): Promise<{ host: string; port: number; url: string }>;
   /** Begins to execute runs, first those that an earlier process left. */
   ready(): Promise<void>;
-  /** Ends streams, gives executing runs `grace_ms`, puts the rest back into the queue, and closes. */
+  /**
+   * Ends streams, gives executing runs `grace_ms`, puts the rest back into the queue, and closes: everything, also when
+   * a part of it fails, which is thrown in the end.
+   */
   stop(grace_ms: number): Promise<void>;
 }
 
@@ -140,13 +144,15 @@ function appOf({
   loopback: Disposable;
 }): App {
   let stopping: Promise<void> | undefined;
-  async function stop(grace_ms: number): Promise<void> {
-    // The door stays open while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
-    await workers.stop(grace_ms);
-    end.abort();
-    loopback[Symbol.dispose]();
-    await server.close();
-    await storage[Symbol.asyncDispose]();
+  function stop(grace_ms: number): Promise<void> {
+    return closeAll([
+      // The server still answers while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
+      () => workers.stop(grace_ms),
+      () => end.abort(),
+      () => loopback[Symbol.dispose](),
+      () => server.close(),
+      () => storage[Symbol.asyncDispose](),
+    ]);
   }
   return {
     server,

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { createApp, loadConfig, silentLogger } from '../src/index.ts';
+import { openSqlite } from '../src/storage/engines/sqlite.ts';
+import { raw } from '../src/storage/sql.ts';
 
 test('a program can hold a server of its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
@@ -33,3 +35,28 @@ test('a server that cannot start lets go of its database', async () => {
   expect(app.graphs.ids).toContain('echo');
   await rm(folder, { recursive: true });
 });
+
+test('a server whose database fails while it stops lets go of its port and its database', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
+  const file = join(folder, 'server.db');
+  const { config } = await loadConfig({
+    cwd: resolve(import.meta.dirname, 'fixtures/graphs'),
+    flags: { 'server.port': '0', 'storage.url': `sqlite:${file}` },
+  });
+  const app = await createApp(config, { logger: silentLogger });
+  const { url } = await app.listen();
+  await app.ready();
+  await change(file, 'alter table workers rename to mislaid');
+  await expect(app.stop(0)).rejects.toThrow('workers');
+  await expect(fetch(`${url}/ok`)).rejects.toThrow();
+  await change(file, 'alter table mislaid rename to workers');
+  await using again = await createApp(config, { logger: silentLogger });
+  expect(again.graphs.ids).toContain('echo');
+  await rm(folder, { recursive: true });
+});
+
+/** What happens to a server's database behind its back. */
+async function change(file: string, statement: string): Promise<void> {
+  await using db = openSqlite(file, { synchronous: 'normal', beside_a_server: true });
+  await db.run(raw(statement));
+}

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
+import { closeAll } from '../core/close-all.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -128,14 +129,16 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       dispatcher?.start();
     },
 
-    /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. */
+    /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. Stops all, whatever fails. */
     async stop(grace_ms: number): Promise<void> {
       draining = true;
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
-      await runs.stop(grace_ms);
-      await dispatcher?.stop(Math.min(grace_ms, LAST_DELIVERIES_MS));
-      await Promise.all(loops.map((loop) => loop.stop()));
-      await queue.leave(worker_id);
+      await closeAll([
+        () => runs.stop(grace_ms),
+        () => dispatcher?.stop(Math.min(grace_ms, LAST_DELIVERIES_MS)),
+        () => Promise.all(loops.map((loop) => loop.stop())),
+        () => queue.leave(worker_id),
+      ]);
     },
   };
 }
