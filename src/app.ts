@@ -23,6 +23,7 @@ import { langgraphVersion } from './graphs/library-version.ts';
 import { loadGraphs } from './graphs/registry.ts';
 import { bindLoopback } from './http/loopback.ts';
 import { createServer } from './http/server.ts';
+import type { QueueReport } from './storage/queue/report.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Engine } from './workers/engine.ts';
 
@@ -50,13 +51,26 @@ export interface App extends AsyncDisposable {
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const sealer = await openSealer(config);
-  const storage = await openStorage({ ...config.storage, sealer, webhooks: runWebhookRules(config) });
+  const storage = await openStorage({
+    ...config.storage,
+    sealer,
+    webhooks: runWebhookRules(config),
+    report: queueReport(options.logger),
+  });
   try {
     return await appOver(storage, config, options);
   } catch (error) {
     await storage[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** What the queue met and went on from. */
+function queueReport(logger: Logger): QueueReport {
+  return ({ what, ...problem }) => {
+    if (problem.error === undefined) logger.warn(what, { ...problem });
+    else logger.error(what, { ...problem });
+  };
 }
 
 async function appOver(storage: Storage, config: Config, options: AppOptions): Promise<App> {
@@ -75,6 +89,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     clock,
     ids,
+    worker_id: ids.uuid4(),
     storage,
     graphs,
     bus: memoryBus(),
@@ -90,6 +105,8 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
   const workers = wireWorkers(ground, { ...services, cronTicks });
   await services.assistants.syncSystem();
   if (isAlone(config)) await storage.idempotency.releaseAll();
+  // Before the first request: others believe what this process has begun to answer.
+  await workers.join();
   const server = await createServer({
     services,
     engine: {

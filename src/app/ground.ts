@@ -17,6 +17,8 @@ export interface Ground {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Of this process, whether it executes runs or only answers. */
+  readonly worker_id: string;
   readonly storage: Storage;
   readonly graphs: GraphRegistry;
   readonly bus: EventBus;

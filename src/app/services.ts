@@ -81,7 +81,7 @@ export function wireServices({
     cronTicks: cronTicks(cronDeps),
     tokens: tokenService({ tokens, assistants, clock: ground.clock }),
     store: storeService({ store: ground.longTermStore }),
-    idempotency: idempotencyService({ keys: storage.idempotency }),
+    idempotency: idempotencyService({ keys: storage.idempotency, worker_id: ground.worker_id }),
     explain: runExplain({ ...shared, max_attempts: config.runs.max_attempts }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),

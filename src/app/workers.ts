@@ -24,17 +24,13 @@ export function wireWorkers(
   { config, storage, store, ...ground }: Ground,
   { cronTicks, a2a }: Works,
 ): Engine {
-  const { queue, threads, checkpoints, attemptWrites: writes } = storage;
+  const { checkpoints, attemptWrites: writes, ...work } = storage.work;
   return engine(
     {
       ...ground,
-      queue,
-      threads,
-      outbox: storage.outbox,
+      ...work,
       dispatcher: wireDispatcher({ config, storage, store, ...ground }),
-      a2aTasks: storage.a2aTasks,
       settleTask: async (row) => (await a2a()).settled(row),
-      storeItems: storage.storeItems,
       sweeps: sweepsOf({ ...ground, config, storage }),
       cronTicks: config.crons.enabled ? cronTicks : undefined,
       writes,
@@ -50,7 +46,7 @@ export function wireWorkers(
 
 /** What is not kept for ever. */
 function sweepsOf({ config, storage, clock }: Pick<Ground, 'config' | 'storage' | 'clock'>): Sweep[] {
-  const { events, idempotency, outbox, cronFires } = storage;
+  const { events, idempotency, outbox, cronFires } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
   return [

@@ -78,3 +78,13 @@ export class LeaseLost extends Error {
     this.name = 'LeaseLost';
   }
 }
+
+/**
+ * Internal: the database lost, in a crash or a fail-over, commits that the attempt goes on from. Like every failure of
+ * storage it ends the attempt and not the run. Never reaches a client.
+ */
+export class WritesLost extends Unavailable {
+  constructor(run_id: string) {
+    super(`the database lost what the attempt of run ${run_id} had written`);
+  }
+}

@@ -28,7 +28,9 @@ export const RunExplanation = z.object({
   attempt: z.int().nullable(),
   max_attempts: z.int(),
   /** Why there is more than one attempt; `unreadable`: a server took it that lacks the key it is encrypted with. */
-  retry_reason: z.enum(['worker lost', 'storage failed', 'server stopped', 'unreadable']).nullable(),
+  retry_reason: z
+    .enum(['worker lost', 'attempt broke', 'storage failed', 'server stopped', 'claim lost', 'unreadable'])
+    .nullable(),
   /** A cancel that its worker has not followed yet. */
   cancel_action: CancelAction.nullable(),
   started_at: Timestamp.nullable(),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../auth/actor.ts';
-import { Conflict } from '../core/errors.ts';
+import { Conflict, Unavailable } from '../core/errors.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { IdempotencyKey, IdempotencyRepository, KeptAnswer } from '../storage/idempotency.ts';
 import { canonicalJson } from '../storage/json.ts';
@@ -21,7 +21,10 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
  * Requests with an `Idempotency-Key`. A run is kept with its key in one transaction. Other answers are kept before
  * they are sent: after a crash in between, what was made may be made again.
  */
-export function idempotencyService({ keys }: { keys: IdempotencyRepository }) {
+export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
+  /** Requests that are being answered here, by owner and key. */
+  const answering = new Set<string>();
+
   return {
     /** The answer that was given before, or a request to execute. `Conflict` when the key is another request's. */
     async begin(
@@ -31,9 +34,12 @@ export function idempotencyService({ keys }: { keys: IdempotencyRepository }) {
     ): Promise<Once | { answer: KeptAnswer }> {
       const owner = actor.principal;
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
-      const use = await keys.use({ owner, key }, hash, { keep_ms: KEEP_MS, claim_ms: CLAIM_MS });
+      const is_answering = answering.has(nameOf({ owner, key }));
+      const rules = { keep_ms: KEEP_MS, claim_ms: CLAIM_MS, worker_id, is_answering };
+      const use = await keys.use({ owner, key }, hash, rules);
       switch (use.outcome) {
         case 'new':
+          answering.add(nameOf({ owner, key }));
           return { owner, key };
         case 'run made':
           return { owner, key, run: use.run };
@@ -50,9 +56,26 @@ export function idempotencyService({ keys }: { keys: IdempotencyRepository }) {
       }
     },
 
-    keep: (once: Once, answer: KeptAnswer): Promise<void> => keys.answer(once, answer),
+    async keep(once: Once, answer: KeptAnswer): Promise<void> {
+      answering.delete(nameOf(once));
+      await keys.answer(once, answer);
+    },
 
-    /** The request made nothing. */
-    release: (once: Once): Promise<void> => keys.release(once),
+    /** The request made nothing. While storage is away this process knows it alone, and the key is open to it. */
+    async release(once: Once): Promise<void> {
+      answering.delete(nameOf(once));
+      await keys.release(once).catch((error: unknown) => {
+        if (!(error instanceof Unavailable)) throw error;
+      });
+    },
+
+    /** The answer is a stream: the run that it follows is kept with the key. */
+    over(once: Once): void {
+      answering.delete(nameOf(once));
+    },
   };
+}
+
+function nameOf({ owner, key }: IdempotencyKey): string {
+  return JSON.stringify([owner, key]);
 }

@@ -17,8 +17,10 @@ export interface RunExplainDeps {
 
 const BECAUSE: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
+  'attempt broke': 'because what the last one came to could not be stored',
   'storage failed': 'because storage failed during the last one',
   'server stopped': 'because the server stopped during the last one, which is not counted',
+  'claim lost': 'because the answer to its claim was lost',
   unreadable: 'because a server took it that lacks the key it is encrypted with',
 };
 
@@ -74,12 +76,19 @@ function running(standing: QueueStanding, max_attempts: number): string {
   const stopping = cancel_action
     ? ` It was cancelled (${cancel_action}) and its worker has not let go yet.`
     : '';
-  return `Attempt ${attempt} of ${max_attempts}${why}; executed by ${who}${until}.${stopping}`;
+  const failed = failuresOf(standing, max_attempts);
+  return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
 }
 
-function retried({ attempt, retry_reason }: QueueStanding, max_attempts: number): string {
-  const next = `Its next attempt is ${attempt + 1} of ${max_attempts}`;
-  return retry_reason ? `${next}, ${BECAUSE[retry_reason]}.` : `${next}.`;
+function retried(standing: QueueStanding, max_attempts: number): string {
+  const { attempt, retry_reason } = standing;
+  const why = retry_reason ? `, ${BECAUSE[retry_reason]}` : '';
+  return `Its next attempt is ${attempt + 1}${why}${failuresOf(standing, max_attempts)}.`;
+}
+
+/** Attempts that completed a step, or that the server itself gave back, do not count. */
+function failuresOf({ failures }: QueueStanding, max_attempts: number): string {
+  return failures > 0 ? ` (failure ${failures} of at most ${max_attempts} in a row)` : '';
 }
 
 function behind(first: string, more: number): string {

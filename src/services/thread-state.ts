@@ -105,7 +105,8 @@ export function threadStateService(deps: ThreadStateDeps) {
       const opened = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
       if (!opened) return;
       const state = await opened.graph.state(opened.config({}), opened.memory, false);
-      const after = { status: threadStatusAfter('success', state), interrupts: interruptsOf(state) };
+      const status = threadStatusAfter('success', state);
+      const after = { status, interrupts: interruptsOf(state), checkpoint_id: checkpointOf(state) };
       await deps.threads.settle(thread_id, after);
     },
 
@@ -124,6 +125,10 @@ export function threadStateService(deps: ThreadStateDeps) {
       await refreshThread(deps, thread_id, opened);
     },
   };
+}
+
+function checkpointOf(state: ThreadState | undefined): string | null {
+  return state?.checkpoint?.checkpoint_id ?? null;
 }
 
 /** Whoever is refused because of a run must know which. */
@@ -167,7 +172,8 @@ async function refreshThread(
     keep_ms: KEEP_NEWS_MS,
   };
   const status = threadStatusAfter('success', state);
-  const after = { values, status, interrupts: interruptsOf(state), news };
+  const checkpoint_id = checkpointOf(state);
+  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, news };
   await threads.setState(thread_id, after, timestamp(clock.now()));
   bus.hint(thread_id);
 }

@@ -1,7 +1,8 @@
-import { LeaseLost } from '../core/errors.ts';
+import { Unavailable } from '../core/errors.ts';
+import { after, type Timer } from '../core/timers.ts';
 import type { Db, Durability, Transaction } from './db.ts';
 import type { OpenAttempts } from './open-attempts.ts';
-import { keepLease, type Lease } from './queue/lease.ts';
+import { admitBatch, type Lease } from './queue/lease.ts';
 import { type Frame, insertFrames } from './run-events.ts';
 
 /** Statements that belong together; run again from the start when the transaction is. */
@@ -12,9 +13,16 @@ export interface Batch {
   readonly frames: Frame[];
   /** Checkpoints, and what tasks wrote at them. */
   readonly writes: Write[];
+  /** How many batches of the attempt must be stored before this one; undefined where nobody counted. */
+  readonly follows?: number;
 }
 
 export interface AttemptWritesOptions {
+  /**
+   * Whether frames may be shown only when nothing can take them back: a client comes back with the number of the last
+   * one it saw, which must then never be given to another, not even by a database that crashed.
+   */
+  readonly resumable?: boolean;
   /** Frames that are committed now. */
   readonly onCommitted: (frames: readonly Frame[]) => void;
   /** A batch was refused: nothing more will be written, and the attempt must stop. */
@@ -35,12 +43,14 @@ export class AttemptWrites implements Disposable {
   readonly #lease: Lease;
   readonly #options: AttemptWritesOptions;
   readonly #open: OpenAttempts | undefined;
-  /** Resolves when what was taken is committed, or given up. */
+  /** Resolves when what was taken is committed, or given up; rejects when storage is away. */
   readonly #over = Promise.withResolvers<void>();
   #taken = false;
+  /** Batches that are committed. */
+  #stored = 0;
   #waiting: Batch = { frames: [], writes: [] };
   #waitingBytes = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #soon: NodeJS.Immediate | undefined;
   #committing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
@@ -51,6 +61,8 @@ export class AttemptWrites implements Disposable {
     this.#lease = lease;
     this.#options = options;
     this.#open = open;
+    // Most attempts end without anybody waiting for it.
+    this.#over.promise.catch(() => {});
     open?.add(lease.thread_id, this);
   }
 
@@ -76,10 +88,22 @@ export class AttemptWrites implements Disposable {
     this.#throwFailure();
   }
 
-  /** As `settle`, for somebody else: waits for the end of the run where it is being written, and never throws. */
+  /**
+   * As `settle`, for somebody else: waits for the end of the run where it is being written. Throws `Unavailable` while
+   * storage is away. Any other failure is the attempt's own, such as a full disk: what it could not write is not there
+   * to be read, and what was written before is.
+   */
   async readable(): Promise<void> {
-    // A failure is the attempt's own; what it could not write is not there to be read.
-    await (this.#taken ? this.#over.promise : this.settle().catch(() => {}));
+    try {
+      await (this.#taken ? this.#over.promise : this.settle());
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+    }
+  }
+
+  /** The end of the attempt cannot be written for now: who waits to read it must not wait until storage is back. */
+  away(error: unknown): void {
+    this.#over.reject(error);
   }
 
   /** The attempt is over. */
@@ -102,9 +126,15 @@ export class AttemptWrites implements Disposable {
     this.#cancelTimer();
     this.#taken = true;
     await this.#committing;
-    const batch = this.#waiting;
+    const batch = { ...this.#waiting, follows: this.#stored };
     this.#waiting = { frames: [], writes: [] };
     return batch;
+  }
+
+  /** What was taken did not become part of the end after all, and is written as everything else. */
+  restore(batch: Batch): void {
+    this.#waiting = { frames: batch.frames, writes: batch.writes };
+    this.#taken = false;
   }
 
   #schedule(soon: boolean): void {
@@ -115,7 +145,7 @@ export class AttemptWrites implements Disposable {
       this.#committing = this.#committing.then(() => this.#commitBatch('relaxed'));
     };
     if (soon) this.#soon = setImmediate(commit);
-    else this.#timer ??= setTimeout(commit, WAIT_MS);
+    else this.#timer ??= after(WAIT_MS, commit);
   }
 
   async #commitBatch(durability: Durability): Promise<void> {
@@ -123,11 +153,13 @@ export class AttemptWrites implements Disposable {
     if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
     this.#waiting = { frames: [], writes: [] };
     this.#waitingBytes = 0;
+    const isShownNext = this.#options.resumable === true && batch.frames.length > 0;
     try {
-      await this.#db.transaction(durability, async (tx) => {
-        if (!(await keepLease(tx, this.#lease))) throw new LeaseLost(this.#lease.run_id);
+      await this.#db.transaction(isShownNext ? 'promised' : durability, async (tx) => {
+        await admitBatch(tx, this.#lease, this.#stored);
         await writeBatch(tx, this.#lease.run_id, batch);
       });
+      this.#stored += 1;
       this.#options.onCommitted(batch.frames);
     } catch (error) {
       this.#failure = { error };
@@ -142,7 +174,7 @@ export class AttemptWrites implements Disposable {
   }
 
   #cancelTimer(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     clearImmediate(this.#soon);
     this.#timer = undefined;
     this.#soon = undefined;

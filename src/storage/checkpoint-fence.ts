@@ -1,7 +1,6 @@
 import type { AttemptWrites, Write } from './attempt-writes.ts';
 import type { Db, Durability, Transaction } from './db.ts';
-import { lockThread } from './queue/thread-lock.ts';
-import { sql } from './sql.ts';
+import { isIdle, withThread } from './queue/locked-thread.ts';
 
 /**
  * What allows checkpoints to be written: the lease of an attempt (invariant 2), or, for a change from outside of runs,
@@ -24,17 +23,9 @@ export async function writeUnder(
     await fence.attempt.add(write, durability);
     return true;
   }
-  return db.transaction(durability, async (tx) => {
-    if (!(await isIdle(tx, fence.idle_thread_id)) || !(await also(tx))) return false;
+  return withThread(db, durability, fence.idle_thread_id, async (tx, thread) => {
+    if (!thread.exists || !(await isIdle(tx, thread)) || !(await also(tx))) return false;
     await write(tx);
     return true;
   });
-}
-
-/** Stays true to the end of the transaction. */
-async function isIdle(tx: Transaction, thread_id: string): Promise<boolean> {
-  await lockThread(tx, thread_id);
-  const idle = await tx.get(sql`select 1 from threads where thread_id = ${thread_id}
-    and not exists (select 1 from run_queue where thread_id = ${thread_id})`);
-  return idle !== undefined;
 }

@@ -3,7 +3,7 @@ import type { Run } from '../schemas/runs.ts';
 import type { Db, Transaction } from './db.ts';
 import type { Cipher } from './encryption/cipher.ts';
 import { openJson } from './encryption/open-row.ts';
-import { type Sql, sql } from './sql.ts';
+import { raw, type Sql, sql } from './sql.ts';
 import { NOW, nowPlus } from './time.ts';
 
 /** A key that a client sent with a request; another client's is another key. */
@@ -32,6 +32,10 @@ export interface KeyRules {
   readonly keep_ms: number;
   /** A server that has not answered by then is gone, ms. */
   readonly claim_ms: number;
+  /** The process that asks; whose lease has ended answers nothing any more. */
+  readonly worker_id: string;
+  /** This process is answering a request with the key right now: one that it gave up is open again. */
+  readonly is_answering: boolean;
 }
 
 type Row = { request: string; run: Run | null; answer: KeptAnswer | null };
@@ -115,22 +119,31 @@ function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
   return sql`owner = ${owner} and key = ${cipher.token(KEY, key)}`;
 }
 
+/** Nobody answers the request any more that claimed the key. */
+function isGivenUp({ worker_id, is_answering }: KeyRules): Sql {
+  const here = is_answering ? raw('false') : sql`idempotency_keys.worker_id = ${worker_id}`;
+  return sql`(${here} or (idempotency_keys.worker_id <> ${worker_id} and not exists (
+    select 1 from workers w where w.worker_id = idempotency_keys.worker_id and w.expires_at > ${NOW})))`;
+}
+
 async function use(
   tx: Transaction,
   given: IdempotencyKey,
   plainRequest: string,
-  { keep_ms, claim_ms }: KeyRules,
+  rules: KeyRules,
 ): Promise<KeyUse> {
+  const { keep_ms, claim_ms, worker_id } = rules;
   const { cipher } = tx;
   const request = cipher.token(REQUEST, plainRequest);
   const mine = isKey(cipher, given);
   await tx.run(sql`delete from idempotency_keys where ${mine} and expires_at <= ${NOW}`);
   const claimed = await tx.run(sql`
-    insert into idempotency_keys (owner, key, request, claimed_until, expires_at)
-    values (${given.owner}, ${cipher.token(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(keep_ms)})
-    on conflict (owner, key) do update set claimed_until = excluded.claimed_until
+    insert into idempotency_keys (owner, key, request, claimed_until, expires_at, worker_id)
+    values (${given.owner}, ${cipher.token(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(keep_ms)},
+      ${worker_id})
+    on conflict (owner, key) do update set claimed_until = excluded.claimed_until, worker_id = excluded.worker_id
       where idempotency_keys.request = ${request} and idempotency_keys.run is null
-        and idempotency_keys.answer is null and idempotency_keys.claimed_until <= ${NOW}`);
+        and idempotency_keys.answer is null and (idempotency_keys.claimed_until <= ${NOW} or ${isGivenUp(rules)})`);
   if (claimed > 0) return { outcome: 'new' };
   const row = await tx.get<Row>(sql`select request, run, answer from idempotency_keys where ${mine}`);
   if (!row) return { outcome: 'in progress' };

@@ -20,6 +20,7 @@ import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Lease } from './queue/lease.ts';
 import { runQueue } from './queue/queue.ts';
+import type { QueueReport } from './queue/report.ts';
 import { runCheckpointRepository } from './run-checkpoints.ts';
 import { runEventRepository } from './run-events.ts';
 import { runRepository } from './runs.ts';
@@ -42,18 +43,51 @@ export interface StorageOptions {
   readonly sealer?: Sealer | undefined;
   /** Whether the ends of runs are told to their webhooks; they are unless it is said. */
   readonly webhooks?: RunWebhookRules;
+  /** Hears of single runs that the queue could not go on with. */
+  readonly report?: QueueReport;
 }
 
 /**
  * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached, when another
  * server has its SQLite file, or when it is encrypted and `sealer` does not have its key.
  */
-export async function openStorage({ url, synchronous, sealer, webhooks }: StorageOptions): Promise<Storage> {
+export async function openStorage({
+  url,
+  synchronous,
+  sealer,
+  ...options
+}: StorageOptions): Promise<Storage> {
   const cipher = sealer && new SealingCipher(sealer);
   const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (opened) =>
     cipher ? unlock(opened, cipher, entropy()) : assertPlain(opened),
   );
-  return { ...storageOf(db, webhooks), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+  const pools = poolsOf(url, db, cipher);
+  return {
+    ...storageOf(pools, options),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...new Set(Object.values(pools))].map((pool) => pool[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/**
+ * On PostgreSQL requests, attempts and leases have connections of their own: a burst of requests must not keep an
+ * attempt from its commit, nor anything a lease from being renewed. Together fewer than 20 a process (ENGINE §4). SQLite
+ * has one writer, whoever writes.
+ */
+interface Pools {
+  readonly requests: Db;
+  readonly work: Db;
+  readonly leases: Db;
+}
+
+const WORK_CONNECTIONS = 8;
+const LEASE_CONNECTIONS = 1;
+
+function poolsOf(url: string, requests: Db, cipher: Cipher | undefined): Pools {
+  if (requests.dialect === 'sqlite') return { requests, work: requests, leases: requests };
+  const pool = (max_connections: number) => openPostgres(url, { max_connections, ...(cipher && { cipher }) });
+  return { requests, work: pool(WORK_CONNECTIONS), leases: pool(LEASE_CONNECTIONS) };
 }
 
 /** Only the keys, also of a SQLite file that a server has open. */
@@ -88,7 +122,7 @@ async function openDatabase(
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   const db = path === undefined ? openPostgres(url, options) : openSqlite(path, options);
   try {
-    await migrate(db);
+    await migrateOver(url, db);
     await prepare(db);
     return db;
   } catch (error) {
@@ -97,31 +131,54 @@ async function openDatabase(
   }
 }
 
-function storageOf(db: Db, webhooks?: RunWebhookRules) {
+/** A migration may take as long as it takes, and waits for another server's: over a connection without time-outs. */
+async function migrateOver(url: string, db: Db): Promise<void> {
+  if (db.dialect === 'sqlite') return migrate(db);
+  await using patient = openPostgres(url, { max_connections: 1, patient: true });
+  await migrate(patient);
+}
+
+function storageOf({ requests, work, leases }: Pools, options: QueueOptions) {
   const open = new OpenAttempts();
   return {
     /** Rejects when the database does not answer. */
     async ping(): Promise<void> {
-      await db.get(sql`select 1`);
+      await requests.get(sql`select 1`);
     },
-    a2aPush: a2aPushRepository(db),
+    ...repositories(requests, open, options),
+    assistants: assistantRepository(requests),
+    crons: cronRepository(requests),
+    runs: runRepository(requests),
+    runCheckpoints: runCheckpointRepository(requests, open),
+    threadLog: threadLogRepository(requests),
+    apiKeys: apiKeyRepository(requests),
+    a2aPush: a2aPushRepository(requests),
+    secrets: serverSecretRepository(requests),
+    /** The same for what works without being asked, over connections of its own. */
+    work: {
+      ...repositories(work, open, { ...options, leases }),
+      attemptWrites: (lease: Lease, attempt: AttemptWritesOptions) =>
+        new AttemptWrites(work, lease, attempt, open),
+    },
+  };
+}
+
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report'>;
+
+function repositories(
+  db: Db,
+  open: OpenAttempts,
+  { leases = db, ...options }: QueueOptions & { leases?: Db },
+) {
+  return {
     a2aTasks: a2aTaskRepository(db),
-    apiKeys: apiKeyRepository(db),
-    assistants: assistantRepository(db),
-    crons: cronRepository(db),
     cronFires: cronFireRepository(db),
     threads: threadRepository(db),
-    runs: runRepository(db),
-    queue: runQueue(db, webhooks),
+    queue: runQueue(db, { ...options, leases }),
     outbox: webhookOutbox(db),
     events: runEventRepository(db),
-    runCheckpoints: runCheckpointRepository(db, open),
-    threadLog: threadLogRepository(db),
     idempotency: idempotencyRepository(db),
-    attemptWrites: (lease: Lease, options: AttemptWritesOptions) =>
-      new AttemptWrites(db, lease, options, open),
     checkpoints: checkpointRepository(db, open),
-    secrets: serverSecretRepository(db),
     storeItems: storeItemRepository(db),
   };
 }

@@ -1,6 +1,6 @@
 import { removeCheckpointsOfThread } from './checkpoint-remove.ts';
 import type { Db, Transaction } from './db.ts';
-import { lockThread } from './queue/thread-lock.ts';
+import { withThread } from './queue/locked-thread.ts';
 import { removeLogs } from './run-events.ts';
 import { sql } from './sql.ts';
 import { removeThreadLog } from './thread-log.ts';
@@ -13,8 +13,7 @@ export function deleteThread(
   thread_id: string,
   visibility?: Visibility,
 ): Promise<string[] | undefined> {
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, thread_id);
+  return withThread(db, 'promised', thread_id, async (tx) => {
     if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;
     return deleteThreadIn(tx, thread_id);
   });

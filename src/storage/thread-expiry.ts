@@ -1,36 +1,65 @@
 import { keepNewestCheckpoint } from './checkpoint-prune.ts';
-import type { Db, Transaction } from './db.ts';
-import { lockThread } from './queue/thread-lock.ts';
+import type { Db } from './db.ts';
+import { withThread } from './queue/locked-thread.ts';
 import { sql } from './sql.ts';
 import { deleteThreadIn } from './thread-delete.ts';
 import type { Ttl } from './thread-ttl.ts';
 import { NOW } from './time.ts';
 
-type Due = { thread_id: string; ttl_strategy: Ttl['strategy'] };
+/** How far a sweep has come. */
+export interface ExpiryCursor {
+  readonly expires_at: string;
+  readonly thread_id: string;
+}
+
+interface Due extends ExpiryCursor {
+  readonly ttl_strategy: Ttl['strategy'];
+}
+
+export interface Expired {
+  /** Threads that were looked at. */
+  readonly looked_at: number;
+  readonly expired: number;
+  /** Threads that could not be removed; the next sweep tries them again. */
+  readonly failed: readonly { readonly thread_id: string; readonly error: unknown }[];
+  /** Where to go on; undefined when nothing is left. */
+  readonly next: ExpiryCursor | undefined;
+}
 
 const DUE = sql`expires_at <= ${NOW} and not exists (
   select 1 from run_queue q where q.thread_id = threads.thread_id)`;
 
 /**
- * Deletes threads whose time is over, or their history: at most `limit` of them; how many. One with a run in flight
- * waits for its end. A commit each: others must not wait for all of them.
+ * Deletes threads whose time is over, or their history. One with a run in flight waits for its end. A commit each:
+ * others must not wait for all of them, and one that fails does not hold up the others.
  */
-export async function expireThreads(db: Db, limit: number): Promise<number> {
-  const due = await db.all<Due>(sql`select thread_id, ttl_strategy from threads
-    where ${DUE} order by expires_at limit ${limit}`);
-  for (const thread of due) await db.transaction('relaxed', (tx) => expire(tx, thread));
-  return due.length;
+export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor): Promise<Expired> {
+  const behind = after ? sql`(expires_at, thread_id) > (${after.expires_at}, ${after.thread_id})` : sql`true`;
+  const due = await db.all<Due>(sql`select thread_id, expires_at, ttl_strategy from threads
+    where ${DUE} and ${behind} order by expires_at, thread_id limit ${limit}`);
+  let expired = 0;
+  const failed: { thread_id: string; error: unknown }[] = [];
+  for (const thread of due) {
+    try {
+      if (await expire(db, thread)) expired++;
+    } catch (error) {
+      failed.push({ thread_id: thread.thread_id, error });
+    }
+  }
+  return { looked_at: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 
-async function expire(tx: Transaction, { thread_id, ttl_strategy }: Due): Promise<void> {
-  await lockThread(tx, thread_id);
-  // A run may have come in, or a client may have given it more time, since it was found.
-  const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);
-  if (!due) return;
-  if (ttl_strategy === 'delete') {
-    await deleteThreadIn(tx, thread_id);
-    return;
-  }
-  await keepNewestCheckpoint(tx, thread_id);
-  await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
+function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
+  return withThread(db, 'relaxed', thread_id, async (tx) => {
+    // A run may have come in, or a client may have given it more time, since it was found.
+    const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);
+    if (!due) return false;
+    if (ttl_strategy === 'delete') {
+      await deleteThreadIn(tx, thread_id);
+      return true;
+    }
+    await keepNewestCheckpoint(tx, thread_id);
+    await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
+    return true;
+  });
 }

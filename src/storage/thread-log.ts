@@ -1,7 +1,7 @@
 import type { Db, Reader, Transaction } from './db.ts';
 import { expireLog } from './queue/end-log.ts';
 import { insertFrames, removeLogs } from './run-events.ts';
-import { list, sql } from './sql.ts';
+import { list, type Sql, sql } from './sql.ts';
 
 /**
  * The log of a thread is the logs of its runs, one after the other in the order in which they began: an event has the
@@ -53,14 +53,25 @@ function newestRun(reader: Reader, thread_id: string): Promise<LoggedRun | undef
     select base, run_id, length from thread_log where thread_id = ${thread_id} order by base desc limit 1`);
 }
 
-/** Part of the claim: runs that never ran before get their place. Those on threads of their own have no followers. */
+/**
+ * Part of the claim: runs that never ran before get their place. Those on threads of their own have no followers. Can
+ * never refuse a claim: an entry that was left open, by whatever failure, is closed first, so that no number is given
+ * twice.
+ */
 export async function openThreadLog(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
+  const runs = list(run_ids);
+  await tx.run(sql`
+    update thread_log set length = ${lengthOf(1)}
+    where length is null and run_id not in ${runs} and (thread_id, base) in (
+      select q.thread_id, (select max(l.base) from thread_log l where l.thread_id = q.thread_id)
+      from run_queue q where q.run_id in ${runs})`);
   await tx.run(sql`
     insert into thread_log (thread_id, base, run_id)
     select thread_id, coalesce((
-      select l.base + l.length from thread_log l where l.thread_id = q.thread_id order by l.base desc limit 1), 0), run_id
-    from run_queue q where run_id in ${list(run_ids)}`);
+      select l.base + case when l.length < 1 then 1 else l.length end
+      from thread_log l where l.thread_id = q.thread_id order by l.base desc limit 1), 0), run_id
+    from run_queue q where run_id in ${runs}`);
 }
 
 /** Part of every end of a run: its length is final. `unwritten` numbers were reserved and hold nothing. */
@@ -71,17 +82,25 @@ export async function closeThreadLog(
   unwritten = 0,
 ): Promise<void> {
   await tx.run(sql`
-    update thread_log set length = ${unwritten} + coalesce(
-      (select max(seq) from run_events where run_id = ${run_id}), 0)
+    update thread_log set length = ${lengthOf(unwritten)}
     where thread_id = ${thread_id} and run_id = ${run_id} and length is null
       and base = (select max(base) from thread_log where thread_id = ${thread_id})`);
+}
+
+/** What the log of the entry's run holds, and numbers that were reserved beyond it. */
+function lengthOf(unwritten: number): Sql {
+  return sql`${unwritten} + coalesce((select max(seq) from run_events e where e.run_id = thread_log.run_id), 0)`;
 }
 
 /** Part of a transaction that has locked the thread and seen that no run of it is in flight. */
 export async function addThreadEvent(tx: Transaction, thread_id: string, event: ThreadEvent): Promise<void> {
   const { event_id, keep_ms, ...frame } = event;
-  const newest = await newestRun(tx, thread_id);
-  const base = newest ? newest.base + (newest.length ?? 0) : 0;
+  let newest = await newestRun(tx, thread_id);
+  if (newest?.length === null) {
+    await closeThreadLog(tx, thread_id, newest.run_id, 1);
+    newest = await newestRun(tx, thread_id);
+  }
+  const base = newest ? newest.base + Math.max(newest.length ?? 1, 1) : 0;
   await tx.run(sql`insert into thread_log (thread_id, base, run_id, length)
     values (${thread_id}, ${base}, ${event_id}, 1)`);
   await insertFrames(tx, event_id, [{ seq: 1, ...frame }]);

@@ -1,21 +1,15 @@
 import { keepNewestCheckpoint } from './checkpoint-prune.ts';
-import type { Db, Transaction } from './db.ts';
-import { lockThread } from './queue/thread-lock.ts';
-import { sql } from './sql.ts';
+import type { Db } from './db.ts';
+import { isIdle, withThread } from './queue/locked-thread.ts';
 
 /**
  * Forgets a thread's history but for its newest checkpoint. False, and nothing happens, while a run of the thread is in
  * flight: it may go on from any checkpoint.
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, thread_id);
-    if (await isInFlight(tx, thread_id)) return false;
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    if (!(await isIdle(tx, thread))) return false;
     await keepNewestCheckpoint(tx, thread_id);
     return true;
   });
-}
-
-async function isInFlight(tx: Transaction, thread_id: string): Promise<boolean> {
-  return (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) !== undefined;
 }

@@ -2,16 +2,21 @@ import { toJson } from '../core/json.ts';
 import type { ThreadStatus } from '../schemas/threads.ts';
 import type { Db, Transaction } from './db.ts';
 import { merged } from './json.ts';
-import { lockThread } from './queue/thread-lock.ts';
+import { isIdle, withThread } from './queue/locked-thread.ts';
 import { sql } from './sql.ts';
 import { addThreadEvent, type ThreadEvent } from './thread-log.ts';
 import { sealedOutline, stateText } from './thread-outline.ts';
-import { findThread, THREAD } from './thread-row.ts';
+import { THREAD } from './thread-row.ts';
 import { EXPIRY_AFTER_STATE } from './thread-ttl.ts';
 
 /** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
 export interface NewState {
   readonly values: unknown;
+  /**
+   * Whose state this is: of the thread's newest checkpoint, null when it has none. A newer one supersedes it; undefined
+   * asks for no such check.
+   */
+  readonly checkpoint_id?: string | null;
   readonly status: Exclude<ThreadStatus, 'busy'>;
   readonly interrupts: Record<string, unknown[]>;
   /** Merged shallow. */
@@ -25,34 +30,48 @@ export function setThreadState(
   thread_id: string,
   state: NewState,
   at: string,
-): Promise<'updated' | 'busy' | 'missing'> {
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, thread_id);
-    const thread = await findThread(tx, thread_id, ['status']);
-    if (!thread) return 'missing';
-    if (thread.status === 'busy') return 'busy';
-    await writeState(tx, thread_id, state, at);
+): Promise<'updated' | 'superseded' | 'busy' | 'missing'> {
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    if (!thread.exists) return 'missing';
+    if (!(await isIdle(tx, thread))) return 'busy';
+    const isNewest = await isAt(tx, thread_id, state.checkpoint_id);
+    if (isNewest) await writeState(tx, thread_id, state, at);
     if (state.news) await addThreadEvent(tx, thread_id, state.news);
-    return 'updated';
+    return isNewest ? 'updated' : 'superseded';
   });
 }
 
 /**
  * Status and interrupts of a thread whose run was taken away; its values stay. Nothing happens while another run is in
- * flight, which will write them, and a failure stays one.
+ * flight, which will write them, or when one has been since the state was read, and a failure stays one.
  */
-export async function settleThread(
+export function settleThread(
   db: Db,
   thread_id: string,
-  { status, interrupts }: Pick<NewState, 'status' | 'interrupts'>,
+  { status, interrupts, checkpoint_id }: Pick<NewState, 'status' | 'interrupts' | 'checkpoint_id'>,
 ): Promise<void> {
   const asked = Object.keys(interrupts).length > 0;
   // Null says that the thread never had a state.
   const sealed = db.cipher.sealJson(THREAD.interrupts, toJson(interrupts));
   const kept = asked ? sql`${sealed}` : sql`case when interrupts is null then interrupts else ${sealed} end`;
-  await db.run(sql`update threads set status = ${status}, interrupts = ${kept}
-    where thread_id = ${thread_id} and status <> 'error'
-      and not exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`);
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    if (!(await isIdle(tx, thread)) || !(await isAt(tx, thread_id, checkpoint_id))) return;
+    await tx.run(sql`update threads set status = ${status}, interrupts = ${kept}
+      where thread_id = ${thread_id} and status <> 'error'`);
+  });
+}
+
+/** Whether the thread's newest checkpoint is still the one that was read before its lock. */
+async function isAt(
+  tx: Transaction,
+  thread_id: string,
+  checkpoint_id: string | null | undefined,
+): Promise<boolean> {
+  if (checkpoint_id === undefined) return true;
+  const row = await tx.get<{ id: string | null }>(
+    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id} and ns = ''`,
+  );
+  return (row?.id ?? null) === checkpoint_id;
 }
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {

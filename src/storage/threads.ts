@@ -4,7 +4,7 @@ import { isOneOf, merged } from './json.ts';
 import { all, join, type Sql, sql } from './sql.ts';
 import { copyThread, type ThreadCopy } from './thread-copy.ts';
 import { deleteThread } from './thread-delete.ts';
-import { expireThreads } from './thread-expiry.ts';
+import { type Expired, type ExpiryCursor, expireThreads } from './thread-expiry.ts';
 import { pruneThread } from './thread-prune.ts';
 import { findThread, insertThread, type ThreadSelection } from './thread-row.ts';
 import { countThreads, type FoundThread, searchThreads, type ThreadQuery } from './thread-search.ts';
@@ -67,13 +67,16 @@ export function threadRepository(db: Db) {
       return updateThread(db, thread_id, changes, at, visibility);
     },
 
-    /** Refused while a run of the thread is in flight. */
-    setState(thread_id: string, state: NewState, at: string): Promise<'updated' | 'busy' | 'missing'> {
+    /** Refused while a run of the thread is in flight; `superseded` when there is a newer checkpoint by now. */
+    setState(thread_id: string, state: NewState, at: string) {
       return setThreadState(db, thread_id, state, at);
     },
 
     /** After a run was taken away: status and interrupts, unless another run is in flight or the last one failed. */
-    settle(thread_id: string, state: Pick<NewState, 'status' | 'interrupts'>): Promise<void> {
+    settle(
+      thread_id: string,
+      state: Pick<NewState, 'status' | 'interrupts' | 'checkpoint_id'>,
+    ): Promise<void> {
       return settleThread(db, thread_id, state);
     },
 
@@ -100,9 +103,9 @@ export function threadRepository(db: Db) {
       return threadExpiry(db, thread_id);
     },
 
-    /** Removes threads whose time is over, or their history; at most `limit` of them, how many. */
-    expire(limit: number): Promise<number> {
-      return expireThreads(db, limit);
+    /** Removes threads whose time is over, or their history; at most `limit` of them, those after a cursor. */
+    expire(limit: number, after?: ExpiryCursor): Promise<Expired> {
+      return expireThreads(db, limit, after);
     },
 
     /** How many of these there are. */

@@ -6,7 +6,9 @@ import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { CronTicks } from '../services/cron-ticks.ts';
+import type { FailureRules } from '../storage/queue/give-back.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
@@ -58,6 +60,8 @@ export interface EngineDeps extends AttemptDeps {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Of this process. */
+  readonly worker_id: string;
   readonly logger: Logger;
 }
 
@@ -65,8 +69,7 @@ export type Engine = ReturnType<typeof engine>;
 
 /** Everything that works without being asked: executes runs, keeps leases, takes back lost runs, sweeps old logs. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
-  const { queue, outbox, dispatcher, logger } = deps;
-  const worker_id = deps.ids.uuid4();
+  const { queue, outbox, dispatcher, worker_id, logger } = deps;
   const worker = {
     worker_id,
     host: hostname(),
@@ -76,8 +79,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   };
   const runs = new RunWorker({
     ...deps,
-    worker_id,
     concurrency: options.concurrency,
+    failure: failureRules(options.max_attempts, deps.rules.keep_log_ms, BROKEN),
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
   const dueRuns = dueRunsLoop(deps);
@@ -85,7 +88,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const tasks = a2aTaskSettler({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
-    reaperLoop({ ...deps, rules: { worker_id, ...reapRules(options.max_attempts, deps.rules.keep_log_ms) } }),
+    reaperLoop({ ...deps, rules: reapRules(worker_id, options.max_attempts, deps.rules.keep_log_ms) }),
     dueRuns,
     ...(crons ? [crons] : []),
     tasks.loop,
@@ -120,9 +123,14 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     /** True from the moment it was told to stop. */
     isDraining: () => draining,
 
-    /** Takes back what an earlier process left, then begins to work. */
-    async start(): Promise<void> {
+    /** From now on the other processes know that this one lives. */
+    async join(): Promise<void> {
       if (options.alone) await Promise.all([queue.forgetWorkers(), outbox.releaseAll()]);
+      await queue.heartbeat(worker, LEASE_MS);
+    },
+
+    /** Begins to work, first on what an earlier process left. */
+    async start(): Promise<void> {
       await queue.heartbeat(worker, LEASE_MS);
       for (const loop of loops) loop.start();
       if (options.concurrency > 0) runs.start();
@@ -144,10 +152,19 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 }
 
 /** A run that takes its worker with it is tried again a little later each time. */
-function reapRules(max_attempts: number, keep_log_ms: number) {
-  const exhausted = {
-    error: 'WorkerLostError',
-    message: `The worker of this run was lost ${max_attempts} times; it is not tried again.`,
-  };
-  return { max_attempts, backoff_ms: 1000, keep_log_ms, exhausted };
+function reapRules(worker_id: string, max_attempts: number, keep_log_ms: number): ReapRules {
+  return { ...failureRules(max_attempts, keep_log_ms, LOST), worker_id, backoff_ms: 1000 };
+}
+
+const LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
+const BROKEN = { error: 'AttemptBrokeError', what: 'What this run came to could not be stored' };
+
+/** `what` happened again and again: the run is not tried any more. */
+function failureRules(
+  max_attempts: number,
+  keep_log_ms: number,
+  { error, what }: { error: string; what: string },
+): FailureRules {
+  const message = `${what} ${max_attempts} times; it is not tried again.`;
+  return { max_attempts, keep_log_ms, exhausted: { error, message } };
 }

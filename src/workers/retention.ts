@@ -15,7 +15,14 @@ export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; lo
     logger,
     async tick() {
       let isMore = false;
-      for (const sweep of sweeps) isMore = (await sweep(BATCH)) === BATCH || isMore;
+      // One that fails does not keep the others from theirs; it is tried again with the next round.
+      for (const sweep of sweeps) {
+        try {
+          isMore = (await sweep(BATCH)) === BATCH || isMore;
+        } catch (error) {
+          logger.error('rows whose time is over cannot be dropped', { error });
+        }
+      }
       return isMore ? 0 : SWEEP_MS;
     },
   });

@@ -93,6 +93,7 @@ function begin(deps: AttemptDeps, claimed: ClaimedRun, live: LiveRun, stop: Abor
   const { lease } = claimed;
   const kwargs = claimed.run.kwargs as RunKwargs;
   const writes = deps.writes(lease, {
+    resumable: kwargs.resumable,
     onCommitted: (frames) => writer.committed(frames),
     onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
   });

@@ -1,6 +1,7 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
+import { sleep } from '../core/timers.ts';
 import { UnknownInterruptError } from '../graphs/command.ts';
 import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
@@ -18,6 +19,11 @@ import { StopReason } from './stop-reason.ts';
 /** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
 const UNRESUMABLE_LOG_MS = 5 * 60_000;
 
+/** A batch without anything, which goes on from nothing. */
+const NOTHING: Batch = { frames: [], writes: [] };
+
+type EndOfAttempt = Pick<RunEnd, 'status' | 'error' | 'batch'> & { readonly state: ThreadState | undefined };
+
 type Outcome =
   | { readonly kind: 'lost' }
   | { readonly kind: 'release'; readonly charge: boolean }
@@ -27,7 +33,7 @@ type Outcome =
 export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {
   const outcome = outcomeOf(attempt.failure, signal);
   report(deps, attempt, outcome);
-  if (outcome.kind === 'lost') return letGo(deps, attempt);
+  if (outcome.kind === 'lost') return acknowledgeRollback(deps, attempt);
   if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
   // A release that is refused was cancelled meanwhile.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
@@ -67,24 +73,22 @@ function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome:
 
 /**
  * A run that was rolled back may write nothing, which looks as if another had its lease; but it still has its place in
- * the queue, and whoever comes next waits for that. Where the lease is lost indeed, this changes nothing.
+ * the queue, and the next run of the thread waits for that. Where the lease is lost indeed, this changes nothing.
  */
-async function letGo(deps: AttemptDeps, attempt: Attempt): Promise<void> {
-  const batch = { frames: [], writes: [] };
-  const end = runEnd(deps, attempt, { status: 'interrupted', error: null, state: undefined, batch });
-  const finished = await patiently(deps, () => deps.queue.finish(attempt.claimed.lease, end));
-  if (finished.outcome === 'finished') announce(deps, attempt, batch, finished);
+async function acknowledgeRollback(deps: AttemptDeps, attempt: Attempt): Promise<void> {
+  await finishWith(deps, attempt, { status: 'interrupted', error: null, state: undefined, batch: NOTHING });
 }
 
 /** What was produced is kept, so that the next attempt and the followers go on after it. */
-async function released(deps: AttemptDeps, { claimed, writes }: Attempt, charge: boolean): Promise<boolean> {
-  const batch = await writes.take();
+async function released(deps: AttemptDeps, attempt: Attempt, charge: boolean): Promise<boolean> {
+  const batch = await attempt.writes.take();
   const delay_ms = charge ? deps.rules.retry_ms : 0;
-  const isReleased = await patiently(deps, () =>
-    deps.queue.release(claimed.lease, { charge, delay_ms, batch }),
+  const isReleased = await patiently(deps, attempt, () =>
+    deps.queue.release(attempt.claimed.lease, { charge, delay_ms, batch }),
   );
-  // Somebody must wake the worker when its time has come.
+  // The loop of due runs wakes the worker when its time has come.
   if (isReleased) deps.bus.scheduled();
+  else attempt.writes.restore(batch);
   return isReleased;
 }
 
@@ -94,41 +98,47 @@ async function finish(
   status: RunStatus,
   error: RunError | null,
 ): Promise<void> {
-  const { lease } = attempt.claimed;
   const state = await stateAfter(deps, attempt);
   if (error) attempt.writer.write('error', error);
   const batch = await attempt.writes.take();
-  const end = runEnd(deps, attempt, { status, error, state, batch });
-  const finished = await patiently(deps, () => deps.queue.finish(lease, end)).catch((refused: unknown) =>
-    finishRefused(deps, attempt, end, refused),
+  await finishWith(deps, attempt, { status, error, state, batch });
+}
+
+async function finishWith(deps: AttemptDeps, attempt: Attempt, end: EndOfAttempt): Promise<void> {
+  const { lease } = attempt.claimed;
+  const whole = runEnd(deps, attempt, end);
+  const finished = await patiently(deps, attempt, () => deps.queue.finish(lease, whole)).catch(
+    (refused: unknown) => finishRefused(deps, attempt, whole, refused),
   );
-  if (finished.outcome === 'finished') announce(deps, attempt, batch, finished);
+  if (finished.outcome === 'finished') return announce(deps, attempt, end.batch, finished);
+  if (finished.outcome === 'lease lost') return;
+  // What the run came to stands on steps that the database lost: the next attempt takes them again.
+  deps.logger.warn('run released, the database lost a part of it', { run_id: lease.run_id });
+  const again = { charge: true, delay_ms: 0, batch: NOTHING };
+  const isReleased = await patiently(deps, attempt, () => deps.queue.release(lease, again));
+  if (isReleased) deps.bus.scheduled();
+  else await finishWith(deps, attempt, { ...end, batch: NOTHING });
 }
 
 /** Storage cannot take what the run produced, such as a value that is too large: the run must still end. */
 function finishRefused(
   deps: AttemptDeps,
-  { claimed }: Attempt,
+  attempt: Attempt,
   end: RunEnd,
   refused: unknown,
 ): Promise<Finished> {
-  const { run_id } = claimed.lease;
+  const { lease } = attempt.claimed;
+  const { run_id } = lease;
   deps.logger.error('what a run produced cannot be stored', { run_id, error: refused });
   const thread = { ...end.thread, status: 'error', values: null } as const;
-  const batch = { frames: [], writes: [] };
-  const failed: RunEnd = { ...end, status: 'error', error: runErrorOf(refused), thread, batch };
-  return patiently(deps, () => deps.queue.finish(claimed.lease, failed));
+  const failed: RunEnd = { ...end, status: 'error', error: runErrorOf(refused), thread, batch: NOTHING };
+  return patiently(deps, attempt, () => deps.queue.finish(lease, failed));
 }
 
 function runEnd(
   { clock, rules }: AttemptDeps,
   { kwargs, failure }: Attempt,
-  {
-    status,
-    error,
-    state,
-    batch,
-  }: Pick<RunEnd, 'status' | 'error' | 'batch'> & { state: ThreadState | undefined },
+  { status, error, state, batch }: EndOfAttempt,
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
   return {
@@ -186,15 +196,23 @@ function isOfTask({ config }: RunKwargs): boolean {
   return isObject(protocol) && protocol['name'] === 'a2a';
 }
 
-/** A database that is away for a moment must not cost a run its end; its lease ends the wait. */
-async function patiently<T>({ logger, rules }: AttemptDeps, verb: () => Promise<T>): Promise<T> {
+/**
+ * Repeats a verb while the database is away, which must not cost a run its end; meanwhile nobody waits to read what it
+ * would write. Throws what is no failure of storage.
+ */
+async function patiently<T>(
+  { logger, rules }: AttemptDeps,
+  { writes }: Attempt,
+  verb: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await verb();
     } catch (error) {
       if (!isInfrastructure(error)) throw error;
+      writes.away(error);
       logger.warn('storage is away, trying again', { error });
-      await new Promise((resolve) => setTimeout(resolve, rules.retry_ms));
+      await sleep(rules.retry_ms);
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../core/logger.ts';
+import type { ExpiryCursor } from '../storage/thread-expiry.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import { Loop } from './loop.ts';
 
@@ -22,16 +23,25 @@ export function threadExpiryLoop({
   rules: ExpiryRules;
   logger: Logger;
 }): Loop {
-  let swept = 0;
+  let expired = 0;
+  let looked_at = 0;
+  let after: ExpiryCursor | undefined;
   return new Loop({
     name: 'thread expiry',
     logger,
     async tick() {
-      const expired = await threads.expire(Math.min(BATCH, rules.limit - swept));
-      swept += expired;
-      if (expired === BATCH && swept < rules.limit) return 0;
-      if (swept > 0) logger.info('threads expired', { threads: swept });
-      swept = 0;
+      const page = await threads.expire(Math.min(BATCH, rules.limit - looked_at), after);
+      for (const { thread_id, error } of page.failed) {
+        logger.error('a thread whose time is over cannot be removed', { thread_id, error });
+      }
+      looked_at += page.looked_at;
+      expired += page.expired;
+      after = page.next;
+      if (after && looked_at < rules.limit) return 0;
+      if (expired > 0) logger.info('threads expired', { threads: expired });
+      expired = 0;
+      looked_at = 0;
+      after = undefined;
       return rules.interval_ms;
     },
   });

@@ -75,7 +75,7 @@ describeEachDatabase('an explanation', (open) => {
     await take();
     await queue.reap(REAP);
     expect((await explain(run_id)).summary).toMatch(
-      / Its next attempt is 2 of 3, because its worker was lost\.$/,
+      / Its next attempt is 2, because its worker was lost \(failure 1 of at most 3 in a row\)\.$/,
     );
 
     await queue.heartbeat(WORKER, 60_000);
@@ -90,7 +90,7 @@ describeEachDatabase('an explanation', (open) => {
       due_at: null,
     });
     expect(executed.summary).toBe(
-      `Attempt 2 of 3 because its worker was lost; executed by worker ${WORKER.worker_id} (process 1 on here), ` +
+      `Attempt 2 because its worker was lost (failure 1 of at most 3 in a row); executed by worker ${WORKER.worker_id} (process 1 on here), ` +
         `whose lease ends at ${executed.worker?.lease_until} unless it is renewed.`,
     );
 

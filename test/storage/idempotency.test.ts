@@ -5,7 +5,7 @@ import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const KEY = { owner: 'ada', key: 'k1' };
-const RULES = { keep_ms: 60_000, claim_ms: 60_000 };
+const RULES = { keep_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_answering: true };
 const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
 
 describeEachStorage('a key of a request', (open) => {

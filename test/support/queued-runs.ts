@@ -5,6 +5,7 @@ import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
 import type { Db } from '../../src/storage/db.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
+import type { FailureRules } from '../../src/storage/queue/give-back.ts';
 import type { Lease } from '../../src/storage/queue/lease.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import { sql } from '../../src/storage/sql.ts';
@@ -31,6 +32,13 @@ export const WORKER = {
   pid: 1,
   version: '0',
   slots: 10,
+};
+
+/** A run that fails so often in a row ends. */
+export const FAILURE_RULES: FailureRules = {
+  max_attempts: 3,
+  keep_log_ms: 60_000,
+  exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
 export function queueStory(db: Db): QueueStory {

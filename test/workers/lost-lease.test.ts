@@ -16,7 +16,7 @@ import { sql } from '../../src/storage/sql.ts';
 import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
+import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
 const KWARGS = {
@@ -49,6 +49,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
     ids: systemIds(systemClock),
     worker_id: WORKER.worker_id,
     concurrency: 1,
+    failure: FAILURE_RULES,
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
   const sources = { ...deps, log, isInFlight: queue.isInFlight };

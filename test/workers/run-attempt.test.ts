@@ -17,7 +17,7 @@ import { threadRepository } from '../../src/storage/threads.ts';
 import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
 const KWARGS = {
@@ -50,6 +50,7 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rule
     ids: systemIds(systemClock),
     worker_id: WORKER.worker_id,
     concurrency: 4,
+    failure: FAILURE_RULES,
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
   return {

@@ -39,7 +39,7 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
     if (reply.statusCode >= 400) await idempotency.release(once);
     else if (typeof payload === 'string') {
       await idempotency.keep(once, { status: reply.statusCode, headers: headersOf(reply), body: payload });
-    }
+    } else idempotency.over(once);
   });
 }
 

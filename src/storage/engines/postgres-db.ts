@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../core/timers.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';

@@ -8,13 +8,14 @@ import { POSTGRES_PARSERS } from './postgres-types.ts';
 export interface PostgresOptions {
   /** Most connections of this process at once; 10 when not given. */
   readonly max_connections?: number;
+  /** Statements and locks are waited for however long they take: for migrations, with nobody waiting for an answer. */
+  readonly patient?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
 }
 
 /** Every wait has an end: without `query_timeout` a statement hung for 13 s in a cut network (ENGINE §4). */
 const LIMITS = {
-  connectionTimeoutMillis: 3000,
   lock_timeout: 3000,
   // Below `query_timeout`, for the server's answer leaves the connection usable.
   statement_timeout: 8000,
@@ -22,10 +23,17 @@ const LIMITS = {
   idle_in_transaction_session_timeout: 15_000,
 };
 
+/** Zero is none, also where the server has limits of its own. */
+const NO_LIMITS = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
+
 /** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
-export function openPostgres(uri: string, { max_connections = 10, cipher }: PostgresOptions = {}): Db {
+export function openPostgres(
+  uri: string,
+  { max_connections = 10, patient = false, cipher }: PostgresOptions = {},
+): Db {
   const pool = new pg.Pool({
-    ...LIMITS,
+    ...(patient ? NO_LIMITS : LIMITS),
+    connectionTimeoutMillis: 3000,
     connectionString: uri,
     application_name: 'agent-server',
     keepAlive: true,

@@ -1,24 +1,19 @@
 import { toJson } from '../../core/json.ts';
-import type { CancelAction, RunKwargs } from '../../schemas/runs.ts';
+import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
+import { noteCronRunEnd } from '../cron-fires.ts';
 import type { Db, Reader, Transaction } from '../db.ts';
-import { KWARGS, RUN_ERROR } from '../run-row.ts';
+import { RUN_ERROR } from '../run-row.ts';
 import { all as every, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
 import { ofVisibleThread, type Visibility } from '../visibility.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { endLog } from './end-log.ts';
+import { type LockedThread, type QueueRow, queued, withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { isInUse, removeTemporaryThread } from './temporary-thread.ts';
-import { lockThread } from './thread-lock.ts';
-
-export interface QueueRow {
-  readonly run_id: string;
-  readonly state: 'scheduled' | 'ready' | 'parked' | 'running';
-  readonly cancel_action: CancelAction | null;
-}
+import { removeTemporaryThread } from './temporary-thread.ts';
 
 export interface Cancellation {
   readonly action: CancelAction;
@@ -64,11 +59,12 @@ export function inFlightOf(
   return db.all(sql`select run_id, thread_id from run_queue where ${wanted} order by seq limit ${limit}`);
 }
 
-/** The runs of a thread that wait or execute, first come first. */
-export function inFlight(reader: Reader, thread_id: string): Promise<QueueRow[]> {
-  return reader.all<QueueRow>(
-    sql`select run_id, state, cancel_action from run_queue where thread_id = ${thread_id} order by not_before, seq`,
+/** The runs of a thread that wait or execute, first come first. For messages only: a verb asks under the lock. */
+export async function inFlightOn(reader: Reader, thread_id: string): Promise<string[]> {
+  const rows = await reader.all<{ run_id: string }>(
+    sql`select run_id from run_queue where thread_id = ${thread_id} order by not_before, seq`,
   );
+  return rows.map(({ run_id }) => run_id);
 }
 
 /**
@@ -82,31 +78,19 @@ export function cancelRuns(
   how: Cancellation,
   webhooks: RunWebhookRules,
 ): Promise<Cancelled> {
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, thread_id);
-    const rows = (await inFlight(tx, thread_id)).filter((row) => run_ids.includes(row.run_id));
-    const leavesNothing = await ownTheirThread(tx, rows);
-    const cancelled = await cancelRows(tx, thread_id, rows, how, webhooks);
-    if (leavesNothing && !(await isInUse(tx, thread_id))) await removeTemporaryThread(tx, thread_id);
-    return { ...cancelled, promoted: await promote(tx, thread_id) };
-  });
-}
-
-/** One of the runs made the thread for itself, to be deleted at its end. */
-async function ownTheirThread(tx: Transaction, rows: readonly QueueRow[]): Promise<boolean> {
-  const runs = await tx.all<{ kwargs: string }>(
-    sql`select kwargs from runs where run_id in ${list(rows.map((row) => row.run_id))}`,
-  );
-  return runs.some(({ kwargs: text }) => {
-    const kwargs = JSON.parse(tx.cipher.openJson(KWARGS, text)) as Partial<RunKwargs>;
-    return kwargs.temporary === true && kwargs['on_completion'] !== 'keep';
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    const rows = await queued(tx, thread, run_ids);
+    const cancelled = await cancelRows(tx, thread, rows, how, webhooks);
+    const isOwn = rows.some(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
+    const removed = isOwn && (await removeTemporaryThread(tx, thread_id));
+    return { ...cancelled, promoted: !removed && (await promote(tx, thread_id)) };
   });
 }
 
 /** Part of `cancelRuns` and of the multitask strategies, inside their transaction. */
 export async function cancelRows(
   tx: Transaction,
-  thread_id: string,
+  { thread_id }: LockedThread,
   rows: readonly QueueRow[],
   how: Cancellation,
   webhooks: RunWebhookRules,
@@ -127,8 +111,9 @@ export async function cancelRows(
   if (all.length > 0) {
     if (how.action === 'interrupt') await interrupt(tx, all, how);
     // What executes tells its end when it has let go; of what is rolled back nothing will be left to tell of.
-    await tellEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
+    await enqueueEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
     if (how.action === 'rollback') await remove(tx, thread_id, all);
+    else for (const run_id of ended) await noteCronRunEnd(tx, run_id, 'interrupted');
   }
   return { stopping, ended };
 }
@@ -142,7 +127,7 @@ function interrupt(
     updated_at = ${NOW}, ended_at = ${NOW} where run_id in ${list(run_ids)}`);
 }
 
-async function tellEnds(
+async function enqueueEnds(
   tx: Transaction,
   run_ids: readonly string[],
   { action, error }: Cancellation,

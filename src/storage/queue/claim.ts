@@ -3,8 +3,11 @@ import type { Db, Transaction } from '../db.ts';
 import { type DialectSql, list, raw, sql } from '../sql.ts';
 import { openThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
+import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { Lease } from './lease.ts';
 import { putOff, readable, type Started } from './put-off.ts';
+import { releaseUnknown } from './release.ts';
+import type { QueueReport } from './report.ts';
 
 export interface Claim {
   readonly worker_id: string;
@@ -23,36 +26,72 @@ export interface ClaimedRun {
   readonly has_checkpoint: boolean;
 }
 
-type Taken = { run_id: string; thread_id: string; attempt: number };
+type Taken = { run_id: string; thread_id: string; attempt: number; seq: number; not_before: string };
 
 /** Rows that another worker is taking right now are passed over; SQLite has one writer and no such words. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
 
 /**
- * Takes due runs in order. No two of one thread can be among them: the head of a thread is unique.
- * A claim that a power cut takes back leaves the run `ready`, so it need not be promised.
+ * Takes due runs in order. No two of one thread can be among them: the head of a thread is unique. A claim that a power
+ * cut takes back leaves the run `ready`, so it need not be promised. A place in the queue whose run is gone is removed
+ * and reported, and what waits behind it goes on.
  */
-export function claim(db: Db, { worker_id, token, limit }: Claim): Promise<ClaimedRun[]> {
-  return db.transaction('relaxed', async (tx) => {
-    const taken = await tx.all<Taken>(sql`
-      update run_queue set state = 'running', lease_token = ${token}, worker_id = ${worker_id}, attempt = attempt + 1
-      where seq in (
-        select seq from run_queue where state = 'ready' and not_before <= ${NOW}
-        order by not_before, seq limit ${limit} ${SKIP_LOCKED}
-      ) returning run_id, thread_id, attempt`);
-    if (taken.length === 0) return [];
-    const { runs: started, sealed } = readable(tx, await start(tx, taken));
-    await putOff(tx, sealed);
-    const first = started.filter((run) => run.attempt === 1 && run.kwargs['temporary'] !== true);
-    await openThreadLog(
-      tx,
-      first.map((run) => run.run_id),
-    );
-    const runs = new Map(started.map((run) => [run.run_id, run]));
-    await dropStrays(tx, taken, [...runs.keys(), ...sealed]);
-    const found = taken.filter((row) => runs.has(row.run_id));
-    return Promise.all(found.map((row) => claimed(tx, row, token, runs.get(row.run_id) as Started)));
-  });
+export async function claim(
+  db: Db,
+  request: Claim,
+  webhooks: RunWebhookRules,
+  report: QueueReport,
+): Promise<ClaimedRun[]> {
+  const { runs, strays } = await db.transaction('relaxed', (tx) => take(tx, request));
+  for (const { run_id, thread_id } of strays) {
+    // In a transaction of its own, which locks the thread first: a claim holds heads, and would turn the order around.
+    await releaseUnknown(db, { ...request, run_id, thread_id }, webhooks);
+    report({ what: 'place in the queue without a run removed', run_id, thread_id });
+  }
+  return runs;
+}
+
+/**
+ * True when runs are ready although a claim has just left places free: another transaction held their locks, and nobody
+ * may tell when it lets them go. SQLite has one writer, which never passes over anything.
+ */
+export async function isMoreReady(db: Db): Promise<boolean> {
+  if (db.dialect === 'sqlite') return false;
+  return (
+    (await db.get(sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW} limit 1`)) !==
+    undefined
+  );
+}
+
+async function take(
+  tx: Transaction,
+  { worker_id, token, limit }: Claim,
+): Promise<{ runs: ClaimedRun[]; strays: Taken[] }> {
+  // Materialised: as a plain subquery PostgreSQL may run it once for each row, and lock and take other rows each time.
+  const taken = await tx.all<Taken>(sql`
+    with due as materialized (
+      select seq from run_queue where state = 'ready' and not_before <= ${NOW}
+      order by not_before, seq limit ${limit} ${SKIP_LOCKED}
+    )
+    update run_queue set state = 'running', lease_token = ${token}, worker_id = ${worker_id}, attempt = attempt + 1,
+      batches = 0
+    from due where run_queue.seq = due.seq
+    returning run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before`);
+  if (taken.length === 0) return { runs: [], strays: [] };
+  taken.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
+  const { runs: started, sealed } = readable(tx, await start(tx, taken));
+  await putOff(tx, sealed);
+  const first = started.filter((run) => run.attempt === 1 && run.kwargs['temporary'] !== true);
+  await openThreadLog(
+    tx,
+    first.map((run) => run.run_id),
+  );
+  const byId = new Map(started.map((run) => [run.run_id, run]));
+  const found = taken.filter((row) => byId.has(row.run_id));
+  return {
+    runs: await Promise.all(found.map((row) => claimed(tx, row, token, byId.get(row.run_id) as Started))),
+    strays: taken.filter((row) => !byId.has(row.run_id) && !sealed.includes(row.run_id)),
+  };
 }
 
 function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
@@ -62,12 +101,6 @@ function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
       attempt`);
-}
-
-/** A place in the queue whose run is gone must not keep the others waiting: nothing will ever come of it. */
-async function dropStrays(tx: Transaction, taken: Taken[], found: readonly string[]): Promise<void> {
-  const strays = taken.filter((row) => !found.includes(row.run_id)).map((row) => row.run_id);
-  if (strays.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(strays)}`);
 }
 
 async function claimed(tx: Transaction, row: Taken, token: string, started: Started): Promise<ClaimedRun> {

@@ -4,8 +4,8 @@ import { removeLogs } from '../run-events.ts';
 import { all, list, sql } from '../sql.ts';
 import { closeThreadLog } from '../thread-log.ts';
 import { ofVisibleThread, type Visibility } from '../visibility.ts';
+import { withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { lockThread } from './thread-lock.ts';
 
 export interface DeletedRun {
   readonly deleted: boolean;
@@ -34,8 +34,7 @@ export function deleteRun(
     sql`thread_id = ${thread_id}`,
     ofVisibleThread('runs.thread_id', visibility),
   ]);
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, thread_id);
+  return withThread(db, 'promised', thread_id, async (tx) => {
     const gone = await tx.run(sql`delete from runs where ${wanted}`);
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);

@@ -1,31 +1,60 @@
 import type { Db } from '../db.ts';
-import { sql } from '../sql.ts';
+import { list, sql } from '../sql.ts';
 import { NOW } from '../time.ts';
+import { withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { lockThread } from './thread-lock.ts';
+import type { QueueReport } from './report.ts';
 
-/** Runs whose time has come become `ready` where their thread is free. True when one did. */
-export async function promoteDue(db: Db): Promise<boolean> {
-  const threads = await db.all<{ thread_id: string }>(sql`
-    select distinct thread_id from run_queue q where state = 'scheduled' and not_before <= ${NOW}
-    and not exists (
-      select 1 from run_queue h where h.thread_id = q.thread_id and h.state in ('ready', 'running')
-    ) limit 100`);
+/** Runs looked at together. */
+const PAGE = 200;
+
+/**
+ * Runs whose time has come become `ready` where their thread is free, and wait behind its head where it is not: each is
+ * looked at once. One that fails is reported and does not hold up the others. True when a run became ready.
+ */
+export async function promoteDue(db: Db, report: QueueReport): Promise<boolean> {
   let promoted = false;
-  for (const { thread_id } of threads) {
-    promoted =
-      (await db.transaction('promised', async (tx) => {
-        await lockThread(tx, thread_id);
-        return promote(tx, thread_id);
-      })) || promoted;
+  const failed = new Set<string>();
+  for (;;) {
+    const page = await dueThreads(db, [...failed]);
+    for (const thread_id of page) {
+      try {
+        promoted = (await promoteThread(db, thread_id)) || promoted;
+      } catch (error) {
+        failed.add(thread_id);
+        report({ what: 'run cannot be promoted', thread_id, error });
+      }
+    }
+    if (page.length === 0) return promoted;
   }
-  return promoted;
 }
 
-/** When the next waiting run is due, ISO-8601; undefined when none waits for a time to come. */
+/** Threads of the runs that have waited longest beyond their time, without those that failed just now. */
+async function dueThreads(db: Db, without: readonly string[]): Promise<string[]> {
+  const others = without.length === 0 ? sql`true` : sql`thread_id not in ${list(without)}`;
+  const rows = await db.all<{ thread_id: string }>(sql`
+    select distinct thread_id from (
+      select thread_id from run_queue where state = 'scheduled' and not_before <= ${NOW} and ${others}
+      order by not_before limit ${PAGE}) due`);
+  return rows.map(({ thread_id }) => thread_id);
+}
+
+function promoteThread(db: Db, thread_id: string): Promise<boolean> {
+  return withThread(db, 'promised', thread_id, async (tx) => {
+    await tx.run(sql`update run_queue set state = 'parked'
+      where thread_id = ${thread_id} and state = 'scheduled' and not_before <= ${NOW}`);
+    return promote(tx, thread_id);
+  });
+}
+
+/** When the next waiting run is due, ISO-8601; undefined when none waits for a time to come. Two looks at an index. */
 export async function nextDue(db: Db): Promise<string | undefined> {
-  const row = await db.get<{ next: string | null }>(sql`
-    select min(not_before) as next from run_queue
-    where state in ('scheduled', 'ready') and not_before > ${NOW}`);
-  return row?.next ?? undefined;
+  const first = (state: 'scheduled' | 'ready') => sql`(
+    select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}
+    and not_before > ${NOW} order by not_before limit 1)`;
+  const row = await db.get<{ scheduled: string | null; ready: string | null }>(
+    sql`select ${first('scheduled')} as scheduled, ${first('ready')} as ready`,
+  );
+  const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
+  return times.toSorted()[0];
 }

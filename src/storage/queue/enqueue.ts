@@ -8,11 +8,12 @@ import { KWARGS } from '../run-row.ts';
 import { raw, sql } from '../sql.ts';
 import { insertThread } from '../thread-row.ts';
 import type { Ttl } from '../thread-ttl.ts';
-import { nowPlus } from '../time.ts';
+import { NOW, nowPlus } from '../time.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../visibility.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type Cancellation, type Cancelled, cancelRows, inFlight, type QueueRow } from './cancel.ts';
-import { lockThread } from './thread-lock.ts';
+import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
+import { type LockedThread, lockThread, type QueueRow, queued } from './locked-thread.ts';
+import { promote } from './promote.ts';
 
 export interface NewRun {
   readonly run: Run;
@@ -93,9 +94,11 @@ export async function enqueueIn(
   webhooks: RunWebhookRules,
 ): Promise<Enqueued> {
   const { run, others } = request;
-  if (!(await touchThread(tx, request))) return { outcome: 'missing thread' };
+  const thread = await touchThread(tx, request);
+  if (!thread) return { outcome: 'missing thread' };
   if (request.once && !(await isOpen(tx, request.once))) return { outcome: 'run exists' };
-  const rows = await inFlight(tx, run.thread_id);
+  // Who only waits behind the others need not know them, and there may be very many.
+  const rows = others === 'enqueue' ? [] : await queued(tx, thread);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (request.turn && !(await takesTurn(tx, request.turn))) return { outcome: 'task changed' };
@@ -104,42 +107,57 @@ export async function enqueueIn(
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
-      : await cancelRows(tx, run.thread_id, rows, others, webhooks);
-  const state = stateOf(rows, cancelled.ended, request.delay_ms);
-  await tx.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
-    values (${run.run_id}, ${run.thread_id}, ${state}, ${nowPlus(request.delay_ms)})`);
+      : await cancelRows(tx, thread, rows, others, webhooks);
+  const isReady = await addToQueue(tx, request, headAfter(thread, cancelled.ended));
   if (request.once) await keepRun(tx, request.once, run);
   if (request.turn) await keepTurn(tx, request.turn, run);
-  return { outcome: 'queued', ready: state === 'ready', ...cancelled };
+  return { outcome: 'queued', ready: isReady, ...cancelled };
 }
 
-/** Behind a head, or behind an earlier run that waits for its time, a run is parked. */
-function stateOf(rows: readonly QueueRow[], ended: readonly string[], delay_ms: number): QueueRow['state'] {
-  if (delay_ms > 0) return 'scheduled';
-  const head = rows.some(
-    (row) => (row.state === 'ready' || row.state === 'running') && !ended.includes(row.run_id),
-  );
-  return head ? 'parked' : 'ready';
+function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
+  return head !== undefined && !ended.includes(head.run_id);
+}
+
+/**
+ * Behind a head, or behind an earlier run whose time has come, a run is parked; a run for later is scheduled. True when
+ * a run of the thread became ready: this one, or one that goes first.
+ */
+async function addToQueue(tx: Transaction, { run, delay_ms }: NewRun, hasHead: boolean): Promise<boolean> {
+  const { thread_id, run_id, kwargs } = run;
+  const state =
+    delay_ms > 0
+      ? sql`'scheduled'`
+      : hasHead
+        ? sql`'parked'`
+        : sql`case when exists (
+    select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'parked' else 'ready' end`;
+  const owns_thread = kwargs['temporary'] === true && kwargs['on_completion'] !== 'keep' ? 1 : 0;
+  const row = await tx.get<{ state: QueueRow['state'] }>(sql`
+    insert into run_queue (run_id, thread_id, state, not_before, owns_thread)
+    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}) returning state`);
+  if (row?.state === 'ready') return true;
+  return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));
 }
 
 /** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
-async function touchThread(tx: Transaction, request: NewRun): Promise<boolean> {
+async function touchThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
   const { run, thread, thread_ttl, thread_metadata, visibility } = request;
-  await lockThread(tx, run.thread_id);
-  const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
-  const found = await tx.get<{ metadata: string; is_visible: boolean | 0 | 1 }>(
-    sql`select metadata, ${isVisible} as is_visible from threads where thread_id = ${run.thread_id}`,
-  );
-  if (found) {
-    if (!found.is_visible) return false;
+  const locked = await lockThread(tx, run.thread_id);
+  if (locked.exists) {
+    const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
+    const found = await tx.get<{ metadata: string; is_visible: boolean | 0 | 1 }>(
+      sql`select metadata, ${isVisible} as is_visible from threads where thread_id = ${run.thread_id}`,
+    );
+    if (!found?.is_visible) return undefined;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
     await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
       where thread_id = ${run.thread_id}`);
-    return true;
+    return locked;
   }
-  if (!thread) return false;
+  if (!thread) return undefined;
   // There was nothing to lock before, and somebody else may have made it at the same time.
-  return (await insertThread(tx, thread, thread_ttl)) || touchThread(tx, request);
+  if (!(await insertThread(tx, thread, thread_ttl))) return touchThread(tx, request);
+  return { ...locked, exists: true };
 }
 
 /** Of a run that was rolled back or deleted a worker or a log may be left, which would pass for the new one's. */

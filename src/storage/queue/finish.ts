@@ -13,10 +13,10 @@ import { THREAD } from '../thread-row.ts';
 import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Ending, endLog } from './end-log.ts';
-import type { Lease } from './lease.ts';
+import { follows, heldBy, type Lease } from './lease.ts';
+import { withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { isInUse, removeTemporaryThread } from './temporary-thread.ts';
-import { lockThread } from './thread-lock.ts';
+import { removeTemporaryThread } from './temporary-thread.ts';
 
 /** What the thread looks like after the run. */
 export interface ThreadAfterRun {
@@ -50,34 +50,37 @@ export interface RunEnd {
 
 export type Finished =
   | { readonly outcome: 'lease lost' }
+  /** The database lost what the attempt wrote before, in a crash: the run goes on from what is left. */
+  | { readonly outcome: 'writes lost' }
   | { readonly outcome: 'finished'; readonly ending: Ending; readonly promoted: boolean };
 
 /**
  * Ends a run: its status, its thread, the end of its log, what its webhook is to be told, its place in the queue and
- * the next run of the thread are one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the attempt came to.
+ * the next run of the thread are one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the
+ * attempt came to.
  */
 export function finish(db: Db, lease: Lease, end: RunEnd, webhooks: RunWebhookRules): Promise<Finished> {
-  return db.transaction('promised', async (tx) => {
-    await lockThread(tx, lease.thread_id);
-    const left = await tx.get<{ cancel_action: CancelAction | null }>(sql`
-      delete from run_queue where run_id = ${lease.run_id} and lease_token = ${lease.token}
-      returning cancel_action`);
-    if (!left) return { outcome: 'lease lost' };
-    const status = left.cancel_action === null ? end.status : cancelled(left.cancel_action);
+  const { run_id, thread_id } = lease;
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    const head = heldBy(lease, thread);
+    if (!head) return { outcome: 'lease lost' };
+    const status = head.cancel_action === null ? end.status : cancelled(head.cancel_action);
+    // What was cancelled ends all the same: nobody goes on from what it wrote last.
+    const isWhole = follows(end.batch, head);
+    if (!isWhole && head.cancel_action === null) return { outcome: 'writes lost' };
+    await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
-    if (end.of_cron && status !== 'rollback') await noteCronRunEnd(tx, lease.run_id, status);
-    // A client may have put a run of its own on the thread: then it stays.
-    const removed = end.remove_thread && !(await isInUse(tx, lease.thread_id));
-    if (removed) await removeTemporaryThread(tx, lease.thread_id);
-    else if (status === 'rollback') await removeCheckpointsOfRun(tx, lease.thread_id, lease.run_id);
-    else await keep(tx, lease, { ...end, status });
+    if (end.of_cron && status !== 'rollback') await noteCronRunEnd(tx, run_id, status);
+    const removed = end.remove_thread && (await removeTemporaryThread(tx, thread_id));
+    if (!removed && status === 'rollback') await removeCheckpointsOfRun(tx, thread_id, run_id);
+    if (!removed && status !== 'rollback') await keep(tx, lease, { ...end, status });
     // Its checkpoints would go with the thread.
     const batch = removed ? { ...end.batch, writes: [] } : end.batch;
-    if (status !== 'rollback') await writeBatch(tx, lease.run_id, batch);
+    if (status !== 'rollback' && isWhole) await writeBatch(tx, run_id, batch);
     const ending = endingOf(status, end);
-    await endLog(tx, lease.run_id, ending, end.keep_log_ms);
-    await closeThreadLog(tx, lease.thread_id, lease.run_id);
-    return { outcome: 'finished', ending, promoted: !removed && (await promote(tx, lease.thread_id)) };
+    await endLog(tx, run_id, ending, end.keep_log_ms);
+    await closeThreadLog(tx, thread_id, run_id);
+    return { outcome: 'finished', ending, promoted: !removed && (await promote(tx, thread_id)) };
   });
 }
 

@@ -3,8 +3,8 @@ import { sql } from '../sql.ts';
 import { NOW } from '../time.ts';
 
 /**
- * When the thread has no head, its first due run becomes `ready`: due time first, then creation (invariant 1).
- * True when one did, and a worker should be woken.
+ * Part of a transaction that has locked the thread: when the thread has no head, its first due run becomes `ready`: due
+ * time first, then creation (invariant 1). True when one did, and a worker should be woken.
  */
 export async function promote(tx: Transaction, thread_id: string): Promise<boolean> {
   const changed = await tx.run(sql`

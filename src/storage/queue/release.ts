@@ -1,9 +1,9 @@
 import { type Batch, writeBatch } from '../attempt-writes.ts';
 import type { Db } from '../db.ts';
-import { sql } from '../sql.ts';
-import { nowPlus } from '../time.ts';
-import type { Lease } from './lease.ts';
-import type { RetryReason } from './standing.ts';
+import type { RunWebhookRules } from '../webhooks/run-ended.ts';
+import { type FailureRules, type GivenBack, giveBack } from './give-back.ts';
+import { follows, heldBy, type Lease } from './lease.ts';
+import { withThread } from './locked-thread.ts';
 
 export interface Release {
   /** False does not count the attempt: the server is stopping, the run did nothing wrong (ENGINE §2). */
@@ -12,20 +12,51 @@ export interface Release {
   readonly delay_ms: number;
   /** What the attempt produced and storage does not hold yet. */
   readonly batch: Batch;
+  /** The attempt broke: after too many of these the run ends. Undefined when storage or the server is to blame. */
+  readonly failure?: FailureRules | undefined;
 }
 
-/** Gives a run back unfinished: it keeps the head of its thread. False when the lease is lost or it was cancelled. */
-export function release(db: Db, lease: Lease, { charge, delay_ms, batch }: Release): Promise<boolean> {
-  return db.transaction('promised', async (tx) => {
-    const refund = charge ? 0 : 1;
-    const reason: RetryReason = charge ? 'storage failed' : 'server stopped';
-    const released = await tx.run(sql`
-      update run_queue set state = 'ready', lease_token = null, worker_id = null, attempt = attempt - ${refund},
-        not_before = ${nowPlus(delay_ms)}, retry_reason = ${reason}
-      where run_id = ${lease.run_id} and lease_token = ${lease.token} and cancel_action is null`);
-    if (released === 0) return false;
-    await tx.run(sql`update runs set status = 'pending' where run_id = ${lease.run_id}`);
-    await writeBatch(tx, lease.run_id, batch);
+/**
+ * Gives a run back unfinished: it keeps the head of its thread, or ends when it failed too often. False when the lease
+ * is lost or the run was cancelled, and then nothing is changed.
+ */
+export function release(
+  db: Db,
+  lease: Lease,
+  { charge, delay_ms, batch, failure }: Release,
+  webhooks: RunWebhookRules,
+): Promise<boolean> {
+  return withThread(db, 'promised', lease.thread_id, async (tx, thread) => {
+    const head = heldBy(lease, thread);
+    if (!head || head.cancel_action !== null) return false;
+    // What was produced is kept, so that the next attempt and the followers go on after it; but not behind a gap.
+    if (follows(batch, head)) await writeBatch(tx, lease.run_id, batch);
+    const reason = failure ? 'attempt broke' : charge ? 'storage failed' : 'server stopped';
+    await giveBack(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
     return true;
+  });
+}
+
+/** A lease whose holder has never heard of it: the answer to its claim was lost. */
+export interface UnknownLease {
+  readonly worker_id: string;
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly token: string;
+}
+
+/**
+ * Gives back a run that was claimed for a worker which does not execute it, or removes its place in the queue when the
+ * run is gone. Undefined when the lease is another one by now.
+ */
+export function releaseUnknown(
+  db: Db,
+  { run_id, thread_id, token }: UnknownLease,
+  webhooks: RunWebhookRules,
+): Promise<GivenBack | undefined> {
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    const head = heldBy({ run_id, thread_id, token, attempt: 0 }, thread);
+    if (!head) return undefined;
+    return giveBack(tx, thread, head, { reason: 'claim lost', refund: true, delay_ms: 0 }, webhooks);
   });
 }

@@ -5,10 +5,16 @@ import { openJson } from '../encryption/open-row.ts';
 import { RUN_ERROR } from '../run-row.ts';
 import { sql } from '../sql.ts';
 import { NOW } from '../time.ts';
-import type { QueueRow } from './cancel.ts';
+import type { QueueRow } from './locked-thread.ts';
 
 /** Why a run that was started before is not running any more, or not under its first lease. */
-export type RetryReason = 'worker lost' | 'storage failed' | 'server stopped' | 'unreadable';
+export type RetryReason =
+  | 'worker lost'
+  | 'attempt broke'
+  | 'storage failed'
+  | 'server stopped'
+  | 'claim lost'
+  | 'unreadable';
 
 /** Where a run is in the queue, as storage knows it. */
 export interface QueueStanding {
@@ -17,6 +23,8 @@ export interface QueueStanding {
   readonly not_before: string;
   /** How often it was started, without the times that are not counted. */
   readonly attempt: number;
+  /** Attempts in a row that were lost without progress. */
+  readonly failures: number;
   readonly cancel_action: CancelAction | null;
   readonly retry_reason: RetryReason | null;
   readonly worker_id: string | null;
@@ -31,7 +39,7 @@ export interface QueueStanding {
 /** Undefined for a run that neither waits nor executes. */
 export async function standingOf(reader: Reader, run_id: string): Promise<QueueStanding | undefined> {
   const row = await reader.get<Omit<QueueStanding, 'behind'> & { thread_id: string; seq: number }>(sql`
-    select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.cancel_action, q.retry_reason, q.worker_id,
+    select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason, q.worker_id,
       w.host, w.pid, w.expires_at as lease_until
     from run_queue q left join workers w on w.worker_id = q.worker_id where q.run_id = ${run_id}`);
   if (!row) return undefined;

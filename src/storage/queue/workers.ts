@@ -40,6 +40,7 @@ export async function forgetWorkers(db: Db): Promise<void> {
 /** A lease as storage has it. */
 export interface Standing {
   readonly run_id: string;
+  readonly thread_id: string;
   readonly token: string;
   readonly cancel_action: CancelAction | null;
   /** Why it was cancelled; null when it was not, and for a rollback, whose run is gone. */
@@ -49,7 +50,7 @@ export interface Standing {
 /** The leases that a worker holds: one that is missing is lost, one with a cancel must be let go. */
 export async function standings(db: Db, worker_id: string): Promise<Standing[]> {
   const rows = await db.all<Standing>(sql`
-    select q.run_id, q.lease_token as token, q.cancel_action, r.error
+    select q.run_id, q.thread_id, q.lease_token as token, q.cancel_action, r.error
     from run_queue q left join runs r on r.run_id = q.run_id
     where q.worker_id = ${worker_id} and q.state = 'running'`);
   return rows.map((row) => openJson(db.cipher, row, { error: RUN_ERROR }));

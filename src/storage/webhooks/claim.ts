@@ -62,18 +62,23 @@ export async function waitingHosts(reader: Reader): Promise<WaitingHost[]> {
 /** Rows that another process is taking right now are passed over. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of o skip locked') };
 
-/** Takes due deliveries of one host, the longest due first, and of each lane the first alone. */
+/**
+ * Takes due deliveries of one host, the longest due first, and of each lane the first alone. Materialised, as the claim
+ * of runs: else the limit may be none.
+ */
 export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const { host, token, limit, lease_ms } = claim;
   const rows = await db.transaction('relaxed', (tx) =>
     tx.all<ClaimedDelivery>(sql`
-      update webhook_outbox set token = ${token}, tries = tries + 1, next_at = ${nowPlus(lease_ms)}
-      where seq in (
+      with due as materialized (
         select o.seq from webhook_outbox o
         where o.status = 'pending' and o.host = ${host} and o.next_at <= ${NOW} and (o.lane is null or not exists (
           select 1 from webhook_outbox e where e.status = 'pending' and e.lane = o.lane and e.seq < o.seq))
         order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
-      ) returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
+      )
+      update webhook_outbox set token = ${token}, tries = tries + 1, next_at = ${nowPlus(lease_ms)}
+      from due where webhook_outbox.seq = due.seq
+      returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
   );
   return rows.map((row) => opened(db.cipher, row));
 }

@@ -91,7 +91,7 @@ async function invokeAlone(): Promise<Record<'echo' | 'tenSteps', Cost>> {
 async function invokeOnce(graph: object, input: unknown, storage: Storage, someLease: Lease): Promise<void> {
   const thread_id = randomUUID();
   const lease = { ...someLease, thread_id };
-  const writes = storage.attemptWrites(lease, { onCommitted: () => {}, onError: () => {} });
+  const writes = storage.work.attemptWrites(lease, { onCommitted: () => {}, onError: () => {} });
   const checkpointer = runCheckpointer({ ...storage, writes, lease, durability: 'async' });
   const own = Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer });
   await own.invoke(input, { configurable: { thread_id } });

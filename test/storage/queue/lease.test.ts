@@ -96,7 +96,7 @@ describeEachDatabase('leases', (open) => {
     await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1 });
 
     expect(await queue.standings(WORKER.worker_id)).toEqual([
-      { run_id, token: run!.lease.token, cancel_action: 'interrupt', error },
+      { run_id, thread_id, token: run!.lease.token, cancel_action: 'interrupt', error },
     ]);
     expect(await queue.finish(run!.lease, successful())).toMatchObject({ ending: { status: 'interrupted' } });
     expect(await queue.standings(WORKER.worker_id)).toEqual([]);

@@ -78,7 +78,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     const first = await begun(db, { temporary: true });
     await queue.finish(first.lease, ended({ remove_thread: true }));
     const second = await begun(db, { temporary: true });
-    await runQueue(db, { enabled: true, stateless_values: true }).finish(
+    await runQueue(db, { webhooks: { enabled: true, stateless_values: true } }).finish(
       second.lease,
       ended({ remove_thread: true }),
     );
@@ -175,7 +175,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease } = await begun(db);
-    await runQueue(db, { enabled: false, stateless_values: false }).finish(lease, ended());
+    await runQueue(db, { webhooks: { enabled: false, stateless_values: false } }).finish(lease, ended());
     const other = await begun(db, { webhook: null });
     await queue.finish(other.lease, ended());
     expect(await told(db)).toEqual([]);
