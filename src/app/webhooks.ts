@@ -35,8 +35,9 @@ export function wireDispatcher({
   const sender = webhookSender({
     policy,
     resolve: resolveHost,
-    connect_timeout_ms: delivery.connect_timeout_seconds * 1000,
-    timeout_ms: delivery.timeout_seconds * 1000,
+    // undici refuses fractions of a millisecond.
+    connect_timeout_ms: Math.round(delivery.connect_timeout_seconds * 1000),
+    timeout_ms: Math.round(delivery.timeout_seconds * 1000),
     connections: delivery.concurrency_per_host,
     ...(config.http.app === undefined ? {} : { own: postOwn }),
   });

@@ -13,10 +13,10 @@ export interface ClientLimits {
 /** Node looks for slow clients this often, ms. Its own is 30 s. */
 const LONGEST_CHECK_MS = 5_000;
 
-/** The limits of time in the words of Node, ms. */
+/** The limits of time in the words of Node: whole ms, all that it takes. */
 export function timeoutsOf(limits: ClientLimits) {
-  const requestTimeout = limits.request_timeout_seconds * 1000;
-  const headersTimeout = Math.min(limits.headers_timeout_seconds * 1000, requestTimeout);
+  const requestTimeout = Math.round(limits.request_timeout_seconds * 1000);
+  const headersTimeout = Math.min(Math.round(limits.headers_timeout_seconds * 1000), requestTimeout);
   return {
     requestTimeout,
     headersTimeout,

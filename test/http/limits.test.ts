@@ -68,6 +68,12 @@ test('a head that is too large is 431', async () => {
   expect(answer.status).toBe(431);
 });
 
+test('time limits are rounded to whole milliseconds, which is all that Node takes', async () => {
+  const options = { headers_timeout_seconds: 1.005, request_timeout_seconds: 2.0005 };
+  await using http = await bareServer({ options });
+  expect((await fetch(`${await http.listen()}/ok`)).status).toBe(200);
+});
+
 test('connections beyond the limit are closed', async () => {
   await using http = await bareServer({ options: { max_connections: 1 } });
   const { port } = new URL(await http.listen());

@@ -132,6 +132,16 @@ test('a run whose place another takes tells which', async () => {
   });
 });
 
+test('time limits of a delivery may have a fraction of a millisecond', async () => {
+  const { LANGGRAPH_WEBHOOKS } = TO_RECEIVER;
+  const delivery = { timeout_seconds: 20.0005, connect_timeout_seconds: 5.0005 };
+  const environment = { LANGGRAPH_WEBHOOKS: JSON.stringify({ ...JSON.parse(LANGGRAPH_WEBHOOKS), delivery }) };
+  await using exact = await openApp({ graphs: ['echo'], environment });
+  const { path, webhook } = address();
+  await exact.post('/runs', { ...ECHO, webhook });
+  expect((await told(path)).body).toMatchObject({ status: 'success' });
+});
+
 test('a run that takes too long tells it', async () => {
   await using impatient = await openApp({
     graphs: ['sleeper'],
