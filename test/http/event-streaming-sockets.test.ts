@@ -109,6 +109,20 @@ test('a subscription that is given up sends nothing more', async () => {
   expect((await client.until(isEnd)).some(({ method }) => method === 'values')).toBe(false);
 });
 
+test('a subscription that is replaced or given up before its replay is answered, too', async () => {
+  using client = await connect(randomUUID());
+  const params = { subscription_id: 'mine', channels: ['values'] };
+  client.send({ id: 1, method: 'subscription.reconnect', params });
+  client.send({ id: 2, method: 'subscription.reconnect', params });
+  client.send({ id: 3, method: 'subscription.unsubscribe', params });
+  const answered: unknown[] = [];
+  while (answered.length < 3) {
+    const messages = await client.until(({ type }) => type === 'success');
+    answered.push(...messages.map(({ id }) => id));
+  }
+  expect(answered.sort()).toEqual([1, 2, 3]);
+});
+
 test('what is no command is answered, and the socket stays open', async () => {
   using client = await connect(randomUUID());
   const broken = (message: Message) => message['error'] === 'invalid_argument';

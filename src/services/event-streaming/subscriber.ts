@@ -34,8 +34,12 @@ export class Subscriber {
     this.#sink = sink;
   }
 
-  /** From the event after number `since`. Resolves to how many past events were sent, when it is even. */
+  /**
+   * From the event after number `since`, in place of a subscription that has this id already. Resolves to how many past
+   * events were sent, when it is even or given up.
+   */
   subscribe(id: string, filter: EventFilter, since: number): Promise<number> {
+    this.unsubscribe(id);
     return new Promise((onEven) => {
       this.#subscriptions.set(id, {
         filter,
@@ -52,6 +56,8 @@ export class Subscriber {
 
   /** False when there is no such subscription. */
   unsubscribe(id: string): boolean {
+    const subscription = this.#subscriptions.get(id);
+    subscription?.onEven(subscription.replayed);
     return this.#subscriptions.delete(id);
   }
 
