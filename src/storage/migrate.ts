@@ -55,6 +55,16 @@ create table if not exists schema_migrations (
 ){strict};
 `;
 
+/**
+ * A migration may take as long as it takes, and waits for another server's. On the server's side: the role or the
+ * database may have time-outs of their own.
+ */
+const WITHOUT_TIMEOUTS: DialectSql = {
+  sqlite: raw('select 1'),
+  postgres: raw(`select set_config(name, '0', true) from
+    (values ('statement_timeout'), ('lock_timeout'), ('idle_in_transaction_session_timeout')) as setting (name)`),
+};
+
 /** Held to the end of the transaction: of several servers that start, one migrates and the others find it done. */
 const LOCK: DialectSql = {
   // `begin immediate` keeps every other writer out already.
@@ -71,6 +81,7 @@ export async function migrate(db: Db, known: readonly Migration[] = migrations):
 
 /** False when none is left. */
 async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<boolean> {
+  await tx.all(sql`${WITHOUT_TIMEOUTS}`);
   await tx.get(sql`${LOCK}`);
   await runScript(tx, VERSIONS);
   const row = await tx.get<{ version: number | null }>(

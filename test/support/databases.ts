@@ -74,6 +74,16 @@ function sqliteFiles(): Open {
     openSqlite(join(root, randomUUID(), 'server.db'), { synchronous: 'full', cipher });
 }
 
+/**
+ * Tests in which several transactions are under way at once, which PGlite's single connection cannot have: on a real
+ * server, and skipped without one.
+ */
+export function describePostgresServer(name: string, tests: (open: OpenDatabase) => void): void {
+  describe.runIf(TEST_POSTGRES_URI)(`${name} on a PostgreSQL server`, () =>
+    tests(migratedFirst(postgresSchemas(TEST_POSTGRES_URI as string))),
+  );
+}
+
 function postgresSchemas(uri: string): Open {
   const schemas: PostgresSchema[] = [];
   afterAll(async () => {

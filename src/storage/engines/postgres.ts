@@ -8,7 +8,7 @@ import { POSTGRES_PARSERS } from './postgres-types.ts';
 export interface PostgresOptions {
   /** Most connections of this process at once; 10 when not given. */
   readonly max_connections?: number;
-  /** Statements and locks are waited for however long they take: for migrations, with nobody waiting for an answer. */
+  /** Waits for an answer however long it takes: for migrations, which nobody waits for. */
   readonly patient?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
@@ -23,16 +23,13 @@ const LIMITS = {
   idle_in_transaction_session_timeout: 15_000,
 };
 
-/** Zero is none, also where the server has limits of its own. */
-const NO_LIMITS = { lock_timeout: 0, statement_timeout: 0, idle_in_transaction_session_timeout: 0 };
-
 /** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
 export function openPostgres(
   uri: string,
   { max_connections = 10, patient = false, cipher }: PostgresOptions = {},
 ): Db {
   const pool = new pg.Pool({
-    ...(patient ? NO_LIMITS : LIMITS),
+    ...(patient ? {} : LIMITS),
     connectionTimeoutMillis: 3000,
     connectionString: uri,
     application_name: 'agent-server',

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
+import { runQueue } from '../../../src/storage/queue/queue.ts';
+import type { QueueProblem } from '../../../src/storage/queue/report.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { threadRepository } from '../../../src/storage/threads.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { interleaved } from '../../support/interleaved-db.ts';
+import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
+
+const REAP = { ...FAILURE_RULES, worker_id: randomUUID(), backoff_ms: 0 };
+const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
+const INTERRUPT: Cancellation = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'asked for' },
+  keep_log_ms: 60_000,
+};
+const ROLLBACK: Cancellation = { ...INTERRUPT, action: 'rollback' };
+
+describeEachDatabase('verbs that meet', (open) => {
+  test.for([
+    ['a rollback', { others: ROLLBACK }],
+    ['an interrupt', { others: INTERRUPT }],
+  ] as const)(
+    '%s while a reaper takes the run back ends it, and the thread goes on',
+    async ([, strategy]) => {
+      await using db = await open();
+      const { queue, add, states, statusOf } = queueStory(db);
+      const [thread_id, other] = [randomUUID(), randomUUID()];
+      const lost = await add(thread_id);
+      const parked = await add(thread_id, { others: 'enqueue' });
+      const neighbour = await add(other);
+      await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10 });
+
+      const reaper = interleaved(db);
+      const found = reaper.pause('read', /from run_queue q/);
+      const reaping = runQueue(reaper).reap(REAP);
+      await found.reached;
+      const next = newRun(thread_id);
+      expect(await queue.enqueue({ ...request(next), ...strategy })).toMatchObject({
+        stopping: [lost],
+        ended: [parked],
+      });
+      found.resume();
+      expect(await reaping).toBe(2);
+
+      expect(await states(thread_id)).toEqual({ [next.run_id]: 'ready' });
+      expect(await statusOf(lost)).toBe(strategy.others.action === 'rollback' ? undefined : 'interrupted');
+      const claimed = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 });
+      expect(claimed.map(({ lease }) => lease.run_id).sort()).toEqual([neighbour, next.run_id].sort());
+      for (const { lease } of claimed) {
+        expect(await queue.finish(lease, successful())).toMatchObject({ outcome: 'finished' });
+      }
+      await add(thread_id);
+      expect(await queueStory(db).claimed()).toHaveLength(1);
+    },
+  );
+
+  test('two reapers take a run back once', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const run_id = await add(randomUUID());
+    await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
+    const slow = interleaved(db);
+    const found = slow.pause('read', /from run_queue q/);
+    const reaping = runQueue(slow).reap(REAP);
+    await found.reached;
+    expect(await queue.reap(REAP)).toBe(1);
+    const [second] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    found.resume();
+    expect(await reaping).toBe(0);
+    expect(await queue.standings(WORKER.worker_id)).toMatchObject([{ run_id, token: second?.lease.token }]);
+  });
+
+  test('a worker that comes back while it is reaped keeps its runs', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const run_id = await add(randomUUID());
+    await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const reaper = interleaved(db);
+    const found = reaper.pause('read', /from run_queue q/);
+    const reaping = runQueue(reaper).reap(REAP);
+    await found.reached;
+    await queue.heartbeat(WORKER, 20_000);
+    found.resume();
+    expect(await reaping).toBe(0);
+    expect(await queue.standings(WORKER.worker_id)).toMatchObject([{ run_id }]);
+  });
+
+  test('a place in the queue whose run is gone closes its log, lets the next run go on, and is reported', async () => {
+    await using db = await open();
+    const { queue, add, states } = queueStory(db);
+    const [thread_id, other] = [randomUUID(), randomUUID()];
+    const stray = await add(thread_id);
+    const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    expect(await queue.release(first!.lease, RELEASE)).toBe(true);
+    const [parked, neighbour] = [await add(thread_id), await add(other)];
+    await db.run(sql`delete from runs where run_id = ${stray}`);
+
+    const problems: QueueProblem[] = [];
+    const reporting = runQueue(db, { report: (problem) => problems.push(problem) });
+    const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 };
+    expect((await reporting.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([neighbour]);
+    expect(problems).toEqual([
+      { what: 'place in the queue without a run removed', run_id: stray, thread_id },
+    ]);
+    expect(await states(thread_id)).toEqual({ [parked]: 'ready' });
+    expect((await queue.claim({ ...claim, token: randomUUID() }))[0]?.lease.run_id).toBe(parked);
+    const log = await db.all(
+      sql`select base, length from thread_log where thread_id = ${thread_id} order by base`,
+    );
+    expect(log).toEqual([
+      { base: 0, length: 1 },
+      { base: 1, length: null },
+    ]);
+  });
+
+  test('a log that was left open by a run that is gone refuses no claim', async () => {
+    await using db = await open();
+    const { add, claimed } = queueStory(db);
+    const thread_id = randomUUID();
+    const lost = await add(thread_id);
+    await claimed();
+    // As an older version left it.
+    await db.run(sql`delete from run_queue where run_id = ${lost}`);
+    const [next, neighbour] = [await add(thread_id), await add(randomUUID())];
+    expect((await claimed()).sort()).toEqual([next, neighbour].sort());
+  });
+
+  test('the state that was read before another run ended does not replace what that run left', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const threads = threadRepository(db);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await db.run(sql`insert into checkpoints (thread_id, ns, checkpoint_id, checkpoint, versions, metadata)
+      values (${thread_id}, '', 'c2', '{}', '{}', '{}')`);
+    await queue.finish(run!.lease, successful());
+
+    const stale = { values: { n: 1 }, status: 'interrupted', interrupts: {}, checkpoint_id: 'c1' } as const;
+    expect(await threads.setState(thread_id, stale, '2026-11-20T12:00:00.000Z')).toBe('superseded');
+    await threads.settle(thread_id, stale);
+    expect(await threads.get(thread_id)).toMatchObject({ status: 'idle', values: { n: 2 } });
+    const fresh = { ...stale, checkpoint_id: 'c2' };
+    expect(await threads.setState(thread_id, fresh, '2026-11-20T12:00:00.000Z')).toBe('updated');
+  });
+
+  test('a run that comes after another one that is due goes behind it', async () => {
+    await using db = await open();
+    const { add, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const due = await add(thread_id, { delay_ms: 3_600_000 });
+    await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
+    const later = await add(thread_id);
+    expect(await states(thread_id)).toEqual({ [due]: 'ready', [later]: 'parked' });
+  });
+});
