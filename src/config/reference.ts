@@ -6,6 +6,8 @@ export interface ConfigKey {
   /** With dots: `server.port`. */
   readonly key: string;
   readonly type: string;
+  /** Of a number: its bounds and its unit, such as `1–100 attempts`. */
+  readonly range: string | undefined;
   /** Undefined when the key has none. */
   readonly default: unknown;
   readonly description: string;
@@ -25,6 +27,7 @@ export function configKeys(schema: z.ZodType = ConfigFile, path: readonly string
   const key: ConfigKey = {
     key: path.join('.'),
     type: String(meta['type'] ?? ''),
+    range: meta['range'] as string | undefined,
     default: value,
     description: String(meta.description ?? ''),
     pending: meta['pending'] === true,

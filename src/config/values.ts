@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { boundedInt, boundedNumber, inYears, type Range } from '../schemas/numbers.ts';
 
 /**
  * Value types of the configuration. Text is accepted wherever a number, a flag or a list is meant, because
  * environment variables and `${VAR}` bring text only. Messages say what must be, never what was given: it may be secret.
+ * Every number has bounds: whatever it is multiplied by or added to stays a delay, a date and a column's value.
  */
 
 const UNITS: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
@@ -13,21 +15,24 @@ export const must = (be: string) => ({
     issue.input === undefined ? 'is required' : `must be ${be}`,
 });
 
-export const whole = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
-  z
-    .preprocess(
-      textToNumber,
-      z.int(must('a whole number')).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
-    )
-    .meta({ type: 'whole number' });
+/** A whole number of a unit in the plural, both bounds included. */
+export const whole = (min: number, max: number, unit: string) => wholeIn({ min, max, unit });
 
-export const number = (min: number, max: number = Number.MAX_VALUE) =>
-  z
-    .preprocess(
-      textToNumber,
-      z.number(must('a number')).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`),
-    )
-    .meta({ type: 'number' });
+/** A number of a unit in the plural, with a fraction or without, both bounds included. */
+export const number = (min: number, max: number, unit: string) => {
+  const range = { min, max, unit };
+  return z.preprocess(textToNumber, boundedNumber(range)).meta({ type: 'number', range: shown(range) });
+};
+
+/** A TCP port; 0 where any free one will do. */
+export const port = (min: 0 | 1) => wholeIn({ min, max: 65_535 });
+
+const wholeIn = (range: Range) =>
+  z.preprocess(textToNumber, boundedInt(range)).meta({ type: 'whole number', range: shown(range) });
+
+/** For the documentation: `1–100 attempts`. */
+const shown = (range: Range) =>
+  [`${range.min}–${range.max}`, range.unit].filter(Boolean).join(' ') + inYears(range);
 
 export const flag = () =>
   z.preprocess(textToFlag, z.boolean(must('true or false'))).meta({ type: 'true or false' });
@@ -35,11 +40,12 @@ export const flag = () =>
 /** A list of texts, or one text with commas. */
 export const list = () => z.preprocess(textToList, z.array(text(), must('a list'))).meta({ type: 'list' });
 
-/** A number of bytes; text may carry a unit: `512kb`, `16mb`, `1gb` (powers of 1024). */
-export const bytes = () =>
-  z
-    .preprocess(textToBytes, z.int(must('a number of bytes, or like 16mb')).min(1, 'must be at least 1'))
-    .meta({ type: 'bytes' });
+/** A number of bytes; text may carry a unit: `512kb`, `16mb`, `1gb` (powers of 1024). The bounds are such texts. */
+export const bytes = (min: string, max: string) => {
+  const error = must(`a number of bytes from ${min} to ${max}, such as 65536 or 64kb`);
+  const size = z.int(error).min(bytesOf(min), error).max(bytesOf(max), error);
+  return z.preprocess(textToBytes, size).meta({ type: 'bytes', range: `${min}–${max}` });
+};
 
 export const text = () => z.string(must('a text')).min(1, 'must not be empty').meta({ type: 'text' });
 
@@ -81,9 +87,15 @@ function textToList(value: unknown): unknown {
 }
 
 function textToBytes(value: unknown): unknown {
-  const size = typeof value === 'string' ? /^\s*(\d+(?:\.\d+)?)\s*([kmg]?b)\s*$/i.exec(value) : null;
-  if (!size) return textToNumber(value);
-  return Math.round(Number(size[1]) * (UNITS[(size[2] as string).toLowerCase()] as number));
+  const isSize = typeof value === 'string' && SIZE.test(value);
+  return isSize ? bytesOf(value) : textToNumber(value);
+}
+
+const SIZE = /^\s*(\d+(?:\.\d+)?)\s*([kmg]?b)\s*$/i;
+
+function bytesOf(size: string): number {
+  const [, amount, unit = ''] = SIZE.exec(size) ?? [];
+  return Math.round(Number(amount) * (UNITS[unit.toLowerCase()] as number));
 }
 
 /** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */

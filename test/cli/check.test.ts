@@ -121,7 +121,7 @@ test.each(['check', 'start', 'dev'])(
       stdout: '',
       stderr: [
         '',
-        'agent-server: PORT: server.port: must be a whole number',
+        'agent-server: PORT: server.port: must be a whole number from 0 to 65535',
         'agent-server: langgraph.json: graphs.a: must be path:export, such as ./agent.ts:graph',
         'agent-server: langgraph.json: runs.concurency: unknown key; did you mean runs.concurrency?',
       ],

@@ -29,10 +29,46 @@ test.each([
     'assistants: { weather: { tags: [a] } }',
     'assistants.weather: there is no graph of this name; the graphs are echo',
   ],
-  ['text for a number', 'runs: { concurrency: many }', 'runs.concurrency: must be a whole number'],
-  ['half a run', 'runs: { concurrency: 1.5 }', 'runs.concurrency: must be a whole number'],
-  ['a number below its range', 'runs: { max_attempts: 0 }', 'runs.max_attempts: must be at least 1'],
-  ['a number above its range', 'server: { port: 70000 }', 'server.port: must be at most 65535'],
+  [
+    'text for a number',
+    'runs: { concurrency: many }',
+    'runs.concurrency: must be a whole number of runs from 0 to 10000',
+  ],
+  [
+    'half a run',
+    'runs: { concurrency: 1.5 }',
+    'runs.concurrency: must be a whole number of runs from 0 to 10000',
+  ],
+  [
+    'a number below its range',
+    'runs: { max_attempts: 0 }',
+    'runs.max_attempts: must be a whole number of attempts from 1 to 100',
+  ],
+  [
+    'a number above its range',
+    'server: { port: 70000 }',
+    'server.port: must be a whole number from 0 to 65535',
+  ],
+  [
+    'a limit without an end',
+    'runs: { timeout_seconds: .inf }',
+    'runs.timeout_seconds: must be a whole number of seconds from 1 to 3153600000 (100 years)',
+  ],
+  [
+    'a number beyond all whole ones',
+    'store: { ttl: { sweep_interval_minutes: 1e300 } }',
+    'store.ttl.sweep_interval_minutes: must be a number of minutes from 0.01 to 525600000 (1000 years)',
+  ],
+  [
+    'a rate of none',
+    'server: { rate_limit: { per_key_per_minute: 0 } }',
+    'server.rate_limit.per_key_per_minute: must be a whole number of requests from 1 to 1000000000',
+  ],
+  [
+    'a port that does not exist',
+    'webhooks: { url: { allowed_ports: [443, 0] } }',
+    'webhooks.url.allowed_ports.1: must be a whole number from 1 to 65535',
+  ],
   [
     'a word that is none',
     'storage: { synchronous: off }',
@@ -43,7 +79,7 @@ test.each([
   [
     'a size without a unit',
     'server: { body_limit: big }',
-    'server.body_limit: must be a number of bytes, or like 16mb',
+    'server.body_limit: must be a number of bytes from 1kb to 500mb, such as 65536 or 64kb',
   ],
   [
     'an unknown database',
@@ -90,8 +126,8 @@ test('all problems are told at once, each with where it was set', async () => {
   });
 
   expect([...problems].sort()).toEqual([
-    '--port: server.port: must be a whole number',
-    'BG_JOB_TIMEOUT_SECS: runs.timeout_seconds: must be a whole number',
+    '--port: server.port: must be a whole number from 0 to 65535',
+    'BG_JOB_TIMEOUT_SECS: runs.timeout_seconds: must be a whole number of seconds from 1 to 3153600000 (100 years)',
     'LANGGRAPH_HTTP: http: is not valid JSON',
     'agent.config.yaml: runs.concurency: unknown key; did you mean runs.concurrency?',
     'agent.config.yaml: storage.url: the variable DB is not set',

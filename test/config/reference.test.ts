@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { VARIABLES } from '../../src/config/env.ts';
 import { type ConfigKey, configKeys } from '../../src/config/reference.ts';
@@ -15,7 +16,8 @@ function withTable(page: string, name: string, header: string, rows: readonly st
 
 function defaultOf({ default: value, key }: ConfigKey): string {
   if (key === 'graphs') return 'required';
-  if (value === undefined) return '';
+  // A map without keys stands for what is unset.
+  if (value === undefined || isDeepStrictEqual(value, {})) return '';
   const texts = [value].flat().map((item) => `\`${item}\``);
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
@@ -23,7 +25,7 @@ function defaultOf({ default: value, key }: ConfigKey): string {
 test('the page describes every key and every variable, with their defaults', async () => {
   const keys = configKeys().map((entry) => [
     `\`${entry.key.replace('*', '<name>')}\``,
-    entry.type,
+    [entry.type, entry.range].filter((part) => part !== undefined).join(', '),
     defaultOf(entry),
     `${entry.description}${entry.pending ? ' *Not yet: accepted with a warning.*' : ''}`,
   ]);

@@ -7,8 +7,10 @@ const Cache = group({
   cache_keys: list()
     .refine((names) => names.length > 0, 'must name at least one header')
     .describe('Request headers that decide who somebody is, such as `authorization`.'),
-  ttl_seconds: whole(1).default(60).describe('How long an answer of `authenticate` is used again.'),
-  max_size: whole(1).default(1000).describe('How many answers are kept.'),
+  ttl_seconds: whole(1, 31_536_000, 'seconds')
+    .default(60)
+    .describe('How long an answer of `authenticate` is used again.'),
+  max_size: whole(1, 10_000_000, 'answers').default(1000).describe('How many answers are kept.'),
 });
 
 const Jwt = group({

@@ -21,7 +21,9 @@ export const Defaults = group({
   configurable: values().describe('What the graph lets one configure.'),
   context: values().describe('The newer name of `configurable`; not both.'),
   tags: list().optional().describe('Kept with everything that its runs do.'),
-  recursion_limit: whole(1).optional().describe('How many steps its runs may take.'),
+  recursion_limit: whole(1, 2 ** 31 - 1, 'steps')
+    .optional()
+    .describe('How many steps its runs may take.'),
 }).refine(
   ({ configurable, context }) => !(configurable && context),
   'give configurable or context, not both',

@@ -24,7 +24,9 @@ const Cors = group({
       'retry-after',
     ])
     .describe('Response headers a browser may read.'),
-  max_age: whole(0).default(600).describe('Seconds a browser may keep the answer to a preflight request.'),
+  max_age: whole(0, 31_536_000, 'seconds')
+    .default(600)
+    .describe('Seconds a browser may keep the answer to a preflight request.'),
 });
 
 /** Names with `*` for anything. */

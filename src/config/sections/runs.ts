@@ -1,15 +1,20 @@
+import { CENTURY_S } from '../../schemas/numbers.ts';
 import { group, whole } from '../values.ts';
 
 export const Runs = group({
-  concurrency: whole(0, 10_000).default(10).describe('Runs executed at the same time; 0 executes none.'),
-  max_attempts: whole(1, 100)
+  concurrency: whole(0, 10_000, 'runs')
+    .default(10)
+    .describe('Runs executed at the same time; 0 executes none.'),
+  max_attempts: whole(1, 100, 'attempts')
     .default(3)
     .describe('How often a run is started, the first time included, before it ends as `error`.'),
-  timeout_seconds: whole(1).default(86_400).describe('A run that takes longer ends as `timeout`.'),
-  shutdown_grace_seconds: whole(0, 3600)
+  timeout_seconds: whole(1, CENTURY_S, 'seconds')
+    .default(86_400)
+    .describe('A run that takes longer ends as `timeout`.'),
+  shutdown_grace_seconds: whole(0, 3600, 'seconds')
     .default(180)
     .describe('How long running runs may go on after SIGTERM before they are put back, to be resumed.'),
-  stream_ttl_seconds: whole(0)
+  stream_ttl_seconds: whole(0, CENTURY_S, 'seconds')
     .default(86_400)
     .describe('How long the events of a finished run can be read again.'),
 });

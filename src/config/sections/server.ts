@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../services/address-range.ts';
-import { bytes, group, list, number, text, whole } from '../values.ts';
+import { bytes, group, list, number, port, text, whole } from '../values.ts';
 
 /** Ranges that have a name: this machine, and networks that nobody reaches from outside. */
 const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
@@ -10,9 +10,11 @@ const ReverseProxy = text().refine(
   'must be an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
 );
 
+const rate = () => whole(1, 1_000_000_000, 'requests');
+
 export const Server = group({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
-  port: whole(0, 65_535).default(8123).describe('Port to listen on; 0 takes a free one.'),
+  port: port(0).default(8123).describe('Port to listen on; 0 takes a free one.'),
   api_keys: list()
     .default([])
     .describe(
@@ -30,35 +32,38 @@ export const Server = group({
       'Reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: addresses, networks, `loopback` or `uniquelocal` (private networks). None: the headers mean nothing.',
     )
     .meta({ type: 'list' }),
-  max_connections: whole(1)
+  max_connections: whole(1, 1_000_000, 'connections')
     .optional()
     .describe('Connections at a time; more are closed at once. Unset: no limit.'),
-  max_header_bytes: bytes()
+  max_header_bytes: bytes('1kb', '1mb')
     .default(16 * 1024)
     .describe('Largest head of a request, with its address; a larger one is answered with 431.'),
-  request_timeout_seconds: number(0.1).default(300).describe('How long a client may take to send a request.'),
-  headers_timeout_seconds: number(0.1)
+  request_timeout_seconds: number(0.1, 86_400, 'seconds')
+    .default(300)
+    .describe('How long a client may take to send a request.'),
+  headers_timeout_seconds: number(0.1, 86_400, 'seconds')
     .default(30)
     .describe(
       'How long it may take until its headers have come; a connection that says nothing is closed then.',
     ),
   rate_limit: z
     .union([
-      whole(1).transform((per_minute) => ({
+      rate().transform((per_minute) => ({
         per_address_per_minute: per_minute,
         per_key_per_minute: per_minute,
       })),
       group({
-        per_address_per_minute: whole(1).optional(),
-        per_key_per_minute: whole(1).optional(),
+        per_address_per_minute: rate().optional(),
+        per_key_per_minute: rate().optional(),
       }),
     ])
     .default({})
     .describe(
       'Requests a minute, of each address and of each key or user: a number for both, or a map with `per_address_per_minute` and `per_key_per_minute`. Unset: no limit.',
     )
-    .meta({ type: 'whole number or map' }),
-  body_limit: bytes()
+    .meta({ type: 'whole number or map', range: rate().meta()?.['range'] }),
+  // A longer text is more than V8 can hold, 2^29 − 24 characters.
+  body_limit: bytes('1kb', '500mb')
     .default(16 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),
 });

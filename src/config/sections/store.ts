@@ -1,20 +1,18 @@
+import { LONGEST_TTL_MINUTES } from '../../schemas/numbers.ts';
 import { flag, group, list, number, PENDING, text, whole } from '../values.ts';
 
-/** Minutes; a thousand years, for no calendar goes on for ever. */
-const LONGEST_TTL = 525_600_000;
-
 const Expiry = group({
-  default_ttl: number(0, LONGEST_TTL)
+  default_ttl: number(0, LONGEST_TTL_MINUTES, 'minutes')
     .optional()
     .describe('Minutes until an item goes that does not say so itself. Unset: it stays.'),
   refresh_on_read: flag().default(true).describe('Whether the time of an item starts again when it is read.'),
-  sweep_interval_minutes: number(0.01)
+  sweep_interval_minutes: number(0.01, LONGEST_TTL_MINUTES, 'minutes')
     .default(5)
     .describe('How often expired items are removed. They are never returned, removed or not.'),
 });
 
 const Index = group({
-  dims: whole(1, 16_000).describe('How many numbers a vector has.'),
+  dims: whole(1, 16_000, 'dimensions').describe('How many numbers a vector has.'),
   embed: text()
     .regex(/^.+:.+$/, 'must be provider:model, or path:export such as ./embed.ts:embed')
     .describe(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../services/address-range.ts';
-import { flag, group, list, must, number, text, whole } from '../values.ts';
+import { flag, group, list, must, number, port, text, whole } from '../values.ts';
 
 const Secret = text().regex(
   /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
@@ -22,7 +22,10 @@ const HeaderName = z
   .refine((name) => !NOT_OURS.test(name), 'must be a header that the sender may choose');
 const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
 
-const Ports = z.array(whole(1, 65_535), must('a list of ports')).meta({ type: 'list' });
+const Ports = z.array(port(1), must('a list of ports')).meta({
+  type: 'list of whole numbers',
+  range: port(1).meta()?.['range'],
+});
 
 const Url = group({
   require_https: flag()
@@ -34,7 +37,7 @@ const Url = group({
     .default([])
     .describe('Hosts that may be called: exact, or `*.example.com` for what is below it. None: all.'),
   allowed_ports: Ports.default([]).describe('Ports that may be called. None: all.'),
-  max_url_length: whole(1, 65_536).default(65_536).describe('Longest address, in characters.'),
+  max_url_length: whole(1, 65_536, 'characters').default(65_536).describe('Longest address, in characters.'),
   disable_loopback: flag()
     .default(true)
     .describe(
@@ -48,16 +51,26 @@ const Url = group({
 });
 
 const Deliver = group({
-  concurrency: whole(1, 1000).default(32).describe('Deliveries that are sent at the same time.'),
-  concurrency_per_host: whole(1, 1000).default(4).describe('The same for each receiver.'),
-  connect_timeout_seconds: number(0.1).default(5).describe('How long a receiver may take to be reached.'),
-  timeout_seconds: number(0.1).default(30).describe('How long it may take to answer, all in all.'),
-  first_retry_seconds: number(0.001)
+  concurrency: whole(1, 1000, 'deliveries')
+    .default(32)
+    .describe('Deliveries that are sent at the same time.'),
+  concurrency_per_host: whole(1, 1000, 'deliveries').default(4).describe('The same for each receiver.'),
+  connect_timeout_seconds: number(0.1, 3600, 'seconds')
+    .default(5)
+    .describe('How long a receiver may take to be reached.'),
+  timeout_seconds: number(0.1, 86_400, 'seconds')
+    .default(30)
+    .describe('How long it may take to answer, all in all.'),
+  first_retry_seconds: number(0.001, 31_536_000, 'seconds')
     .default(1)
     .describe('Wait after the first failure; twice as long after each more.'),
-  longest_retry_seconds: number(0.001).default(3600).describe('The longest of these waits.'),
-  give_up_hours: number(0.001).default(24).describe('How long a delivery is tried before it is dead.'),
-  keep_days: number(0.001)
+  longest_retry_seconds: number(1, 31_536_000, 'seconds')
+    .default(3600)
+    .describe('The longest of these waits.'),
+  give_up_hours: number(0.001, 876_000, 'hours')
+    .default(24)
+    .describe('How long a delivery is tried before it is dead.'),
+  keep_days: number(0.001, 36_500, 'days')
     .default(7)
     .describe('How long a delivery can be looked at and sent again after it ended.'),
 });
