@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let url: string;
@@ -134,6 +135,15 @@ test('what is no command is answered, and the socket stays open', async () => {
   expect(await client.until(broken)).toMatchObject([{ id: null, error: 'invalid_argument' }]);
   client.send({ id: 1, method: 'run.dance' });
   expect(await client.until(answerTo(1))).toMatchObject([{ error: 'unknown_command' }]);
+});
+
+test('what a client asked before it left is carried out', async () => {
+  const thread_id = randomUUID();
+  const client = await connect(thread_id);
+  client.send(start);
+  client.socket.close();
+  await client.closed;
+  await until('the run is made', async () => (await app.get(`/threads/${thread_id}/runs`)).body.length === 1);
 });
 
 test('a thread that cannot be is told by the code of the close', async () => {

@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
 import { safeJson } from '../safe-json.ts';
+import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
 /** What one client may have waiting for it; then it reads the log at its own pace. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -15,7 +16,7 @@ const MAX_REASON_BYTES = 120;
 const FAILED = 1011;
 
 /** What is used of the `ws` package's socket. */
-export interface Socket {
+export interface Socket extends Pausable {
   readonly bufferedAmount: number;
   send(text: string, onWritten?: () => void): void;
   close(code: number, reason?: string): void;
@@ -31,7 +32,8 @@ export function refuse(socket: Socket, status: number, reason = ''): void {
 
 /**
  * Commands are carried out one after the other, as they come; events flow between the answers. Only a subscription,
- * which is answered after its replay, does not hold up what comes next.
+ * which is answered after its replay, does not hold up what comes next. A command waits until its answer has left, so
+ * that the window holds back who does not read answers, too.
  */
 export function converse(
   socket: Socket,
@@ -43,21 +45,50 @@ export function converse(
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
   const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket), gone.signal);
+  const window = new ReceiveWindow(socket);
+  let isOver = false;
   let turn = Promise.resolve();
+
+  async function carryOut(text: string, release: () => void): Promise<void> {
+    const connection = await opening.catch(() => undefined);
+    if (!connection) return release();
+    const command = commandIn(text);
+    const answered = answerTo(connection, command)
+      .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
+      .catch(broke)
+      .finally(release);
+    if (!('value' in command && isSubscription(command.value))) await answered;
+  }
+
+  function broke(error: unknown): void {
+    logger.error('command broke off', { error });
+    socket.close(FAILED, 'thread stream ended');
+    end();
+  }
+
+  /** What is still to come is passed over: the client's own goodbye is behind it. */
+  function end(): void {
+    isOver = true;
+    socket.resume();
+  }
+
   socket.on('message', (data) => {
-    turn = turn.then(async () => {
-      const connection = await opening.catch(() => undefined);
-      if (!connection) return;
-      const command = commandIn(String(data));
-      const answered = Promise.resolve(
-        'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value),
-      ).then((answer) => {
-        if (!gone.signal.aborted) socket.send(JSON.stringify(answer));
-      });
-      if (!('value' in command && isSubscription(command.value))) await answered;
-    });
+    if (isOver) return;
+    const release = window.add(data.length);
+    turn = turn.then(() => carryOut(String(data), release)).catch(broke);
   });
-  void serve(opening, socket, logger);
+  void serve(opening, socket, logger).finally(end);
+}
+
+type Connection = Awaited<ReturnType<EventStreamingService['connect']>>;
+
+async function answerTo(connection: Connection, command: Command): Promise<object> {
+  return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
+}
+
+/** Resolves when the operating system has taken it; on a socket that is gone, too. */
+function sent(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve) => socket.send(text, () => resolve()));
 }
 
 /** Resolves when the socket was closed. */
@@ -80,15 +111,17 @@ function sinkOf(socket: Socket): EventSink {
   let written = Promise.resolve();
   return {
     send({ text }) {
-      written = new Promise((resolve) => socket.send(text, () => resolve()));
+      written = sent(socket, text);
     },
     isFull: () => socket.bufferedAmount > MAX_WAITING_BYTES,
-    // The last one that was sent is the last one that leaves; on a socket that is gone its callback is called too.
+    // The last one that was sent is the last one that leaves.
     drained: () => written,
   };
 }
 
-function commandIn(text: string): { readonly value: unknown } | { readonly problem: string } {
+type Command = { readonly value: unknown } | { readonly problem: string };
+
+function commandIn(text: string): Command {
   try {
     return safeJson(text) ?? { problem: 'Protocol commands must be valid JSON.' };
   } catch (error) {
