@@ -62,6 +62,8 @@ export function interleaved(db: Db): InterleavedDb {
     pause(point, text = /^/) {
       const reached = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
+      // A failure may be decided on before anybody comes.
+      go.promise.catch(() => {});
       pauses.push({
         point,
         text,

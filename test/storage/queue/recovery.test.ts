@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../../src/storage/db.ts';
+import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
+import { runQueue } from '../../../src/storage/queue/queue.ts';
+import type { QueueProblem } from '../../../src/storage/queue/report.ts';
+import { runEventRepository } from '../../../src/storage/run-events.ts';
+import { sql } from '../../../src/storage/sql.ts';
+import { threadRepository } from '../../../src/storage/threads.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { interleaved } from '../../support/interleaved-db.ts';
+import {
+  attemptWrites,
+  FAILURE_RULES,
+  newRun,
+  queueStory,
+  request,
+  successful,
+  WORKER,
+} from '../../support/queued-runs.ts';
+import { freshThread, threadId } from '../../support/stored-threads.ts';
+
+const REAP = { ...FAILURE_RULES, worker_id: randomUUID(), backoff_ms: 0 };
+const NOTHING = { frames: [], writes: [] };
+const CANCEL = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'asked for' },
+  keep_log_ms: 60_000,
+} as const;
+
+function lostClaim(db: Db) {
+  return runQueue(db).claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10 });
+}
+
+/** A run without a thread, which makes one for itself. */
+function stateless(): NewRun {
+  const run = newRun(randomUUID());
+  return request({ ...run, kwargs: { ...run.kwargs, temporary: true } });
+}
+
+/** A run that a cron made. */
+async function ofCron(db: Db): Promise<NewRun> {
+  const made = request(newRun(randomUUID()));
+  const cron_id = randomUUID();
+  await db.run(sql`insert into crons (cron_id, assistant_id, schedule, enabled, metadata, user_id, created_at, updated_at,
+      payload) values (${cron_id}, ${randomUUID()}, '* * * * *', 1, '{}', '', ${made.run.created_at},
+      ${made.run.created_at}, '{}')`);
+  await db.run(sql`insert into cron_fires (cron_id, outcome, run_id, thread_id, fired_at)
+    values (${cron_id}, 'started', ${made.run.run_id}, ${made.run.thread_id}, ${made.run.created_at})`);
+  return made;
+}
+
+async function notedStatus(db: Db, { run }: NewRun): Promise<unknown> {
+  return db.get(sql`select status from cron_fires where run_id = ${run.run_id}`);
+}
+
+/** As an attempt leaves them: one for the input, one for the first step, and one for each node that completed. */
+async function addSupersteps(db: Db, thread_id: string, run_id: string, from: number, to: number) {
+  for (let n = from; n <= to; n++) {
+    await db.run(sql`insert into checkpoints (thread_id, ns, checkpoint_id, run_id, checkpoint, versions, metadata)
+      values (${thread_id}, '', ${`c${String(n).padStart(3, '0')}`}, ${run_id}, '{}', '{}', '{}')`);
+  }
+}
+
+describeEachDatabase('a run whose worker is lost', (open) => {
+  test('takes the thread with it that it made for itself, when its attempts are used up', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const made = stateless();
+    await queue.enqueue(made);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      expect(await lostClaim(db)).toHaveLength(1);
+      expect(await queue.reap(REAP)).toBe(1);
+    }
+    expect(await threadRepository(db).get(made.run.thread_id)).toBeUndefined();
+    const log = await runEventRepository(db).readAfter(made.run.run_id, 0, 10);
+    expect(log.map(({ event }) => event)).toEqual(['error', '__end__']);
+  });
+
+  test.for(['interrupt', 'rollback'] as const)('takes it too when it was cancelled by %s', async (action) => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const made = stateless();
+    const { thread_id, run_id } = made.run;
+    await queue.enqueue(made);
+    await lostClaim(db);
+    await queue.cancel(thread_id, [run_id], { ...CANCEL, action });
+    expect(await queue.reap(REAP)).toBe(1);
+    expect(await threadRepository(db).get(thread_id)).toBeUndefined();
+    expect(await queue.isInFlight(run_id)).toBe(false);
+  });
+
+  test('is noted in the history of its cron, as is one that was cancelled before it began', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const [exhausted, cancelled, waiting] = [await ofCron(db), await ofCron(db), await ofCron(db)];
+    for (const made of [exhausted, cancelled]) await queue.enqueue(made);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await lostClaim(db);
+      if (attempt === 1) await queue.cancel(cancelled.run.thread_id, [cancelled.run.run_id], CANCEL);
+      await queue.reap(REAP);
+    }
+    await queue.enqueue(waiting);
+    await queue.cancel(waiting.run.thread_id, [waiting.run.run_id], CANCEL);
+
+    expect(await notedStatus(db, exhausted)).toEqual({ status: 'error' });
+    expect(await notedStatus(db, cancelled)).toEqual({ status: 'interrupted' });
+    expect(await notedStatus(db, waiting)).toEqual({ status: 'interrupted' });
+  });
+
+  test('does not hold up the others when it cannot be taken back, and is tried again', async () => {
+    await using db = await open();
+    const { queue, add, states } = queueStory(db);
+    const threads = [randomUUID(), randomUUID(), randomUUID()];
+    for (const thread_id of threads) await add(thread_id);
+    await lostClaim(db);
+    const problems: QueueProblem[] = [];
+    const failing = interleaved(db);
+    const reaper = runQueue(failing, { report: (problem) => problems.push(problem) });
+    const first = failing.pause('before transaction');
+    first.fail(new Error('this one cannot be read'));
+
+    expect(await reaper.reap(REAP)).toBe(2);
+    expect(problems).toMatchObject([{ what: 'run cannot be taken back', thread_id: threads[0] }]);
+    expect(Object.values(await states(threads[0] as string))).toEqual(['running']);
+    expect(await queue.reap(REAP)).toBe(1);
+  });
+
+  test('is not charged for attempts that completed a step, however often its neighbour kills the process', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    for (let loss = 1; loss <= 6; loss++) {
+      const [claimed] = await lostClaim(db);
+      expect(claimed?.lease.attempt).toBe(loss);
+      await addSupersteps(db, thread_id, run_id, loss === 1 ? 1 : loss + 2, loss + 2);
+      await queue.reap(REAP);
+    }
+    expect(await statusOf(run_id)).toBe('pending');
+    for (let loss = 1; loss <= 3; loss++) {
+      await lostClaim(db);
+      await queue.reap(REAP);
+    }
+    expect(await statusOf(run_id)).toBe('error');
+  });
+
+  test('ends in the end, even if every attempt completes a step', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    for (let loss = 1; loss <= 30; loss++) {
+      expect(await statusOf(run_id)).toBe('pending');
+      await lostClaim(db);
+      await addSupersteps(db, thread_id, run_id, loss === 1 ? 1 : loss + 2, loss + 2);
+      await queue.reap(REAP);
+    }
+    expect(await statusOf(run_id)).toBe('error');
+  });
+
+  test('is not charged for what storage failed before', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const run_id = await add(randomUUID());
+    for (let failure = 1; failure <= 4; failure++) {
+      const [claimed] = await lostClaim(db);
+      await queue.release(claimed!.lease, { charge: true, delay_ms: 0, batch: NOTHING });
+    }
+    await lostClaim(db);
+    await queue.reap(REAP);
+    expect(await statusOf(run_id)).toBe('pending');
+    expect(await queue.standing(run_id)).toMatchObject({ attempt: 5, failures: 1 });
+  });
+
+  test('has a worker that is forgotten some time after its lease has ended', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    await queue.heartbeat(WORKER, -30_000);
+    await queue.heartbeat({ ...WORKER, worker_id: randomUUID() }, -61_000);
+    await queue.reap(REAP);
+    expect(await db.all(sql`select worker_id from workers`)).toEqual([{ worker_id: WORKER.worker_id }]);
+  });
+});
+
+describeEachDatabase('a run whose attempts break', (open) => {
+  test('ends when that happened too often', async () => {
+    await using db = await open();
+    const { queue, add, statusOf } = queueStory(db);
+    const thread_id = randomUUID();
+    const [run_id, next] = [await add(thread_id), await add(thread_id)];
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      expect(await statusOf(run_id)).toBe('pending');
+      const [claimed] = await lostClaim(db);
+      const how = { charge: true, delay_ms: 0, batch: NOTHING, failure: FAILURE_RULES };
+      expect(await queue.release(claimed!.lease, how)).toBe(true);
+    }
+    expect(await statusOf(run_id)).toBe('error');
+    expect((await lostClaim(db)).map(({ lease }) => lease.run_id)).toEqual([next]);
+  });
+});
+
+describeEachDatabase('a database that lost commits', (open) => {
+  async function crashed(db: Db) {
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const writes = attemptWrites(db, claimed!.lease);
+    for (const seq of [1, 2, 3]) {
+      writes.addFrame({ seq, event: 'values', data: '{}' }, false);
+      await writes.commit();
+    }
+    // The last commit was not durable yet.
+    await db.run(sql`delete from run_events where run_id = ${run_id} and seq = 3`);
+    await db.run(sql`update run_queue set batches = 2 where run_id = ${run_id}`);
+    return { queue, run_id, lease: claimed!.lease, writes, add, thread_id };
+  }
+
+  test('refuses what would leave a gap, and the run goes on from what is left', async () => {
+    await using db = await open();
+    const { queue, run_id, lease, writes } = await crashed(db);
+    writes.addFrame({ seq: 4, event: 'values', data: '{}' }, false);
+    await expect(writes.commit()).rejects.toThrow('lost what the attempt');
+
+    const batch = await writes.take();
+    expect(await queue.release(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
+    expect(await runEventRepository(db).lastSeq(run_id)).toBe(2);
+    const [again] = await lostClaim(db);
+    expect(again).toMatchObject({ last_seq: 2, lease: { run_id, attempt: 2 } });
+  });
+
+  test('refuses an end that stands on what was lost', async () => {
+    await using db = await open();
+    const { queue, run_id, lease, writes } = await crashed(db);
+    const batch = await writes.take();
+    expect(await queue.finish(lease, successful({ batch }))).toEqual({ outcome: 'writes lost' });
+    expect(await queue.isInFlight(run_id)).toBe(true);
+  });
+
+  test('takes the same batch again when the answer to its commit was lost', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const run_id = await add(randomUUID());
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const line = interleaved(db);
+    const writes = attemptWrites(line, claimed!.lease);
+    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
+    line.pause('after commit').fail(new Error('the line was cut'));
+    await expect(writes.commit()).rejects.toThrow('the line was cut');
+    const batch = await writes.take();
+    expect(batch).toMatchObject({ follows: 0, frames: [{ seq: 1 }] });
+    expect(await queue.finish(claimed!.lease, successful({ batch }))).toMatchObject({ outcome: 'finished' });
+    expect(await runEventRepository(db).lastSeq(run_id)).toBe(2);
+  });
+});
+
+describeEachDatabase('threads whose time is over', (open) => {
+  test('go although one before them cannot', async () => {
+    await using db = await open();
+    const failing = interleaved(db);
+    const threads = threadRepository(failing);
+    for (const n of [1, 2, 3]) await threads.insert(freshThread(n), { strategy: 'delete', ttl: 0 });
+    failing.pause('before transaction').fail(new Error('this one cannot'));
+    const swept = await threads.expire(10);
+    expect(swept).toMatchObject({ looked_at: 3, expired: 2, failed: [{ thread_id: threadId(1) }] });
+    expect(await threads.count({})).toBe(1);
+  });
+});
