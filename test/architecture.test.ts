@@ -29,6 +29,8 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
     only: /^core\/(clock|ids)\.ts$/,
   },
   { what: /\bconsole\./, only: /^cli\// },
+  // A delay beyond 2^31 − 1 ms fires at once.
+  { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^core\/timers\.ts$/ },
 ];
 
 const SRC = resolve(import.meta.dirname, '../src');

@@ -1,3 +1,4 @@
+import { after, type Timer } from '../core/timers.ts';
 import { waitingInterrupts } from './answered.ts';
 import { callOptions } from './call-options.ts';
 import { CheckpointNotices } from './checkpoint-notices.ts';
@@ -28,9 +29,9 @@ export async function* execute(
   const abandoned = new AbortController();
   const signal = AbortSignal.any([call.signal, abandoned.signal]);
   const queue = new EventQueue<GraphEvent | CheckpointNotice>();
-  let grace: NodeJS.Timeout | undefined;
+  let grace: Timer | undefined;
   const onAbort = () => {
-    grace = setTimeout(() => queue.fail(call.signal.reason), STOP_GRACE_MS);
+    grace = after(STOP_GRACE_MS, () => queue.fail(call.signal.reason));
   };
   call.signal.addEventListener('abort', onAbort, { once: true });
 
@@ -48,7 +49,7 @@ export async function* execute(
   try {
     yield* queue;
   } finally {
-    clearTimeout(grace);
+    grace?.[Symbol.dispose]();
     call.signal.removeEventListener('abort', onAbort);
     // The reader went away before the end.
     if (running) abandoned.abort();

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { LiveRun, LiveRuns } from '../events/live-runs.ts';
 import { EventWriter } from '../events/writer.ts';
@@ -68,7 +69,7 @@ export async function runAttempt(
   closeWhenLost(live, stop.signal);
   const attempt = begin(deps, claimed, live, stop);
   using _writes = attempt.writes;
-  const timer = setTimeout(() => stop.abort(timeout()), deps.rules.timeout_ms);
+  const timer = after(deps.rules.timeout_ms, () => stop.abort(timeout()));
   try {
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
     // Shown when it is logged; a graph that never pauses would keep the log waiting.
@@ -77,7 +78,7 @@ export async function runAttempt(
   } catch (error) {
     attempt.failure = error;
   }
-  clearTimeout(timer);
+  timer[Symbol.dispose]();
   await conclude(deps, attempt, stop.signal);
 }
 

@@ -3,6 +3,7 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { after } from '../../core/timers.ts';
 import { ThreadPath } from '../../schemas/path-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import { converse, refuse, type Socket } from './conversation.ts';
@@ -26,9 +27,9 @@ export async function useWebSockets(server: FastifyInstance, max_bytes: number):
     preClose(done) {
       const clients: Iterable<Socket> = server.websocketServer.clients;
       for (const client of clients) client.close(RESTARTING, 'the server is shutting down');
-      setTimeout(() => {
+      after(GOODBYE_MS, () => {
         for (const client of clients) client.terminate();
-      }, GOODBYE_MS).unref();
+      }).unref();
       server.websocketServer.close();
       done();
     },

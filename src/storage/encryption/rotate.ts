@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { sleep } from '../../core/timers.ts';
 import type { Db, Transaction } from '../db.ts';
 import { type IdempotencyKey, sealKey } from '../idempotency.ts';
 import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../sql.ts';
@@ -72,7 +72,7 @@ async function rotateTable(rotation: TableRotation): Promise<number> {
     const from = after;
     done += await db.transaction('promised', (tx) => rotateBatch(tx, rotation, from, last));
     after = last;
-    if (db.dialect === 'sqlite') await pause(PAUSE_MS);
+    if (db.dialect === 'sqlite') await sleep(PAUSE_MS);
   }
 }
 

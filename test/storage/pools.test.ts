@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/storage/db.ts';
+import { openPostgres } from '../../src/storage/engines/postgres.ts';
+import { migrate } from '../../src/storage/migrate.ts';
+import type { Migration } from '../../src/storage/migrations/index.ts';
+import { raw, sql } from '../../src/storage/sql.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { newRun, request, successful, WORKER } from '../support/queued-runs.ts';
+import { until } from '../support/until.ts';
+
+const URI = TEST_POSTGRES_URI as string;
+
+/** Every connection for requests waits for a lock that somebody else holds; resolves when all do. */
+async function occupied(
+  monitor: Db,
+  schema: string,
+  ask: () => Promise<unknown>,
+): Promise<Promise<unknown>[]> {
+  const asked = Array.from({ length: 12 }, ask);
+  await until('the connections of requests are taken', async () => {
+    const row = await monitor.get<{ n: number }>(sql`select count(*) as n from pg_stat_activity
+      where wait_event_type = 'Lock' and query like '%from threads%'`);
+    return Number(row?.n) >= 8;
+  });
+  return asked;
+}
+
+test.runIf(TEST_POSTGRES_URI)(
+  'a burst of requests that wait keeps no attempt from its end and no lease from being renewed',
+  async () => {
+    await using schema = await postgresSchema(URI);
+    await using storage = await openStorage({ url: schema.url, synchronous: 'full' });
+    await using other = openPostgres(schema.url);
+    const run = newRun(randomUUID());
+    await storage.queue.enqueue(request(run));
+    const [claimed] = await storage.work.queue.claim({
+      worker_id: WORKER.worker_id,
+      token: randomUUID(),
+      limit: 1,
+    });
+    const held = newRun(randomUUID());
+    await storage.queue.enqueue(request(held));
+
+    const taken = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const holding = other.transaction('promised', async (tx) => {
+      await tx.get(sql`select 1 from threads where thread_id = ${held.thread_id} for update`);
+      taken.resolve();
+      await over.promise;
+    });
+    await taken.promise;
+    const asked = await occupied(other, () =>
+      storage.queue.enqueue(request(newRun(held.thread_id))).catch(() => undefined),
+    );
+    await storage.work.queue.heartbeat(WORKER, 20_000);
+    expect(await storage.work.queue.finish(claimed!.lease, successful())).toMatchObject({
+      outcome: 'finished',
+    });
+    expect(await storage.work.queue.standings(WORKER.worker_id)).toEqual([]);
+    over.resolve();
+    await holding;
+    await Promise.all(asked);
+  },
+);
+
+test.runIf(TEST_POSTGRES_URI)('a process has fewer than 20 connections, whatever it is asked', async () => {
+  await using schema = await postgresSchema(URI);
+  const url = new URL(schema.url);
+  const name = `pools ${randomUUID()}`;
+  url.searchParams.set('application_name', name);
+  await using storage = await openStorage({ url: url.href, synchronous: 'full' });
+  const many = <T>(ask: () => Promise<T>) => Promise.all(Array.from({ length: 40 }, ask));
+  await Promise.all([
+    many(() => storage.ping()),
+    many(() => storage.work.queue.figures()),
+    many(() => storage.work.queue.standings(WORKER.worker_id)),
+  ]);
+  await using monitor = openPostgres(URI);
+  const row = await monitor.get<{ n: number }>(
+    sql`select count(*) as n from pg_stat_activity where application_name = ${name}`,
+  );
+  expect(Number(row?.n)).toBeGreaterThan(10);
+  expect(Number(row?.n)).toBeLessThan(20);
+});
+
+test.runIf(TEST_POSTGRES_URI)(
+  'a migration is not ended by time-outs of the server or of its role',
+  async () => {
+    await using schema = await postgresSchema(URI);
+    const url = new URL(schema.url);
+    const options = `${url.searchParams.get('options')} -c statement_timeout=100 -c lock_timeout=100`;
+    url.searchParams.set('options', options);
+    const slow: Migration = { version: 1, name: 'slow', text: 'select pg_sleep(0.3);\n' };
+    await using patient = openPostgres(url.href, { patient: true, max_connections: 1 });
+    await migrate(patient, [slow]);
+    expect(await patient.all(sql`select version from schema_migrations`)).toEqual([{ version: 1 }]);
+    // Elsewhere they are what they were.
+    expect(await patient.get(raw('show statement_timeout'))).toEqual({ statement_timeout: '100ms' });
+  },
+);

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../../src/storage/db.ts';
+import { nextDue } from '../../../src/storage/queue/due.ts';
+import { queueFigures } from '../../../src/storage/queue/figures.ts';
+import { raw, sql } from '../../../src/storage/sql.ts';
+import { nowPlus } from '../../../src/storage/time.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { explaining } from '../../support/query-plans.ts';
+import { queueStory, WORKER } from '../../support/queued-runs.ts';
+
+/** Places in the queue alone: nothing here looks at the runs. Due from `seconds` ago to now, one after the other. */
+async function fill(db: Db, state: 'ready' | 'parked' | 'scheduled', count: number, seconds: number) {
+  const uuid = raw(
+    db.dialect === 'postgres'
+      ? 'gen_random_uuid()'
+      : `(substr(hex(randomblob(4)), 1, 8) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`,
+  );
+  const at =
+    db.dialect === 'postgres'
+      ? sql`clock_timestamp() - (${count} - n)::float8 / ${count} * ${seconds} * interval '1 second'`
+      : sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (-1.0 * (${count} - n) / ${count} * ${seconds}) || ' seconds')`;
+  await db.run(sql`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+    insert into run_queue (run_id, thread_id, state, not_before) select ${uuid}, ${uuid}, ${state}, ${at} from numbers`);
+}
+
+describeEachDatabase('a queue in which very many runs wait', (open) => {
+  test('is measured as a small one is, with a median from a sample', async () => {
+    await using db = await open();
+    await fill(db, 'ready', 20_000, 1000);
+    await fill(db, 'parked', 10_000, 1000);
+    const figures = await queueFigures(db);
+    expect(figures).toMatchObject({ n_pending: 30_000, n_running: 0 });
+    expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
+    expect(figures.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
+    expect(figures.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
+    expect(figures.pending_runs_wait_time_med_secs).toBeLessThan(550);
+  });
+
+  test('is measured exactly when it is small', async () => {
+    await using db = await open();
+    await fill(db, 'ready', 3, 300);
+    await fill(db, 'scheduled', 2, -1000);
+    const figures = await queueFigures(db);
+    expect(figures).toMatchObject({ n_pending: 5, n_running: 0 });
+    // Due since 200, 100, 0 and 0 s; one more comes later.
+    expect(figures.pending_runs_wait_time_med_secs).toBeCloseTo(50, -1);
+    expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(200, -1);
+  });
+
+  test('is asked by index when the next run is due, and which is oldest', async () => {
+    await using db = await open();
+    await fill(db, 'ready', 5000, 1000);
+    await fill(db, 'scheduled', 5000, -1000);
+    if (db.dialect === 'postgres') await db.run(raw('analyze run_queue'));
+    const reader = explaining(db);
+    const due = await nextDue(reader as unknown as Db);
+    expect(Date.parse(due as string)).toBeGreaterThan(Date.now());
+    for (const plan of reader.plans) expect(plan).toMatch(/run_queue_(due|ready)/);
+    for (const plan of reader.plans) expect(plan).not.toMatch(/SCAN run_queue$|Seq Scan on run_queue/m);
+  });
+
+  test('moves what has come due behind the heads of busy threads once, and not at every look', async () => {
+    await using db = await open();
+    const { queue, add, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const head = await add(thread_id);
+    await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const waiting = await add(thread_id, { delay_ms: 3_600_000 });
+    const other = await add(randomUUID(), { delay_ms: 3_600_000 });
+    await db.run(sql`update run_queue set not_before = ${nowPlus(-1000)} where state = 'scheduled'`);
+    expect(await queue.promoteDue()).toBe(true);
+    expect(await states(thread_id)).toEqual({ [head]: 'running', [waiting]: 'parked' });
+    expect(await queue.standing(other)).toMatchObject({ state: 'ready' });
+    expect(await queue.promoteDue()).toBe(false);
+  });
+});
