@@ -13,11 +13,7 @@ import { until } from '../support/until.ts';
 const URI = TEST_POSTGRES_URI as string;
 
 /** Every connection for requests waits for a lock that somebody else holds; resolves when all do. */
-async function occupied(
-  monitor: Db,
-  schema: string,
-  ask: () => Promise<unknown>,
-): Promise<Promise<unknown>[]> {
+async function occupied(monitor: Db, ask: () => Promise<unknown>): Promise<Promise<unknown>[]> {
   const asked = Array.from({ length: 12 }, ask);
   await until('the connections of requests are taken', async () => {
     const row = await monitor.get<{ n: number }>(sql`select count(*) as n from pg_stat_activity
