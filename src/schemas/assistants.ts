@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, QueryFlag, QueryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Limit, Offset, QueryFlag, queryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** LangGraph's run configuration as clients send it. */
 export const Config = z.looseObject({
   tags: z.array(z.string()).optional().describe('Kept with everything that the run does.'),
-  recursion_limit: z.int().min(1).optional().describe('How many steps a run may take.'),
+  recursion_limit: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'steps' })
+    .optional()
+    .describe('How many steps a run may take.'),
   configurable: JsonObject.optional().describe('What the graph lets one configure.'),
 });
 export type Config = z.infer<typeof Config>;
@@ -83,13 +86,15 @@ export type AssistantVersionsSearch = z.infer<typeof AssistantVersionsSearch>;
 export const AssistantVersion = Assistant.omit({ updated_at: true });
 export type AssistantVersion = z.infer<typeof AssistantVersion>;
 
+const VERSION: Range = { min: 1, max: MAX_INTEGER };
+
 /** The version is wanted in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
 export const AssistantLatest = z.looseObject({
-  version: z.int().optional().describe('The version to go back to.'),
+  version: boundedInt(VERSION).optional().describe('The version to go back to.'),
 });
 export type AssistantLatest = z.infer<typeof AssistantLatest>;
 export const AssistantLatestQuery = z.looseObject({
-  version: QueryInt.optional().describe('The version to go back to, if the body does not name it.'),
+  version: queryInt(VERSION).optional().describe('The version to go back to, if the body does not name it.'),
 });
 
 export const AssistantDeleteQuery = z.looseObject({
@@ -98,7 +103,8 @@ export const AssistantDeleteQuery = z.looseObject({
   }),
 });
 
-const XRAY = 'Invalid xray value';
+const LEVELS: Range = { min: 1, max: 1000 };
+const XRAY = `Invalid xray value: must be true, false or a whole number of levels from ${LEVELS.min} to ${LEVELS.max}`;
 
 /** Not a `QueryFlag`: `1` is a number of levels, and `0` is none. */
 const EveryLevel = z
@@ -109,7 +115,7 @@ const EveryLevel = z
 /** True opens all levels of subgraphs, a number as many. */
 export const AssistantGraphQuery = z.looseObject({
   xray: z
-    .union([QueryInt.refine((levels) => levels > 0, XRAY), EveryLevel], { error: XRAY })
+    .union([queryInt(LEVELS), EveryLevel], { error: XRAY })
     .default(false)
     .meta({ description: 'Whether to draw subgraphs too; a number for how many levels of them.' }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { momentOf } from '../core/clock.ts';
 import { Config } from './assistants.ts';
-import { JsonObject, Limit, Offset, QueryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, Limit, Offset, QueryLimit, QueryOffset, SortOrder, Timestamp, Uuid } from './fields.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
 /** When a schedule ends: with an offset, or without one in UTC, as Python writes a time that knows no zone. */
@@ -154,7 +154,7 @@ export const CronRun = z.object({
 export type CronRun = z.infer<typeof CronRun>;
 
 export const CronRunsQuery = z.looseObject({
-  limit: QueryInt.pipe(Limit).default(10).meta({ description: 'How many runs to return.' }),
-  offset: QueryInt.pipe(Offset).default(0).meta({ description: 'How many runs to skip.' }),
+  limit: QueryLimit.default(10).meta({ description: 'How many runs to return.' }),
+  offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
 });
 export type CronRunsQuery = z.infer<typeof CronRunsQuery>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { JsonObject } from './fields.ts';
+import { JsonObject, Limit } from './fields.ts';
+import { MAX_INTEGER } from './numbers.ts';
 
 /** CONTRACT §7. `custom:<name>` is one of them for each name. */
 export const CHANNELS = [
@@ -55,11 +56,13 @@ export const EventStreamRequest = z.looseObject({
   depth: z.unknown().optional().meta({
     type: 'integer',
     minimum: 0,
+    maximum: MAX_INTEGER,
     description: 'How far below; without it at any depth.',
   }),
   since: z.unknown().optional().meta({
     type: 'integer',
     minimum: 0,
+    maximum: MAX_INTEGER,
     description:
       'The `seq` of the last event received: those after it are sent again. Without it, all that is kept.',
   }),
@@ -137,7 +140,7 @@ export const PARAMS = {
   'state.get': z.looseObject({ namespace, keys: z.array(z.string()).optional() }),
   'state.listCheckpoints': z.looseObject({
     namespace,
-    limit: z.int().min(1).max(1000).optional(),
+    limit: Limit.optional(),
     before: z.string().optional(),
   }),
   'state.fork': z.looseObject({ checkpoint_id: z.string(), input: z.unknown().optional(), config }),

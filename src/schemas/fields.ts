@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** Ids from clients: any UUID version, also 0, which `z.uuid()` refuses. Case does not make another id. */
 export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase();
@@ -6,16 +7,21 @@ export const Timestamp = z.iso.datetime({ offset: true });
 export const JsonObject = z.record(z.string(), z.unknown());
 export type JsonObject = z.infer<typeof JsonObject>;
 
-export const Limit = z.int().min(1).max(1000);
-export const Offset = z.int().min(0);
+const LIMIT: Range = { min: 1, max: 1000 };
+const OFFSET: Range = { min: 0, max: MAX_INTEGER };
+export const Limit = boundedInt(LIMIT);
+export const Offset = boundedInt(OFFSET);
 export const SortOrder = z.enum(['asc', 'desc']);
 
-/** A whole number in a query. */
-export const QueryInt = z
-  .string()
-  .regex(/^-?\d{1,15}$/, 'must be a whole number')
-  .transform(Number)
-  .meta({ type: 'integer' });
+/** A whole number in a query, where everything is text. */
+export const queryInt = (range: Range) =>
+  z
+    .string()
+    .transform((text) => (/^-?\d+$/.test(text) ? Number(text) : text))
+    .pipe(boundedInt(range))
+    .meta({ type: 'integer', minimum: range.min, maximum: range.max });
+export const QueryLimit = queryInt(LIMIT);
+export const QueryOffset = queryInt(OFFSET);
 
 /** SDKs send `1`/`0`, the documentation `true`/`false` (CONTRACT §2.3). */
 export const QueryFlag = z

@@ -8,35 +8,45 @@ export interface Range {
   readonly unit?: string | undefined;
 }
 
+const SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
+const YEAR_S = 365 * SECONDS.days;
+
+/** The largest value of an `integer` column, of PostgreSQL's `int4`: for counts that nobody needs to limit further. */
+export const MAX_INTEGER = 2 ** 31 - 1;
 /** The longest delay that somebody can ask for: a limit of 2^31 − 1 seconds, meant as none, is among them. */
-export const CENTURY_S = 100 * 365 * 86_400;
+export const CENTURY_S = 100 * YEAR_S;
 /** The longest time to live, in minutes: a thousand years. No date that follows from it is beyond the year 9999. */
-export const LONGEST_TTL_MINUTES = 1000 * 365 * 24 * 60;
+export const LONGEST_TTL_MINUTES = (1000 * YEAR_S) / SECONDS.minutes;
 
 /** A whole number whose errors name both bounds. */
 export function boundedInt(range: Range) {
-  const error = mustBe('a whole number', range);
-  return z.int(error).min(range.min, error).max(range.max, error);
+  const failure = mustBe('a whole number', range);
+  return z.int(failure).min(range.min, failure).max(range.max, failure);
 }
 
 /** A number, with a fraction or without, whose errors name both bounds. */
 export function boundedNumber(range: Range) {
-  const error = mustBe('a number', range);
-  return z.number(error).min(range.min, error).max(range.max, error);
+  const failure = mustBe('a number', range);
+  return z.number(failure).min(range.min, failure).max(range.max, failure);
 }
 
-/** One text for every wrong value, so that the first answer is enough to mend it. */
+/** A time to live. One that is over already, 0 or negative, is accepted as on the official server (CONTRACT §12). */
+export const TtlMinutes = boundedNumber({
+  min: -LONGEST_TTL_MINUTES,
+  max: LONGEST_TTL_MINUTES,
+  unit: 'minutes',
+});
+
+/** One text for every wrong value, and only once. */
 function mustBe(kind: string, range: Range) {
   const { min, max, unit } = range;
   const counted = unit === undefined ? kind : `${kind} of ${unit}`;
   const text = `must be ${counted} from ${min} to ${max}${inYears(range)}`;
   return {
     error: ({ input }: { readonly input?: unknown }) => (input === undefined ? 'is required' : text),
+    abort: true,
   };
 }
-
-const SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
-const YEAR_S = 365 * SECONDS.days;
 
 /** What the maximum is in years, where it is one or more: ` (100 years)`. Nobody recognises 3153600000 seconds. */
 export function inYears({ max, unit = '' }: Range): string {

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
-import { JsonObject, Offset, QueryFlag, QueryInt, queryList, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, QueryFlag, QueryOffset, queryInt, queryList, Timestamp, Uuid } from './fields.ts';
+import { boundedNumber, CENTURY_S, MAX_INTEGER } from './numbers.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
 
@@ -13,9 +14,6 @@ export const MultitaskStrategy = z.enum(['reject', 'rollback', 'interrupt', 'enq
 export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
 const NodeList = z.union([z.literal('*'), z.array(z.string())]);
-
-/** Later than that, dates have no text any more. */
-const CENTURY_S = 100 * 366 * 86_400;
 
 /** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
@@ -71,9 +69,7 @@ const runFields = {
     .enum(['cancel', 'continue'])
     .nullish()
     .describe('What happens when the client that waits goes away; `continue` without it.'),
-  after_seconds: z
-    .number()
-    .max(CENTURY_S)
+  after_seconds: boundedNumber({ min: -CENTURY_S, max: CENTURY_S, unit: 'seconds' })
     .nullish()
     .describe('Seconds until the run is due, a hundred years at most; negative means now.'),
   checkpoint_during: z.boolean().nullish().describe('Older form of `durability`: false means `exit`.'),
@@ -192,8 +188,9 @@ export const RunsCancel = z
 export type RunsCancel = z.infer<typeof RunsCancel>;
 
 export const RunListQuery = z.looseObject({
-  limit: QueryInt.pipe(z.int().min(1)).default(10).meta({ description: 'How many runs to return.' }),
-  offset: QueryInt.pipe(Offset).default(0).meta({ description: 'How many runs to skip.' }),
+  /** The official server has no maximum (CONTRACT §2.3). */
+  limit: queryInt({ min: 1, max: MAX_INTEGER }).default(10).meta({ description: 'How many runs to return.' }),
+  offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
   /** A status that does not exist is no mistake: it has no runs (CONTRACT §2.3). */
   status: z
     .string()

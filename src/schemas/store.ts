@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { JsonObject, Limit, Offset, QueryFlag, Timestamp } from './fields.ts';
-
-/** Minutes: a thousand years. The databases know no time much later. */
-const LONGEST_TTL = 525_600_000;
+import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
 
@@ -35,12 +33,9 @@ export const StorePut = z.looseObject({
     .describe(
       'What a search with `query` sees: nothing (`false`), or these paths instead of the usual ones.',
     ),
-  ttl: z
-    .number()
-    .min(-LONGEST_TTL)
-    .max(LONGEST_TTL)
-    .nullish()
-    .describe('Minutes until the item goes; null: it stays. Without it: `store.ttl.default_ttl`.'),
+  ttl: TtlMinutes.nullish().describe(
+    'Minutes until the item goes; null: it stays. Without it: `store.ttl.default_ttl`.',
+  ),
 });
 export type StorePut = z.infer<typeof StorePut>;
 
@@ -92,7 +87,9 @@ export type StoreMatches = z.infer<typeof StoreMatches>;
 export const StoreNamespaceQuery = z.looseObject({
   prefix: Labels.nullish().describe('Only namespaces that begin with these labels; `*` is any one label.'),
   suffix: Labels.nullish().describe('Only namespaces that end with these labels; `*` is any one label.'),
-  max_depth: z.int().min(1).nullish().describe('Namespaces are cut to this many labels.'),
+  max_depth: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'labels' })
+    .nullish()
+    .describe('Namespaces are cut to this many labels.'),
   limit: Limit.default(100).describe('How many namespaces to return.'),
   offset: Offset.default(0).describe('How many namespaces to skip.'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, QueryFlag, QueryInt, queryList } from './fields.ts';
+import { JsonObject, Limit, QueryFlag, QueryLimit, queryList } from './fields.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
@@ -114,7 +114,7 @@ export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
 /** The form in a query: `before` is a checkpoint's id, and the default limit is another (CONTRACT §17). */
 export const ThreadHistoryQuery = z.looseObject({
-  limit: QueryInt.pipe(Limit).default(10).meta({ description: 'How many states to return, newest first.' }),
+  limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
   before: z.string().optional().meta({ description: 'Only states before the checkpoint of this id.' }),
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
 });

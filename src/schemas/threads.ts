@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Command } from './command.ts';
 import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { TtlMinutes } from './numbers.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
@@ -22,7 +23,7 @@ export const ThreadTtl = z.looseObject({
     .enum(['delete', 'keep_latest'])
     .default('delete')
     .describe('What goes: the thread, or all but its newest checkpoint.'),
-  ttl: z.number().optional().describe('Minutes from now.'),
+  ttl: TtlMinutes.optional().describe('Minutes from now; 0 or less: at the next sweep.'),
 });
 export type ThreadTtl = z.infer<typeof ThreadTtl>;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { boundedInt } from './numbers.ts';
 import { EXAMPLES } from './path-params.ts';
 
 /** A credential for a web page, limited to a user, an assistant, a thread, or several of them. */
@@ -21,10 +22,7 @@ export const TokenCreate = z
       .enum(['read', 'run'])
       .default('run')
       .describe('`read` looks, `run` also makes runs; no more than the key that makes the token may do.'),
-    ttl_seconds: z
-      .int()
-      .min(1)
-      .max(86_400)
+    ttl_seconds: boundedInt({ min: 1, max: 86_400, unit: 'seconds' })
       .default(900)
       .describe('How long the token is good. Taking back its key ends it sooner.'),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Offset, QueryInt, Timestamp, Uuid } from './fields.ts';
+import { QueryLimit, QueryOffset, Timestamp, Uuid } from './fields.ts';
 
 export const DeliveryStatus = z.enum(['pending', 'delivered', 'dead']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
@@ -48,8 +48,8 @@ export const DeliverySearch = z.looseObject({
     .string()
     .optional()
     .meta({ description: 'Only to addresses that begin with this, as they are shown.' }),
-  limit: QueryInt.pipe(z.int().min(1).max(1000)).default(10).meta({ description: 'How many to return.' }),
-  offset: QueryInt.pipe(Offset).default(0).meta({ description: 'How many to skip.' }),
+  limit: QueryLimit.default(10).meta({ description: 'How many to return.' }),
+  offset: QueryOffset.default(0).meta({ description: 'How many to skip.' }),
 });
 export type DeliverySearch = z.infer<typeof DeliverySearch>;
 

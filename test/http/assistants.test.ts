@@ -151,7 +151,10 @@ test('a graph can be drawn, with its subgraphs or without', async () => {
   }
   for (const xray of ['0', '-1', 'text', '1.5']) {
     const { status, body } = await http.get(`/assistants/nested/graph?xray=${xray}`);
-    expect([status, body.detail]).toEqual([422, 'xray: Invalid xray value']);
+    expect([status, body.detail]).toEqual([
+      422,
+      'xray: Invalid xray value: must be true, false or a whole number of levels from 1 to 1000',
+    ]);
   }
 });
 

@@ -196,7 +196,7 @@ test('what is asked for wrongly is refused before the stream begins', async () =
   ]);
   expect(await refused({ channels: ['values'], since: -1 })).toEqual([
     400,
-    'since must be a non-negative integer',
+    'since must be a whole number from 0 to 2147483647',
   ]);
   expect((await refused({ channels: ['values'], namespaces: ['x'] }))[0]).toBe(400);
   expect((await app.get(`/threads/${randomUUID()}/stream/events`)).status).toBe(405);

@@ -85,7 +85,9 @@ test('runs are listed newest first, with only what was asked for', async () => {
   expect(await list('?status=success')).toHaveLength(3);
   expect(await list('?status=pending')).toEqual([]);
   expect(await list('?status=invented')).toEqual([]);
-  expect(await list('?limit=x')).toEqual({ detail: 'limit: must be a whole number' });
+  expect(await list('?limit=x')).toEqual({
+    detail: 'limit: must be a whole number from 1 to 2147483647',
+  });
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
 });
 

@@ -109,8 +109,16 @@ test.each([
   [422, { ...FINE, value: [1] }, 'value: expected object'],
   [422, { ...FINE, value: null }, 'value: expected object'],
   [422, { ...FINE, index: true }, 'index: expected false or expected array'],
-  [422, { ...FINE, ttl: 'soon' }, 'ttl: expected number'],
-  [422, { ...FINE, ttl: 1e300 }, 'ttl'],
+  [
+    422,
+    { ...FINE, ttl: 'soon' },
+    'ttl: must be a number of minutes from -525600000 to 525600000 (1000 years)',
+  ],
+  [
+    422,
+    { ...FINE, ttl: 1e300 },
+    'ttl: must be a number of minutes from -525600000 to 525600000 (1000 years)',
+  ],
   [422, { namespace: ['a'], key: 'k' }, 'value is required'],
 ])('%i for %j', async (status, item, detail) => {
   const answer = await put(item);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nearest } from '../../core/nearest.ts';
+import { MAX_INTEGER } from '../../schemas/numbers.ts';
 import { group, list, must, text, whole } from '../values.ts';
 
 const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
@@ -21,9 +22,7 @@ export const Defaults = group({
   configurable: values().describe('What the graph lets one configure.'),
   context: values().describe('The newer name of `configurable`; not both.'),
   tags: list().optional().describe('Kept with everything that its runs do.'),
-  recursion_limit: whole(1, 2 ** 31 - 1, 'steps')
-    .optional()
-    .describe('How many steps its runs may take.'),
+  recursion_limit: whole(1, MAX_INTEGER, 'steps').optional().describe('How many steps its runs may take.'),
 }).refine(
   ({ configurable, context }) => !(configurable && context),
   'give configurable or context, not both',

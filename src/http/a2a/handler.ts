@@ -10,6 +10,7 @@ import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 import type { A2aService } from '../../services/a2a/a2a.ts';
 import type { AssistantFacts } from '../../services/a2a/assistant-facts.ts';
 import { isTaken, mediaTypeOf } from '../../services/a2a/parts.ts';
@@ -141,6 +142,8 @@ interface Trim {
   readonly modes: readonly string[];
 }
 
+const HistoryLength = boundedInt({ min: 0, max: MAX_INTEGER }).optional();
+
 function trimOf({
   historyLength,
   acceptedOutputModes = [],
@@ -148,8 +151,9 @@ function trimOf({
   historyLength?: number | undefined;
   acceptedOutputModes?: string[];
 } = {}): Trim {
-  if (historyLength !== undefined && !(Number.isInteger(historyLength) && historyLength >= 0)) {
-    throw new RequestMalformedError('historyLength must be 0 or more.');
+  const { error } = HistoryLength.safeParse(historyLength);
+  if (error) {
+    throw new RequestMalformedError(`historyLength ${error.issues[0]?.message}.`);
   }
   return { historyLength, modes: acceptedOutputModes };
 }

@@ -1,5 +1,6 @@
 import { BadRequest } from '../../core/errors.ts';
 import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/event-streaming.ts';
+import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 import type { ProtocolEvent } from './events.ts';
 
 /** Which events somebody wants. */
@@ -29,11 +30,13 @@ export function eventFilter({ channels, namespaces, depth }: EventStreamRequest)
   };
 }
 
-/** Undefined and null are no number; anything else than a whole one from 0 is a `BadRequest`. */
+const WholeNumber = boundedInt({ min: 0, max: MAX_INTEGER }).nullish();
+
+/** `undefined` for undefined and null. Throws `BadRequest` for anything else but a whole number within the bounds. */
 export function wholeNumber(name: string, value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-  throw new BadRequest(`${name} must be a non-negative integer`);
+  const { success, data, error } = WholeNumber.safeParse(value);
+  if (success) return data ?? undefined;
+  throw new BadRequest(`${name} ${error.issues[0]?.message}`);
 }
 
 export function wants({ channels, namespaces, depth }: EventFilter, event: ProtocolEvent): boolean {

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { CENTURY_S, LONGEST_TTL_MINUTES } from '../../src/schemas/numbers.ts';
+import { sql } from '../../src/storage/sql.ts';
+import { threadRepository } from '../../src/storage/threads.ts';
+import { nowPlus } from '../../src/storage/time.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory } from '../support/queued-runs.ts';
+import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Every bound of a time that is added to another, ms; and times that are next to nothing. */
+const SPANS = [
+  LONGEST_TTL_MINUTES * MINUTE_MS,
+  -LONGEST_TTL_MINUTES * MINUTE_MS,
+  CENTURY_S * 1000,
+  -CENTURY_S * 1000,
+  876_000 * 3_600_000,
+  0.001,
+  1e-7,
+  -1e-7,
+];
+
+describeEachDatabase('the longest times', (open) => {
+  test.each(SPANS)('%d ms from now is a date', async (ms) => {
+    await using db = await open({ migrated: false });
+    const row = await db.get<{ at: string }>(sql`select ${nowPlus(ms)} as at`);
+    expect(row?.at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(Math.abs(Date.parse(row?.at ?? '') - Date.now() - ms)).toBeLessThan(MINUTE_MS);
+  });
+
+  test.each([LONGEST_TTL_MINUTES, -LONGEST_TTL_MINUTES])('a thread may live for %d minutes', async (ttl) => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), { strategy: 'keep_latest', ttl });
+    const expected = {
+      strategy: 'keep_latest',
+      ttl_minutes: ttl,
+      expires_at: expect.stringMatching(/^\d{4}-/),
+    };
+    expect(await threads.expiry(threadId(1))).toEqual(expected);
+    // Its time starts again with each state.
+    await threads.setState(threadId(1), newState({ n: 1 }), at(2));
+    expect(await threads.expiry(threadId(1))).toEqual(expected);
+  });
+
+  test('a run may be due in a hundred years', async () => {
+    await using db = await open();
+    const { add, queue } = queueStory(db);
+    await add(threadId(1), { delay_ms: CENTURY_S * 1000 });
+    expect(await queue.nextDue()).toMatch(/^2\d{3}-/);
+  });
+});
