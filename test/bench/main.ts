@@ -6,6 +6,7 @@ import { encryption } from './scenarios/encryption.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { longThread } from './scenarios/long-thread.ts';
 import { mcpCalls } from './scenarios/mcp-calls.ts';
+import { queueDepth } from './scenarios/queue-depth.ts';
 import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
@@ -24,6 +25,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'mcp-calls': mcpCalls,
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
+  'queue-depth': queueDepth,
   store,
   encryption,
   webhooks,

@@ -19,14 +19,13 @@ import {
 import { POSTGRES_PARSERS } from '../../src/storage/engines/postgres-types.ts';
 import { openSqlite } from '../../src/storage/engines/sqlite.ts';
 import { migrate } from '../../src/storage/migrate.ts';
-import { raw } from '../../src/storage/sql.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
+import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
+
+export { postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
 /** An empty database, with our tables unless told otherwise. One at a time; close it with `await using`. */
 export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
-
-/** A real server instead of PGlite: each test gets a schema of its own there. */
-export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];
 
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
@@ -94,23 +93,6 @@ function postgresSchemas(uri: string): Open {
     schemas.push(schema);
     return openPostgres(schema.url, { cipher });
   };
-}
-
-export interface PostgresSchema extends AsyncDisposable {
-  readonly url: string;
-}
-
-/** A place of its own on a real server, also for other processes; gone at the end. */
-export async function postgresSchema(uri: string): Promise<PostgresSchema> {
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const run = async (statement: string) => {
-    await using server = openPostgres(uri);
-    await server.run(raw(statement));
-  };
-  await run(`create schema ${name}`);
-  const there = new URL(uri);
-  there.searchParams.set('options', `-c search_path=${name}`);
-  return { url: there.href, [Symbol.asyncDispose]: () => run(`drop schema ${name} cascade`) };
 }
 
 const PARSERS = { parsers: { ...POSTGRES_PARSERS } };

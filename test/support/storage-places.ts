@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe } from 'vitest';
-import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './databases.ts';
+import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
 /** The address of an empty database; what is there is gone after the tests. */
 export type NewPlace = () => Promise<string>;
