@@ -45,15 +45,22 @@ export function runCancel({ runs, queue, bus, keep_log_ms }: CancelDeps) {
     how: Cancel,
     visibility: Visibility | undefined,
   ): Promise<void> {
-    let batch = await queue.inFlight(status, BATCH, visibility);
-    if (batch.length === 0) throw new NotFound(NONE_FOUND);
-    while (batch.length > 0) {
+    const failures: unknown[] = [];
+    for (let isFirst = true; ; isFirst = false) {
+      const batch = await queue.inFlight(status, BATCH, visibility);
+      if (isFirst && batch.length === 0) throw new NotFound(NONE_FOUND);
+      let stopped = 0;
       for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
         const run_ids = found.map((run) => run.run_id);
-        await stop(thread_id, run_ids, how);
+        // One thread that cannot be stopped does not keep the others going.
+        stopped += await stop(thread_id, run_ids, how).catch((error: unknown) => {
+          failures.push(error);
+          return 0;
+        });
       }
-      batch = batch.length < BATCH ? [] : await queue.inFlight(status, BATCH, visibility);
+      if (batch.length < BATCH || stopped === 0) break;
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   return {

@@ -1,5 +1,6 @@
 import { keepNewestCheckpoint } from './checkpoint-prune.ts';
 import type { Db } from './db.ts';
+import { eachRow } from './each-row.ts';
 import { withThread } from './queue/locked-thread.ts';
 import { sql } from './sql.ts';
 import { deleteThreadIn } from './thread-delete.ts';
@@ -39,13 +40,13 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
     where ${DUE} and ${behind} order by expires_at, thread_id limit ${limit}`);
   let expired = 0;
   const failed: { thread_id: string; error: unknown }[] = [];
-  for (const thread of due) {
-    try {
+  await eachRow(
+    due,
+    async (thread) => {
       if (await expire(db, thread)) expired++;
-    } catch (error) {
-      failed.push({ thread_id: thread.thread_id, error });
-    }
-  }
+    },
+    ({ thread_id }, error) => failed.push({ thread_id, error }),
+  );
   return { looked_at: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 

@@ -4,7 +4,7 @@ import type { Worker } from '../storage/queue/workers.ts';
 import { Loop } from './loop.ts';
 
 /** How often a worker says that it lives, ms. */
-const HEARTBEAT_MS = 5_000;
+export const HEARTBEAT_MS = 5_000;
 /** How long it is believed, ms. */
 export const LEASE_MS = 20_000;
 
@@ -23,6 +23,8 @@ export function heartbeatLoop({
   return new Loop({
     name: 'heartbeat',
     logger,
+    // When the database is back, others must hear of it before they take this process for gone.
+    longest_backoff_ms: HEARTBEAT_MS / 2,
     async tick() {
       await queue.heartbeat(worker, LEASE_MS);
       await check();

@@ -5,6 +5,8 @@ export interface LoopOptions {
   readonly name: string;
   /** One turn of work. Returns how long to rest when nobody pokes, ms. */
   readonly tick: () => Promise<number>;
+  /** The longest wait after ticks that failed, ms; 10 s without it. */
+  readonly longest_backoff_ms?: number;
   readonly logger: Logger;
 }
 
@@ -39,6 +41,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
+    const { longest_backoff_ms = LONGEST_BACKOFF_MS } = this.#options;
     let backoff_ms = FIRST_BACKOFF_MS;
     while (!signal.aborted) {
       let rest_ms: number;
@@ -51,7 +54,7 @@ export class Loop {
           in_ms: backoff_ms,
         });
         rest_ms = backoff_ms;
-        backoff_ms = Math.min(backoff_ms * 2, LONGEST_BACKOFF_MS);
+        backoff_ms = Math.min(backoff_ms * 2, longest_backoff_ms);
       }
       await this.#news.wait(rest_ms, signal);
     }

@@ -1,35 +1,48 @@
+import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { ReapRules } from '../storage/queue/reap.ts';
+import { HEARTBEAT_MS } from './heartbeat.ts';
 import { Loop } from './loop.ts';
 
 const REAP_MS = 5_000;
 
+/** After the database was away: whoever lives has renewed its lease by then. */
+const SPARE_MS = 2 * HEARTBEAT_MS;
+
+export interface ReaperDeps {
+  readonly queue: Pick<RunQueue, 'reap'>;
+  readonly bus: EventBus;
+  readonly rules: ReapRules;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Gives the runs of dead workers another attempt, or their end. */
-export function reaperLoop({
-  queue,
-  bus,
-  rules,
-  logger,
-}: {
-  queue: RunQueue;
-  bus: EventBus;
-  rules: ReapRules;
-  logger: Logger;
-}): Loop {
-  return new Loop({
-    name: 'reaper',
-    logger,
-    async tick() {
-      const taken = await queue.reap(rules);
-      if (taken > 0) {
-        logger.warn('took back runs of a worker that is gone', { runs: taken });
-        bus.wake();
-        bus.scheduled();
-        bus.outbox();
-      }
-      return REAP_MS;
-    },
-  });
+export function reaperLoop(deps: ReaperDeps): Loop {
+  return new Loop({ name: 'reaper', tick: reaperTick(deps), logger: deps.logger });
+}
+
+/**
+ * While the database is away nobody can renew a lease, so that all of them have ended when it is back: the reaper lets
+ * the workers that live speak first. Resolves to the time until the next turn, ms.
+ */
+export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): () => Promise<number> {
+  let spare_until = 0;
+  return async () => {
+    const spare_ms = spare_until - clock.monotonic();
+    if (spare_ms > 0) return spare_ms;
+    const taken = await queue.reap(rules).catch((error: unknown) => {
+      spare_until = clock.monotonic() + SPARE_MS;
+      throw error;
+    });
+    if (taken > 0) {
+      logger.warn('took back runs of a worker that is gone', { runs: taken });
+      bus.wake();
+      bus.scheduled();
+      bus.outbox();
+    }
+    return REAP_MS;
+  };
 }

@@ -106,6 +106,8 @@ export class RunWorker {
     }
     for (const token of [...this.#claiming, ...this.#tokens()]) known.add(token);
     for (const standing of held) if (!known.has(standing.token)) await this.#reclaim(standing);
+    const tokens = new Set(held.map(({ token }) => token));
+    for (const token of this.#broken.keys()) if (!tokens.has(token)) this.#broken.delete(token);
   }
 
   /** Takes nothing more, waits `grace_ms` for what executes, then releases the rest at once (ENGINE §2, SIGTERM). */

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { eachRow } from '../each-row.ts';
 import { list, sql } from '../sql.ts';
 import { NOW } from '../time.ts';
 import { withThread } from './locked-thread.ts';
@@ -17,14 +18,16 @@ export async function promoteDue(db: Db, report: QueueReport): Promise<boolean> 
   const failed = new Set<string>();
   for (;;) {
     const page = await dueThreads(db, [...failed]);
-    for (const thread_id of page) {
-      try {
+    await eachRow(
+      page,
+      async (thread_id) => {
         promoted = (await promoteThread(db, thread_id)) || promoted;
-      } catch (error) {
+      },
+      (thread_id, error) => {
         failed.add(thread_id);
         report({ what: 'run cannot be promoted', thread_id, error });
-      }
-    }
+      },
+    );
     if (page.length === 0) return promoted;
   }
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { eachRow } from '../each-row.ts';
 import { sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
@@ -46,14 +47,13 @@ export async function reap(
   let taken = 0;
   // Here and not by the database, which would look through all that waits for an order by number.
   orphans.sort((one, other) => one.seq - other.seq);
-  for (const orphan of orphans) {
-    try {
+  await eachRow(
+    orphans,
+    async (orphan) => {
       if (await takeBack(db, orphan, rules, webhooks)) taken++;
-    } catch (error) {
-      const { run_id, thread_id } = orphan;
-      report({ what: 'run cannot be taken back', run_id, thread_id, error });
-    }
-  }
+    },
+    ({ run_id, thread_id }, error) => report({ what: 'run cannot be taken back', run_id, thread_id, error }),
+  );
   await db.run(
     sql`delete from workers where expires_at <= ${nowPlus(-FORGET_AFTER_MS)}
       and not exists (select 1 from run_queue q where q.state = 'running' and q.worker_id = workers.worker_id)`,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { Unavailable } from '../../../src/core/errors.ts';
 import type { Db } from '../../../src/storage/db.ts';
 import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
@@ -124,6 +125,17 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(problems).toMatchObject([{ what: 'run cannot be taken back', thread_id: threads[0] }]);
     expect(Object.values(await states(threads[0] as string))).toEqual(['running']);
     expect(await queue.reap(REAP)).toBe(1);
+  });
+
+  test('is left for later with all others while storage is away', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    for (let n = 0; n < 5; n++) await add(randomUUID());
+    await lostClaim(db);
+    const away = interleaved(db);
+    for (let n = 0; n < 3; n++) away.pause('before transaction').fail(new Unavailable('away'));
+    await expect(runQueue(away).reap(REAP)).rejects.toThrow('away');
+    expect(await queue.reap(REAP)).toBe(5);
   });
 
   test('is not charged for attempts that completed a step, however often its neighbour kills the process', async () => {

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import type { Clock } from '../../src/core/clock.ts';
+import { Unavailable } from '../../src/core/errors.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import { memoryBus } from '../../src/events/memory-bus.ts';
+import { reaperTick } from '../../src/workers/reaper.ts';
+import { FAILURE_RULES, WORKER } from '../support/queued-runs.ts';
+
+test('the reaper lets workers that live speak first when the database is back', async () => {
+  let now = 0;
+  const clock: Clock = { now: () => now, monotonic: () => now };
+  let isAway = true;
+  const reaped: number[] = [];
+  const queue = {
+    async reap() {
+      reaped.push(now);
+      if (isAway) throw new Unavailable('away');
+      return 0;
+    },
+  };
+  const rules = { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 };
+  const tick = reaperTick({ queue, bus: memoryBus(), rules, clock, logger: silentLogger });
+  await expect(tick()).rejects.toThrow('away');
+  isAway = false;
+  now = 4_000;
+  expect(await tick()).toBe(6_000);
+  now = 10_000;
+  await tick();
+  expect(reaped).toEqual([0, 10_000]);
+});
