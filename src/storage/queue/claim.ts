@@ -1,5 +1,6 @@
 import type { Run } from '../../schemas/runs.ts';
 import type { Db, Transaction } from '../db.ts';
+import { eachRow } from '../each-row.ts';
 import { type DialectSql, list, raw, sql } from '../sql.ts';
 import { openThreadLog } from '../thread-log.ts';
 import { NOW } from '../time.ts';
@@ -43,11 +44,16 @@ export async function claim(
   report: QueueReport,
 ): Promise<ClaimedRun[]> {
   const { runs, strays } = await db.transaction('relaxed', (tx) => take(tx, request));
-  for (const { run_id, thread_id } of strays) {
-    // In a transaction of its own, which locks the thread first: a claim holds heads, and would turn the order around.
-    await releaseUnknown(db, { ...request, run_id, thread_id }, webhooks);
-    report({ what: 'place in the queue without a run removed', run_id, thread_id });
-  }
+  // In transactions of their own, which lock the thread first: a claim holds heads, and would turn the order around.
+  await eachRow(
+    strays,
+    async ({ run_id, thread_id }) => {
+      await releaseUnknown(db, { ...request, run_id, thread_id }, webhooks);
+      report({ what: 'place in the queue without a run removed', run_id, thread_id });
+    },
+    // The worker finds it among its leases, and tries again.
+    ({ run_id, thread_id }, error) => report({ what: 'run cannot be taken back', run_id, thread_id, error }),
+  );
   return runs;
 }
 
