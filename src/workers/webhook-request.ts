@@ -63,11 +63,13 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
 
   return {
     async post(request, signal) {
+      // Before the timer starts: loading the library is no time that the receiver takes.
+      const dispatcher = request.url.startsWith('/') ? undefined : await agent();
       const late = new AbortController();
       using _timer = after(timeout_ms, () => late.abort(new WebhookTimeout()));
       const until = AbortSignal.any([signal, late.signal]);
-      if (request.url.startsWith('/')) return await own(request, until);
-      return await postFollowing(await agent(), request, { policy, signal: until });
+      if (!dispatcher) return await own(request, until);
+      return await postFollowing(dispatcher, request, { policy, signal: until });
     },
     async [Symbol.asyncDispose]() {
       await (await agent.made)?.destroy();
