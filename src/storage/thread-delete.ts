@@ -25,6 +25,8 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
     sql`select run_id from run_queue where thread_id = ${thread_id}`,
   );
   await removeLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
+  // Of a run that was rolled back and has not let go its place in the queue is all that names its log.
+  await removeLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
   await removeThreadLog(tx, thread_id);
   await removeCheckpointsOfThread(tx, thread_id);

@@ -267,6 +267,23 @@ describeEachDatabase('a database that lost commits', (open) => {
   });
 });
 
+describeEachDatabase('a thread that is deleted', (open) => {
+  test('takes the log of a run with it that was rolled back and still executes', async () => {
+    await using db = await open();
+    const { queue } = queueStory(db);
+    const made = stateless();
+    const { thread_id, run_id } = made.run;
+    await queue.enqueue(made);
+    const [claimed] = await lostClaim(db);
+    const writes = attemptWrites(db, claimed!.lease);
+    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
+    await writes.commit();
+    await queue.cancel(thread_id, [run_id], { ...CANCEL, action: 'rollback' });
+    expect(await threadRepository(db).delete(thread_id)).toEqual([run_id]);
+    expect(await runEventRepository(db).lastSeq(run_id)).toBe(0);
+  });
+});
+
 describeEachDatabase('threads whose time is over', (open) => {
   test('go although one before them cannot', async () => {
     await using db = await open();
