@@ -95,7 +95,7 @@ test('several mistakes are all named', async () => {
   const answer = await http.inject(post('{"thread_id":1,"metadata":[],"ttl":{"ttl":"x"}}'));
   expect(answer.json().detail).toBe(
     'thread_id: must be a UUID; metadata: expected object, received array; ' +
-      'ttl.ttl: expected number, received string',
+      'ttl.ttl: must be a number of minutes from -525600000 to 525600000 (1000 years)',
   );
 });
 

@@ -101,7 +101,7 @@ test('a search returns only the fields and the parts that were asked for', async
 test.each([
   [{ limit: 0 }, /^limit: /],
   [{ limit: 1001 }, /^limit: /],
-  [{ limit: '10' }, /^limit: expected number/],
+  [{ limit: '10' }, /^limit: must be a whole number from 1 to 1000$/],
   [{ offset: -1 }, /^offset: /],
   [{ ids: ['x'] }, /^ids\[0\]: must be a UUID/],
   [{ status: 'x' }, /^status: /],
