@@ -1,6 +1,7 @@
 import type { ChannelVersions } from '@langchain/langgraph-checkpoint';
 import { type BlobRow, nextVersion, type StoredValue } from '../storage/growing-list.ts';
 import type { Serde } from './serde.ts';
+import { storableBytes } from './storable.ts';
 
 export interface ChangedValues {
   readonly rows: readonly BlobRow[];
@@ -8,7 +9,10 @@ export interface ChangedValues {
   readonly values: ReadonlyMap<string, StoredValue | undefined>;
 }
 
-/** Serialises the channels with a new version, once each; `bases` are values to which lists may be appended. */
+/**
+ * Serialises the channels with a new version, once each; `bases` are values to which lists may be appended. Throws
+ * `UnstorableValueError`.
+ */
 export async function changedValues(
   channelValues: Readonly<Record<string, unknown>>,
   newVersions: ChannelVersions,
@@ -19,7 +23,7 @@ export async function changedValues(
   const values = new Map<string, StoredValue | undefined>();
   const changes = Object.entries(newVersions).map(async ([channel, version]) => {
     if (!Object.hasOwn(channelValues, channel)) return void values.set(channel, undefined);
-    const [type, bytes] = await serde.dumpsTyped(channelValues[channel]);
+    const [type, bytes] = await storableBytes(serde, channel, channelValues[channel]);
     const next = nextVersion(bases.get(channel), { version: String(version), type, bytes }, channel);
     rows.push(next.row);
     values.set(channel, next.value);

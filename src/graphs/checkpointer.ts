@@ -22,10 +22,12 @@ import { changedValues } from './changed-values.ts';
 import { versionSource } from './channel-version.ts';
 import { addressOf, configOf } from './checkpoint-address.ts';
 import { checkpointMetadata } from './checkpoint-metadata.ts';
-import { checkpointTexts, tupleOf, withSends, writeRows } from './checkpoint-tuple.ts';
+import { checkpointTexts, type Reading, tupleOf, withSends, writeRows } from './checkpoint-tuple.ts';
 import { deltaHistory } from './delta-history.ts';
 import { RecentCheckpoints } from './recent-checkpoints.ts';
 import { dumpText, OWN_SERDE, type Serde } from './serde.ts';
+import { UnstorableValueError } from './storable.ts';
+import { type Substitute, standIn, UnreadableNotes, UnreadableValueError } from './unreadable.ts';
 
 interface RunMemory {
   readonly checkpoints: CheckpointRepository;
@@ -78,6 +80,13 @@ interface Writer {
   readonly writer: string;
 }
 
+interface View {
+  readonly recent: RecentCheckpoints;
+  readonly substitute: Substitute;
+}
+
+const inRuns: Substitute = (_at, channel, reason) => standIn(channel, reason);
+
 /**
  * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library takes it, and the server starts where
  * none is installed.
@@ -89,12 +98,40 @@ export class Checkpointer {
   readonly getNextVersion: (current: string | undefined) => string;
   readonly #checkpoints: CheckpointRepository;
   readonly #writer: Writer;
-  readonly #recent = new RecentCheckpoints();
+  readonly #recent: RecentCheckpoints;
+  readonly #substitute: Substitute;
+  readonly #refused = new AbortController();
+  /** The checkpoint at which something could not be stored; what belongs to later ones is not stored either. */
+  #refusedAt: string | undefined;
 
-  constructor(checkpoints: CheckpointRepository, writer: Writer) {
+  constructor(
+    checkpoints: CheckpointRepository,
+    writer: Writer,
+    { recent = new RecentCheckpoints(), substitute = inRuns }: Partial<View> = {},
+  ) {
     this.#checkpoints = checkpoints;
     this.#writer = writer;
+    this.#recent = recent;
+    this.#substitute = substitute;
     this.getNextVersion = versionSource(writer.writer);
+  }
+
+  /**
+   * Aborted with an `UnstorableValueError` when the run made something that cannot be stored. What comes after it is not
+   * stored either: a later checkpoint would go on from one that is not there. LangGraph does not look at what becomes
+   * of a checkpoint before the run's end, so who executes the run must.
+   */
+  get refused(): AbortSignal {
+    return this.#refused.signal;
+  }
+
+  /** The same memory for reading states: what cannot be read is left out, and noted. */
+  forStates(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableNotes } {
+    const unreadable = new UnreadableNotes();
+    const view = { recent: this.#recent, substitute: unreadable.add };
+    const checkpointer = new Checkpointer(this.#checkpoints, this.#writer, view);
+    checkpointer.serde = this.serde;
+    return { checkpointer, unreadable };
   }
 
   /** Configurations that hold it are written to logs and traces. */
@@ -128,7 +165,10 @@ export class Checkpointer {
       limit,
     });
     // One by one: a state may be large, and together they are stored in little more than the newest.
-    for (const stored of found) yield this.#tuple(stored);
+    for (const stored of found) {
+      const tuple = await this.#tuple(stored).catch(unlessUnreadable);
+      if (tuple) yield tuple;
+    }
   }
 
   async put(
@@ -140,17 +180,19 @@ export class Checkpointer {
     const { thread_id, ns = '', checkpoint_id: parent_id = null } = addressOf(config);
     if (thread_id === undefined) throw new Error('A checkpoint needs a thread_id in "configurable".');
     const isOwn = thread_id === this.#writer.thread_id;
-    const bases = isOwn ? this.#recent.values(thread_id, ns) : new Map();
-    // Values first and without waiting: nodes that already run may change them in place.
-    const [{ rows, values }, text] = await Promise.all([
-      changedValues(checkpoint.channel_values, newVersions, bases, this.serde),
-      dumpText(this.serde, checkpointMetadata(config, metadata)),
-    ]);
-    const at = { thread_id, ns, checkpoint_id: checkpoint.id };
-    const texts = { ...checkpointTexts(checkpoint), metadata: storable(text) };
-    const row = { ...at, ...texts, parent_id, run_id: this.#writer.run_id, blobs: rows };
-    await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
-    if (isOwn) this.#recent.wrote(row, values);
+    await this.#unlessRefused(checkpoint.id, async () => {
+      const bases = isOwn ? this.#recent.values(thread_id, ns) : new Map();
+      // Values first and without waiting: nodes that already run may change them in place.
+      const [{ rows, values }, text] = await Promise.all([
+        changedValues(checkpoint.channel_values, newVersions, bases, this.serde),
+        dumpText(this.serde, checkpointMetadata(config, metadata)),
+      ]);
+      const at = { thread_id, ns, checkpoint_id: checkpoint.id };
+      const texts = { ...checkpointTexts(checkpoint), metadata: storable(text) };
+      const row = { ...at, ...texts, parent_id, run_id: this.#writer.run_id, blobs: rows };
+      await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
+      if (isOwn) this.#recent.wrote(row, values);
+    });
     return configOf(thread_id, ns, checkpoint.id);
   }
 
@@ -160,10 +202,12 @@ export class Checkpointer {
       throw new Error('Writes need a thread_id and a checkpoint_id in "configurable".');
     }
     const at = { thread_id, ns, checkpoint_id };
-    const rows = await writeRows(writes, task_id, this.serde);
-    const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
-    await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
-    if (thread_id === this.#writer.thread_id) this.#recent.wroteWrites(at, rows);
+    await this.#unlessRefused(checkpoint_id, async () => {
+      const rows = await writeRows(writes, task_id, this.serde);
+      const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
+      await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
+      if (thread_id === this.#writer.thread_id) this.#recent.wroteWrites(at, rows);
+    });
   }
 
   async deleteThread(thread_id: string): Promise<void> {
@@ -189,15 +233,37 @@ export class Checkpointer {
         channels,
         limit,
       });
-    return deltaHistory(named ? ancestors : async () => [], channels, this.serde);
+    const place = { ns, checkpoint_id: checkpoint_id ?? '' };
+    return deltaHistory(named ? ancestors : async () => [], channels, place, this.#reading);
+  }
+
+  get #reading(): Reading {
+    return { serde: this.serde, substitute: this.#substitute };
   }
 
   async #tuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const tuple = await tupleOf(stored, this.serde);
+    const tuple = await tupleOf(stored, this.#reading);
     const { thread_id, ns, parent_id } = stored;
     if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
     const [parent] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
-    return withSends(tuple, parent?.writes ?? [], this.serde, this.getNextVersion);
+    return withSends(tuple, stored, parent?.writes ?? [], this.#reading, this.getNextVersion);
+  }
+
+  /**
+   * Stores what a graph made. What cannot be stored is thrown at who waits for it, and ends a run by `refused`: a
+   * rejection there would meet nobody until the run's end, which Node reports as an error of the process.
+   */
+  async #unlessRefused(checkpoint_id: string, store: () => Promise<void>): Promise<void> {
+    // Earlier ones may still be on their way: LangGraph does not wait for them. Ids are in the order of time.
+    if (this.#refusedAt !== undefined && checkpoint_id > this.#refusedAt) return;
+    try {
+      await store();
+    } catch (error) {
+      const isRefusal = error instanceof UnstorableValueError || error instanceof UnreadableValueError;
+      if (!isRefusal || !('attempt' in this.#writer.fence)) throw error;
+      this.#refusedAt ??= checkpoint_id;
+      this.#refused.abort(error);
+    }
   }
 
   /** What is read from the database must hold what this attempt wrote before. */
@@ -211,4 +277,9 @@ export class Checkpointer {
     if (await write(fence, durability)) return;
     throw new Conflict(`Thread ${thread_id} has runs that are pending or running.`);
   }
+}
+
+/** One checkpoint that cannot be read does not hide the others. */
+function unlessUnreadable(error: unknown): undefined {
+  if (!(error instanceof UnreadableValueError)) throw error;
 }

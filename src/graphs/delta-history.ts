@@ -1,18 +1,22 @@
 import type { CheckpointPendingWrite, DeltaChannelHistory } from '@langchain/langgraph-checkpoint';
 import type { StoredCheckpoint } from '../storage/checkpoint-rows.ts';
-import { revive, type Serde } from './serde.ts';
+import { type Reading, readValue } from './checkpoint-tuple.ts';
+import type { Serde } from './serde.ts';
+import type { CheckpointPlace } from './unreadable.ts';
 
 /** LangGraph stores a delta channel whole after at most 1000 updates; most are found in the first read. */
 const ANCESTORS_AT_ONCE = 200;
 
 /**
  * What LangGraph's `DeltaChannel` is put together from: of each channel the nearest stored value above a checkpoint,
- * and all that was written to it from there on, oldest first. `ancestors` gives the next ones up, nearest first.
+ * and all that was written to it from there on, oldest first. `ancestors` gives the next ones up, nearest first. A channel
+ * of which any part cannot be read is unreadable as a whole, at `place`: the rest would be another conversation.
  */
 export async function deltaHistory(
   ancestors: (limit: number, from?: string) => Promise<StoredCheckpoint[]>,
   channels: readonly string[],
-  serde: Serde,
+  place: CheckpointPlace,
+  reading: Reading,
 ): Promise<Record<string, DeltaChannelHistory>> {
   const histories = new Map(channels.map((channel) => [channel, { writes: [] } as DeltaChannelHistory]));
   const open = new Set(channels);
@@ -22,7 +26,11 @@ export async function deltaHistory(
     for (const ancestor of path) {
       for (const channel of open) {
         const history = histories.get(channel) as DeltaChannelHistory;
-        if (await lookAt(ancestor, channel, history, serde)) open.delete(channel);
+        const found = await lookAt(ancestor, channel, history, reading.serde);
+        if (found.reason !== undefined) {
+          histories.set(channel, { writes: [], seed: reading.substitute(place, channel, found.reason) });
+        }
+        if (found.done) open.delete(channel);
       }
     }
     if (path.length < ANCESTORS_AT_ONCE) break;
@@ -32,20 +40,24 @@ export async function deltaHistory(
   return Object.fromEntries(histories);
 }
 
-/** Collects from one ancestor, newest write first; true when the channel's value is stored there. */
+/** Collects from one ancestor, newest write first; done when the channel's value is stored there, or unreadable. */
 async function lookAt(
   ancestor: StoredCheckpoint,
   channel: string,
   history: DeltaChannelHistory,
   serde: Serde,
-): Promise<boolean> {
-  for (const write of ancestor.writes.toReversed()) {
-    if (write.channel !== channel) continue;
-    const value = await revive(serde, write.type, write.value);
-    history.writes.push([write.task_id, channel, value] satisfies CheckpointPendingWrite);
+): Promise<{ readonly done: boolean; readonly reason?: string }> {
+  for (const { task_id, channel: written, type, value, damage } of ancestor.writes.toReversed()) {
+    if (written !== channel) continue;
+    const read = await readValue({ type, bytes: value, damage }, serde);
+    if ('reason' in read) return { done: true, reason: read.reason };
+    history.writes.push([task_id, channel, read.value] satisfies CheckpointPendingWrite);
   }
   const version = JSON.parse(ancestor.versions)[channel];
   const stored = version === undefined ? undefined : ancestor.value(channel, String(version));
-  if (stored) history.seed = await revive(serde, stored.type, stored.bytes);
-  return stored !== undefined;
+  if (!stored) return { done: false };
+  const seed = await readValue(stored, serde);
+  if ('reason' in seed) return { done: true, reason: seed.reason };
+  history.seed = seed.value;
+  return { done: true };
 }

@@ -2,6 +2,7 @@ import { after, type Timer } from '../core/timers.ts';
 import { waitingInterrupts } from './answered.ts';
 import { callOptions } from './call-options.ts';
 import { CheckpointNotices } from './checkpoint-notices.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } from './command.ts';
 import { EventQueue } from './event-queue.ts';
 import type { CheckpointNotice, GraphCall, GraphEvent } from './graph.ts';
@@ -27,21 +28,24 @@ export async function* execute(
 ): AsyncGenerator<GraphEvent | CheckpointNotice, void> {
   call.signal.throwIfAborted();
   const abandoned = new AbortController();
-  const signal = AbortSignal.any([call.signal, abandoned.signal]);
+  const refused = refusalOf(call.memory.checkpointer);
+  const stop = AbortSignal.any([call.signal, refused]);
+  const signal = AbortSignal.any([stop, abandoned.signal]);
   const queue = new EventQueue<GraphEvent | CheckpointNotice>();
   let grace: Timer | undefined;
   const onAbort = () => {
-    grace = after(STOP_GRACE_MS, () => queue.fail(call.signal.reason));
+    grace = after(STOP_GRACE_MS, () => queue.fail(stop.reason));
   };
-  call.signal.addEventListener('abort', onAbort, { once: true });
+  stop.addEventListener('abort', onAbort, { once: true });
 
   let running = true;
   const emit: Emit = (event) => queue.push(event);
   // Owns the outcome of a graph that is left behind, too: the queue, closed by then, swallows it.
   run(withMemory(graph, call.memory, call.protocol), call, library, signal, emit)
+    .then(() => refused.throwIfAborted())
     .then(
       () => queue.end(),
-      (error) => queue.fail(call.signal.aborted ? call.signal.reason : error),
+      (error) => queue.fail(stop.aborted ? stop.reason : error),
     )
     .finally(() => {
       running = false;
@@ -50,10 +54,15 @@ export async function* execute(
     yield* queue;
   } finally {
     grace?.[Symbol.dispose]();
-    call.signal.removeEventListener('abort', onAbort);
+    stop.removeEventListener('abort', onAbort);
     // The reader went away before the end.
     if (running) abandoned.abort();
   }
+}
+
+/** What the graph made cannot be stored: it is stopped, for nothing of what comes after would be stored either. */
+function refusalOf(checkpointer: unknown): AbortSignal {
+  return checkpointer instanceof Checkpointer ? checkpointer.refused : new AbortController().signal;
 }
 
 async function run(

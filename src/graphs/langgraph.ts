@@ -1,5 +1,6 @@
 import { BadRequest, ServerError } from '../core/errors.ts';
 import { answeredTasks } from './answered.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { type CommandLibrary, libraryCommand } from './command.ts';
 import { drawing } from './draw.ts';
 import { execute } from './execution.ts';
@@ -32,6 +33,13 @@ export function langGraph(
     return withMemory(graph, memory);
   }
 
+  /** For states: what cannot be read of them is left out and noted, where the memory is ours. */
+  function reading({ checkpointer, store }: GraphMemory) {
+    useSerde(checkpointer, serde);
+    const view = checkpointer instanceof Checkpointer ? checkpointer.forStates() : { checkpointer };
+    return { unreadable: undefined, ...view, reader: withMemory(graph, { ...view, store }) };
+  }
+
   return {
     graph_id,
     stream(call) {
@@ -40,19 +48,20 @@ export function langGraph(
     },
 
     async state(config, memory, subgraphs) {
-      const snapshot = await remembering(memory).getState(config, { subgraphs });
+      const { reader, unreadable, checkpointer } = reading(memory);
+      const snapshot = await reader.getState(config, { subgraphs });
       const asked = config.configurable.checkpoint_id;
       return asked && snapshot.createdAt === undefined
         ? undefined
-        : threadState(snapshot, await answeredTasks(snapshot, memory.checkpointer));
+        : threadState(snapshot, await answeredTasks(snapshot, checkpointer), unreadable);
     },
 
     async history({ config, limit, before, metadata, memory }) {
-      const graphWithMemory = remembering(memory);
+      const { reader, unreadable } = reading(memory);
       const states = [];
       const options = { limit, ...(before && { before }), ...(metadata && { filter: metadata }) };
-      for await (const snapshot of graphWithMemory.getStateHistory?.(config, options) ?? []) {
-        states.push(threadState(snapshot, new Set()));
+      for await (const snapshot of reader.getStateHistory?.(config, options) ?? []) {
+        states.push(threadState(snapshot, new Set(), unreadable));
       }
       return states;
     },

@@ -1,7 +1,9 @@
+import { orDamage } from './checkpoint-damage.ts';
 import { openMetadata } from './checkpoint-metadata.ts';
 import type { CheckpointKey } from './checkpoint-put.ts';
 import type { WriteRow } from './checkpoint-writes.ts';
 import type { Reader } from './db.ts';
+import type { Cipher } from './encryption/cipher.ts';
 import { type BlobRow, readVersion, type StoredValue } from './growing-list.ts';
 import { eachElement } from './json.ts';
 import { lookUp } from './look-up.ts';
@@ -15,6 +17,8 @@ export interface StoredCheckpoint extends CheckpointKey {
   /** Channel → version. */
   readonly versions: string;
   readonly metadata: string;
+  /** Why `checkpoint` and `metadata` cannot be had; they are empty then. */
+  readonly damage?: string | undefined;
   /** In the order of task and `idx`. */
   readonly writes: readonly WriteRow[];
   /** The channel's value at a version; undefined where a channel had none. */
@@ -22,12 +26,14 @@ export interface StoredCheckpoint extends CheckpointKey {
 }
 
 /** A row of `checkpoints`, as it is stored. */
-export type Head = Omit<StoredCheckpoint, 'writes' | 'value'>;
+export type Head = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
 
 /** What they are sealed as. */
 export const CHECKPOINT = 'checkpoints.checkpoint';
 export const BLOB_VALUE = 'checkpoint_blobs.value';
 export const WRITE_VALUE = 'checkpoint_writes.value';
+
+const EMPTY = new Uint8Array();
 
 /** The columns of a `Head`. */
 export const HEAD = raw('thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata');
@@ -51,17 +57,12 @@ export async function withValues(
       row;
     if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
     else if (row.kind === 'blob') {
-      const blob = {
-        channel,
-        version,
-        base_version,
-        appends: number,
-        type,
-        value: cipher.openBytes(BLOB_VALUE, value),
-      };
+      const opened = orDamage(EMPTY, () => cipher.openBytes(BLOB_VALUE, value));
+      const blob = { channel, version, base_version, appends: number, type, ...opened };
       at(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const write = { task_id, idx: number, channel, type, value: cipher.openBytes(WRITE_VALUE, value) };
+      const opened = orDamage(EMPTY, () => cipher.openBytes(WRITE_VALUE, value));
+      const write = { task_id, idx: number, channel, type, ...opened };
       at(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
@@ -71,17 +72,26 @@ export async function withValues(
     const value = (channel: string, version: string) =>
       readVersion(
         at(blobs, keyOf(head.thread_id, head.ns, channel), () => new Map()),
-        channel,
         version,
       );
     return {
       ...head,
-      checkpoint: cipher.openJson(CHECKPOINT, head.checkpoint),
-      metadata: openMetadata(cipher, head.metadata),
+      ...openedHead(cipher, head),
       writes: at(writes, key, () => []).sort(byTask),
       value,
     };
   });
+}
+
+function openedHead(
+  cipher: Cipher,
+  head: Head,
+): Pick<StoredCheckpoint, 'checkpoint' | 'metadata' | 'damage'> {
+  const { value, damage } = orDamage({ checkpoint: '{}', metadata: '{}' }, () => ({
+    checkpoint: cipher.openJson(CHECKPOINT, head.checkpoint),
+    metadata: openMetadata(cipher, head.metadata),
+  }));
+  return { ...value, damage };
 }
 
 type Row = Omit<WriteRow, 'idx'> &

@@ -13,6 +13,8 @@ export interface WriteRow {
   readonly channel: string;
   readonly type: string;
   readonly value: Uint8Array;
+  /** Why `value` cannot be had; it is empty then. Only in rows that were read. */
+  readonly damage?: string | undefined;
 }
 
 export interface NewWrites extends CheckpointKey {

@@ -9,6 +9,8 @@ export interface BlobRow {
   readonly type: string;
   /** With a base: the new elements with commas between them, or nothing when it did not change. */
   readonly value: Uint8Array;
+  /** Why `value` cannot be had; it is empty then. Only in rows that were read. */
+  readonly damage?: string | undefined;
 }
 
 /** A value with what is needed to store the next version of it as an appendix. */
@@ -18,6 +20,8 @@ export interface StoredValue {
   readonly bytes: Uint8Array;
   readonly appends: number;
   readonly milestone: Milestone;
+  /** Why the bytes cannot be had: a row it stands on is missing, or cannot be decrypted. They are empty then. */
+  readonly damage?: string | undefined;
 }
 
 interface Milestone {
@@ -86,20 +90,23 @@ function extendsList(had: Uint8Array, has: Uint8Array): boolean {
 }
 
 /** Puts a version together from the rows it stands on. Undefined when there is no such version. */
-export function readVersion(
-  rows: ReadonlyMap<string, BlobRow>,
-  channel: string,
-  version: string,
-): StoredValue | undefined {
-  let row = rows.get(version);
-  if (!row) return undefined;
-  const chain: BlobRow[] = [row];
-  while (row.base_version !== null) {
-    row = rows.get(row.base_version);
-    if (!row) throw new Error(`The stored value of channel "${channel}" is incomplete: ${version}`);
-    chain.push(row);
+export function readVersion(rows: ReadonlyMap<string, BlobRow>, version: string): StoredValue | undefined {
+  const last = rows.get(version);
+  if (!last) return undefined;
+  const chain: BlobRow[] = [last];
+  for (let row = last; row.base_version !== null; chain.push(row)) {
+    const base = rows.get(row.base_version);
+    // Rows that name each other as their base are damage too, and would be followed for ever.
+    if (!base || chain.length === rows.size) return damaged(last, 'a part of it is missing');
+    row = base;
   }
-  return unfold(chain.reverse());
+  const damage = chain.find((row) => row.damage !== undefined)?.damage;
+  return damage === undefined ? unfold(chain.reverse()) : damaged(last, damage);
+}
+
+/** Nothing can be appended to it: it is empty. */
+function damaged({ version, type }: BlobRow, damage: string): StoredValue {
+  return { version, type, bytes: new Uint8Array(), appends: 0, milestone: { version, bytes: 0 }, damage };
 }
 
 /** From the whole value to the last appendix. */

@@ -1,0 +1,54 @@
+import type { Serde } from './serde.ts';
+import { UnreadableValueError } from './unreadable.ts';
+
+/** A graph put something into its state that no checkpoint can hold. Ends the run, and keeps the last good state. */
+export class UnstorableValueError extends Error {
+  override readonly name = 'UnstorableValueError';
+}
+
+/** What LangGraph's serialiser writes, without a word, in place of a whole value that `JSON.stringify` refuses. */
+const GIVEN_UP = '[unable to serialize, circular reference is too complex to analyze]';
+const GIVEN_UP_BYTES = Buffer.from(JSON.stringify(GIVEN_UP));
+/** What it writes for `undefined`, and for what says so of itself. */
+const NOTHING_BYTES = Buffer.from(JSON.stringify({ lc: 2, type: 'undefined' }));
+
+/**
+ * The bytes of a channel's value. Throws `UnstorableValueError` for what would not come back: a function has no JSON, and
+ * the serialiser makes no bytes at all of it, which nothing can read again.
+ */
+export async function storableBytes(
+  serde: Serde,
+  channel: string,
+  value: unknown,
+): Promise<[type: string, bytes: Uint8Array]> {
+  let dumped: [string, Uint8Array];
+  try {
+    dumped = await serde.dumpsTyped(value);
+  } catch (error) {
+    if (error instanceof UnreadableValueError) throw error;
+    throw unstorable(channel, error instanceof Error ? error.message : 'it cannot be serialised', error);
+  }
+  const [type, bytes] = dumped;
+  const isNothing = bytes.length === 0 || (value !== undefined && isSame(NOTHING_BYTES, bytes));
+  if (type === 'json' && isNothing) throw unstorable(channel, `${kindOf(value)} has no JSON`);
+  if (type === 'json' && value !== GIVEN_UP && isSame(GIVEN_UP_BYTES, bytes)) {
+    throw unstorable(channel, 'its JSON cannot be made, as with a BigInt or a toJSON that throws');
+  }
+  return dumped;
+}
+
+/** By length first: most values differ in it. */
+function isSame(known: Buffer, bytes: Uint8Array): boolean {
+  return bytes.length === known.length && known.equals(bytes);
+}
+
+function unstorable(channel: string, reason: string, cause?: unknown): UnstorableValueError {
+  const detail = `The value of channel "${channel}" cannot be stored: ${reason}.`;
+  return new UnstorableValueError(`${detail} Return data from the node, such as text, numbers and lists.`, {
+    cause,
+  });
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === 'object' ? 'an object whose toJSON returns nothing' : `a ${typeof value}`;
+}
