@@ -1,6 +1,6 @@
 import type { CheckpointKey } from './checkpoint-put.ts';
 import { HEAD, type Head, type StoredCheckpoint, withValues } from './checkpoint-rows.ts';
-import type { Db } from './db.ts';
+import type { Reader } from './db.ts';
 import { lookUp } from './look-up.ts';
 import { sql } from './sql.ts';
 
@@ -11,10 +11,10 @@ export interface AncestorQuery extends CheckpointKey {
 }
 
 /** The parent of a checkpoint, its parent, and so on; nearest first. */
-export async function ancestors(db: Db, query: AncestorQuery): Promise<StoredCheckpoint[]> {
+export async function ancestors(reader: Reader, query: AncestorQuery): Promise<StoredCheckpoint[]> {
   const { thread_id, ns, checkpoint_id, channels, limit } = query;
   const ofPath = sql`c.thread_id = ${thread_id} and c.ns = ${ns} and c.checkpoint_id = p.id`;
-  const heads = await db.all<Head>(sql`
+  const heads = await reader.all<Head>(sql`
     with recursive path (id, distance) as (
       select checkpoint_id, 0 from checkpoints
       where thread_id = ${thread_id} and ns = ${ns} and checkpoint_id = ${checkpoint_id}
@@ -22,5 +22,5 @@ export async function ancestors(db: Db, query: AncestorQuery): Promise<StoredChe
       select c.parent_id, p.distance + 1 from path p ${lookUp('checkpoints', 'c', ofPath)} and p.distance < ${limit}
     )
     select ${HEAD} from path p ${lookUp('checkpoints', 'c', ofPath)} and p.distance > 0 order by p.distance`);
-  return withValues(db, heads, channels);
+  return withValues(reader, heads, channels);
 }

@@ -1,18 +1,22 @@
 import { metadataContains } from './checkpoint-metadata.ts';
+import { newestReadable } from './checkpoint-readable.ts';
 import { removeLooseBlobs } from './checkpoint-remove.ts';
 import type { Transaction } from './db.ts';
 import { sql } from './sql.ts';
 
 /**
  * Forgets the history of a thread that no run uses, but not where it stands: the newest checkpoint stays, with the
- * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were.
+ * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were. When a part of
+ * the newest cannot be read the newest that can be stays too: it is the last good state.
  */
 export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
-  const newest = await tx.get<{ id: string | null }>(
-    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id} and ns = ''`,
+  const newest = await tx.get<{ id: string | null; count: number }>(
+    sql`select max(checkpoint_id) as id, count(*) as count from checkpoints
+      where thread_id = ${thread_id} and ns = ''`,
   );
   if (!newest?.id) return;
-  if ((await removeOlder(tx, thread_id, newest.id)) === 0) return;
+  const readable_id = Number(newest.count) > 1 ? await newestReadable(tx, thread_id) : undefined;
+  if ((await removeOlder(tx, thread_id, newest.id, readable_id ?? newest.id)) === 0) return;
   await tx.run(sql`
     update checkpoints set parent_id = null where thread_id = ${thread_id} and parent_id is not null
       and not exists (select 1 from checkpoints p where p.thread_id = ${thread_id} and p.ns = checkpoints.ns
@@ -29,7 +33,13 @@ export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): 
  * (`name:task`), and is of use only to who resumes from the newest checkpoint. A `DeltaChannel` is put together from
  * the writes of ancestors: as long as LangGraph counts them in the metadata, the parent is needed too.
  */
-function removeOlder(tx: Transaction, thread_id: string, newest_id: string): Promise<number> {
+function removeOlder(
+  tx: Transaction,
+  thread_id: string,
+  newest_id: string,
+  readable_id: string,
+): Promise<number> {
+  const calledFrom = (id: string) => metadataContains(tx.cipher, 'c.metadata', { parents: { '': id } });
   return tx.run(sql`
     with recursive
       last (ns, checkpoint_id) as (
@@ -37,8 +47,10 @@ function removeOlder(tx: Transaction, thread_id: string, newest_id: string): Pro
       ),
       needed (ns, checkpoint_id) as (
         select c.ns, c.checkpoint_id from last cross join checkpoints c
-        where c.thread_id = ${thread_id} and c.ns = last.ns and c.checkpoint_id = last.checkpoint_id
-          and (c.ns not like '%:%' or ${metadataContains(tx.cipher, 'c.metadata', { parents: { '': newest_id } })})
+        where c.thread_id = ${thread_id} and c.ns = last.ns
+          and (c.checkpoint_id = last.checkpoint_id
+              and (c.ns not like '%:%' or ${calledFrom(newest_id)} or ${calledFrom(readable_id)})
+            or c.ns = '' and c.checkpoint_id = ${readable_id})
         union
         select c.ns, c.parent_id from needed n cross join checkpoints c
         where c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id
