@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { TEST_POSTGRES_URI } from '../support/databases.ts';
+import { until } from '../support/until.ts';
+import { BusyThreads } from './busy-threads.ts';
+import { untilPortAnswers } from './clients.ts';
+import { complaints } from './complaints.ts';
+import { endLease, heldBy, startPair } from './on-postgres.ts';
+import { type ChaosServer, startChaosServer } from './server.ts';
+import { IS_FULL, sized } from './size.ts';
+
+const THREADS = sized(50, 150);
+const ROUNDS = sized(1, 4);
+const env = { N_JOBS_PER_WORKER: String(THREADS), BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' };
+const TIMEOUT_MS = sized(120_000, 600_000);
+
+test('a server that was killed takes its runs back while clients roll back, interrupt and cancel them', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await using server = await startChaosServer(env);
+  using threads = await BusyThreads.create(THREADS, server);
+  for (let round = 0; round < ROUNDS; round++) {
+    await threads.park();
+    await server.process.kill('SIGKILL');
+    const restarted = server.process.restart();
+    // Before it says `ready`: it answers already while it takes back one run after the other.
+    await untilPortAnswers(server.process.url);
+    await threads.attackAll(round);
+    await restarted;
+  }
+  await expectPeace(threads, server);
+});
+
+test.runIf(IS_FULL)(
+  'a server that stops gives its runs back while clients roll back, interrupt and cancel them',
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async () => {
+    await using server = await startChaosServer(env);
+    using threads = await BusyThreads.create(THREADS, server);
+    for (let round = 0; round < ROUNDS; round++) {
+      await threads.park();
+      await stopUnderAttack(server, threads, round);
+      await server.process.restart();
+    }
+    await expectPeace(threads, server);
+  },
+);
+
+test.runIf(TEST_POSTGRES_URI)(
+  'of two servers one is killed, and its runs are taken back while clients come to the other',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    await using pair = await startPair(env);
+    const { one, two, db } = pair;
+    using threads = await BusyThreads.create(THREADS, one, two);
+    for (let round = 0; round < ROUNDS; round++) {
+      const dying = round % 2 === 0 ? one : two;
+      await threads.park();
+      const { pid } = dying.process;
+      const held = await heldBy(db, pid);
+      expect(held).toBeGreaterThan(0);
+      await dying.process.kill('SIGKILL');
+      await endLease(db, pid);
+      const restarted = dying.process.restart();
+      await until('the first run is taken back', async () => (await heldBy(db, pid)) < held);
+      await threads.attackAll(round);
+      await restarted;
+    }
+    await expectPeace(threads, one, two);
+  },
+);
+
+test.runIf(TEST_POSTGRES_URI)(
+  'of two servers one stops, and gives its runs back while clients come to both',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    await using pair = await startPair(env);
+    const { one, two } = pair;
+    using threads = await BusyThreads.create(THREADS, one, two);
+    for (let round = 0; round < ROUNDS; round++) {
+      const stopping = round % 2 === 0 ? one : two;
+      await threads.park();
+      await stopUnderAttack(stopping, threads, round);
+      await stopping.process.restart();
+    }
+    await expectPeace(threads, one, two);
+  },
+);
+
+test.runIf(TEST_POSTGRES_URI && IS_FULL)(
+  'of two servers one stands still for longer than its lease, and finds its runs taken back and changed',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    await using pair = await startPair(env);
+    const { one, two, db } = pair;
+    using threads = await BusyThreads.create(THREADS, one, two);
+    for (let round = 0; round < ROUNDS; round++) {
+      const [still, awake] = round % 2 === 0 ? [one, two] : [two, one];
+      await threads.park();
+      const { pid } = still.process;
+      const held = await heldBy(db, pid);
+      expect(held).toBeGreaterThan(0);
+      threads.servers = [awake];
+      process.kill(pid, 'SIGSTOP');
+      await until('the first run is taken back', async () => (await heldBy(db, pid)) < held, 40_000);
+      await threads.attackAll(round);
+      process.kill(pid, 'SIGCONT');
+      threads.servers = [one, two];
+    }
+    await expectPeace(threads, one);
+  },
+);
+
+/** Each thread is attacked in the moment in which the server lets go of its run. */
+async function stopUnderAttack({ process }: ChaosServer, threads: BusyThreads, round: number): Promise<void> {
+  const attacks: Promise<void>[] = [];
+  let isStopping = true;
+  for (const thread_id of threads.ids) {
+    void process.untilLog('run released, it will be tried again', { thread_id }).then(() => {
+      if (isStopping) attacks.push(threads.attack(thread_id, round));
+    });
+  }
+  expect(await process.kill('SIGTERM')).toBe(0);
+  isStopping = false;
+  await Promise.all(attacks);
+  expect(attacks.length).toBeGreaterThan(0);
+}
+
+/** Nobody was turned away, every thread takes a new run, and the servers in question report nothing wrong. */
+async function expectPeace(threads: BusyThreads, ...servers: readonly ChaosServer[]): Promise<void> {
+  await threads.settle();
+  expect(threads.answered).toBeGreaterThan(0);
+  expect(threads.failures).toEqual([]);
+  expect(await complaints(...servers)).toEqual([]);
+}
