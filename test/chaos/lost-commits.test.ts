@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TEST_POSTGRES_URI } from '../support/databases.ts';
+import { attemptsOf, getThread, joinRun, startRun } from '../support/remote-runs.ts';
+import { endLease, type Relayed, startRelayed } from './on-postgres.ts';
+import { expectDenseLog, expectWhole, TEN, TEN_STEPS, untilStep, untilSuccess } from './ten-steps.ts';
+
+/** The transactions of a worker, by what only they contain. */
+const CLAIM = (sql: string) => sql.includes("update runs set status = 'running'");
+const BATCH = (sql: string) => sql.includes('update run_queue set batches');
+const FRAMES = (sql: string) => BATCH(sql) && sql.includes('insert into run_events');
+const CHECKPOINT = (sql: string) => BATCH(sql) && sql.includes('insert into checkpoints');
+const FINISH = (sql: string) => sql.includes('delete from run_queue') && sql.includes('update threads');
+const RELEASE = (sql: string) => sql.includes("update run_queue set state = 'ready', lease_token = null");
+const REAP = (sql: string) => RELEASE(sql) && sql.includes('from workers');
+const HEARTBEAT = (sql: string) => sql.includes('insert into workers');
+
+describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its hearing of it', () => {
+  let relayed: Relayed;
+  beforeAll(async () => {
+    relayed = await startRelayed({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' });
+  });
+  afterAll(() => relayed?.[Symbol.asyncDispose]());
+
+  test('claim: the run that it never heard of is given back, and does not count as an attempt', async () => {
+    const { relay, http } = relayed;
+    const lost = relay.loseCommit(CLAIM);
+    const run = await startRun(http, TEN_STEPS);
+    await lost;
+    await expectWhole(relayed, run, 10_000);
+    expect(await attemptsOf(http, run)).toEqual([1]);
+  });
+
+  test.each([
+    ['events', FRAMES],
+    ['a checkpoint', CHECKPOINT],
+  ])('%s: the next attempt goes on from it', async (_, of) => {
+    const { relay, http } = relayed;
+    const lost = relay.loseCommit(of);
+    const run = await startRun(http, TEN_STEPS);
+    await lost;
+    await expectWhole(relayed, run);
+    expect(await attemptsOf(http, run)).toEqual([1, 2]);
+  });
+
+  test('the end of a run: who waits for it gets it, and the next run of the thread begins', async () => {
+    const { relay, http } = relayed;
+    const lost = relay.loseCommit(FINISH);
+    const run = await startRun(http, TEN_STEPS);
+    const next = await startRun(http, TEN_STEPS, run.thread_id);
+    const joined = joinRun(http, run);
+    await lost;
+    expect(await joined).toMatchObject({ n: 10 });
+    await untilSuccess(http, next, 15_000);
+    await expectDenseLog(relayed.db, run);
+    expect((await getThread(http, run.thread_id)).values).toEqual({ n: 10, executed: [...TEN, ...TEN] });
+  });
+
+  test('a heartbeat: nothing happens to the runs', async () => {
+    const { relay, http } = relayed;
+    const run = await startRun(http, slowSteps());
+    await relay.loseCommit(HEARTBEAT);
+    await expectWhole(relayed, run);
+    expect(await attemptsOf(http, run)).toEqual([1]);
+  });
+
+  test('a run put back by a server that stops: the next start goes on, and no attempt is charged', async () => {
+    const { relay, http, server } = relayed;
+    const run = await startRun(http, slowSteps());
+    await untilStep(http, run, 1);
+    const lost = relay.loseCommit(RELEASE);
+    expect(await server.process.kill('SIGTERM')).toBe(0);
+    await lost;
+    await server.process.restart();
+    await expectWhole(relayed, run);
+    expect(await attemptsOf(http, run)).toEqual([1, 1]);
+  });
+
+  test('a run taken back from a worker that is gone: it goes on once', async () => {
+    const { relay, http, server, db } = relayed;
+    const run = await startRun(http, slowSteps());
+    await untilStep(http, run, 1);
+    const { pid } = server.process;
+    await server.process.kill('SIGKILL');
+    await endLease(db, pid);
+    const lost = relay.loseCommit(REAP);
+    await server.process.restart();
+    await lost;
+    await expectWhole(relayed, run);
+    expect(await attemptsOf(http, run)).toEqual([1, 2]);
+  });
+});
+
+function slowSteps() {
+  return { ...TEN_STEPS, config: { configurable: { step_ms: 300 } } };
+}
