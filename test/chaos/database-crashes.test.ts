@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { Db } from '../../src/storage/db.ts';
+import { openPostgres } from '../../src/storage/engines/postgres.ts';
+import { raw } from '../../src/storage/sql.ts';
+import { httpClient } from '../support/http-client.ts';
+import { POSTGRES_BINARIES, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { startRun } from '../support/remote-runs.ts';
+import { until } from '../support/until.ts';
+import { InsistentClients } from './insistent-clients.ts';
+import { startChaosServer } from './server.ts';
+import { IS_FULL, sized } from './size.ts';
+import { spread } from './spread.ts';
+import { expectWhole, TEN_STEPS, untilStep } from './ten-steps.ts';
+import { violations } from './violations.ts';
+
+/** What is committed asynchronously stays in memory until something is committed that must be on disk. */
+const SETTINGS = { wal_writer_delay: '10s' };
+
+describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
+  test('runs go on from what it has kept, and not from what they had written', {
+    timeout: 120_000,
+  }, async () => {
+    await using postgres = await startPostgres(SETTINGS);
+    await using db = openPostgres(postgres.url);
+    await using server = await startChaosServer({ DATABASE_URI: postgres.url });
+    const body = { ...TEN_STEPS, stream_resumable: false, config: { configurable: { step_ms: 200 } } };
+    const runs = await Promise.all(Array.from({ length: sized(5, 10) }, () => startRun(server.http, body)));
+    for (const run of runs) await untilStep(server.http, run, 4);
+    await postgres.crash();
+    for (const run of runs) await expectWhole({ http: server.http, db }, run, 30_000);
+    expect(await violations(db)).toEqual({});
+  });
+
+  test.runIf(IS_FULL)(
+    'seven times: one server loses nothing that was acknowledged',
+    { timeout: 300_000 },
+    async () => {
+      await using postgres = await startPostgres(SETTINGS);
+      await using server = await startChaosServer(environment(postgres));
+      await surviveCrashes(postgres, server.process.url);
+    },
+  );
+
+  test.runIf(IS_FULL)(
+    'seven times: two servers lose nothing that was acknowledged',
+    { timeout: 300_000 },
+    async () => {
+      await using postgres = await startPostgres(SETTINGS);
+      await using one = await startChaosServer(environment(postgres));
+      await using two = await startChaosServer(environment(postgres));
+      await using both = await spread(one.process.url, two.process.url);
+      await surviveCrashes(postgres, both.url);
+    },
+  );
+});
+
+function environment({ url }: PostgresServer) {
+  return { DATABASE_URI: url, N_JOBS_PER_WORKER: '40' };
+}
+
+const RUNS = 400;
+const CRASHES = 7;
+const THREADS = 60;
+
+async function surviveCrashes(postgres: PostgresServer, url: string): Promise<void> {
+  using http = httpClient(url);
+  await using db = openPostgres(postgres.url);
+  const clients = await InsistentClients.on(url, http, THREADS);
+  const body = { ...TEN_STEPS, config: { configurable: { step_ms: 100 } } };
+  const creating = clients.create(RUNS, body);
+  for (let crash = 1; crash <= CRASHES; crash++) {
+    const share = (RUNS * crash) / (CRASHES + 1);
+    await until(`${share} runs have ended`, async () => (await endedRuns(db)) >= share, 60_000);
+    await postgres.crash();
+  }
+  await creating;
+  await until('all runs have ended', async () => (await endedRuns(db)) === RUNS, 60_000);
+  await clients.expectWholeStreams();
+  await clients.expectWholeStates();
+  expect(clients.runs).toHaveLength(RUNS);
+  expect(await violations(db)).toEqual({});
+}
+
+async function endedRuns(db: Db): Promise<number> {
+  const row = await db.get<{ n: number }>(raw('select count(*) as n from runs where ended_at is not null'));
+  return Number(row?.n);
+}
