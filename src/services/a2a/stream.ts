@@ -1,4 +1,4 @@
-import type { StreamResponse } from '@a2a-js/sdk';
+import { type StreamResponse, TaskState } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
 import { Latch } from '../../core/latch.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -128,13 +128,16 @@ async function* eventsOf(
   const pieces = new Pieces();
   const frames = await runs.joinStream(actor, row.thread_id, row.run_id, { after: 0 }, signal);
   let isMuted = muted > 0;
+  let begun = row;
   for await (const frame of frames) {
+    // Everybody is given the time at which it began, also who has followed since before.
+    if (frame.event === 'metadata') begun = await startedRow(tasks, begun);
     if (isMuted && frame.seq > muted) {
       isMuted = false;
       for (const piece of pieces.whole())
         yield { id: undefined, response: { payload: artifactUpdate(row, piece) } };
     }
-    for (const payload of payloadsOf(row, frame, pieces)) {
+    for (const payload of payloadsOf(begun, frame, pieces)) {
       const event = numbered(payload);
       if (!isMuted && number > seen) yield event;
     }
@@ -150,4 +153,11 @@ async function* eventsOf(
     if (number > seen) yield event;
   }
   return settled;
+}
+
+/** The row of a task that was read before its run began, as it is since then. */
+async function startedRow(tasks: A2aStreamDeps['tasks'], row: A2aTaskRow): Promise<A2aTaskRow> {
+  if (stateOf(row) !== TaskState.TASK_STATE_SUBMITTED) return row;
+  const now = await tasks.get(row.task_id);
+  return now?.run_id === row.run_id && stateOf(now) === TaskState.TASK_STATE_WORKING ? now : row;
 }
