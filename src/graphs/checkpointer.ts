@@ -9,6 +9,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { Conflict } from '../core/errors.ts';
+import { yieldTurn } from '../core/event-loop.ts';
 import type { Ids } from '../core/ids.ts';
 import { storable } from '../core/json.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
@@ -118,8 +119,7 @@ export class Checkpointer {
 
   /**
    * Aborted with an `UnstorableValueError` when the run made something that cannot be stored. What comes after it is not
-   * stored either: a later checkpoint would go on from one that is not there. LangGraph does not look at what becomes
-   * of a checkpoint before the run's end, so who executes the run must.
+   * stored either: a later checkpoint would go on from one that is not there. Who executes the run must stop it.
    */
   get refused(): AbortSignal {
     return this.#refused.signal;
@@ -193,6 +193,7 @@ export class Checkpointer {
       await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
       if (isOwn) this.#recent.wrote(row, values);
     });
+    await yieldTurn();
     return configOf(thread_id, ns, checkpoint.id);
   }
 

@@ -78,8 +78,8 @@ async function run(
   const failures = new TaskFailures();
   const modes = new StreamModes(call, { failures, notices, emit });
   const asked = { ...call, notices: call.notices === true && isBuiltHere(graph) };
-  const options = callOptions(call, libraryModes(asked), signal);
-  if (call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug')) options.callbacks = [failures];
+  const tellsTasks = call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug');
+  const options = callOptions(graph, call, libraryModes(asked), signal, tellsTasks ? [failures] : []);
   try {
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LibraryChunk);
@@ -100,7 +100,7 @@ async function streamProtocol(
 ): Promise<void> {
   if (!graph.streamEvents)
     throw new TypeError('This graph has no streamEvents, which event streaming needs.');
-  const events = await graph.streamEvents(input, { ...callOptions(call, [], signal), version: 'v3' });
+  const events = await graph.streamEvents(input, { ...callOptions(graph, call, [], signal), version: 'v3' });
   for await (const event of events as AsyncIterable<LibraryEvent>) {
     stream.event(event);
     letGo(event);

@@ -130,7 +130,7 @@ describeEachDatabase('a history with damages', (open) => {
     const states = await thread.history();
     const damaged = states[2];
     await db.run(sql`update checkpoint_writes set ${EMPTY.change}
-      where thread_id = ${thread_id} and channel = 'messages' and checkpoint_id = ${damaged?.checkpoint_id}`);
+      where thread_id = ${thread_id} and channel = 'messages' and checkpoint_id = ${damaged?.checkpoint_id ?? ''}`);
     await pruneThread(db, thread_id);
     // The one at which it was written is the last without it.
     expect(await checkpointIds(thread)).toContain(damaged?.checkpoint_id);
@@ -151,7 +151,7 @@ describeEncrypted('a history with damages', (open) => {
       const sealed = `sealed:zzzzzzzz:${Buffer.alloc(64).toString('base64')}`;
       const text = column === 'checkpoint' ? JSON.stringify(sealed) : JSON.stringify({ __sealed: sealed });
       await db.run(sql`update checkpoints set ${raw(column)} = ${text}
-      where thread_id = ${thread.memory.thread_id} and checkpoint_id = ${before[0]?.checkpoint_id}`);
+      where thread_id = ${thread.memory.thread_id} and checkpoint_id = ${before[0]?.checkpoint_id ?? ''}`);
 
       expect(await thread.history()).toEqual(before.slice(1));
       await expect(thread.state()).rejects.toThrow(`${SEALED_BY_ANOTHER.reason}.`);
