@@ -45,6 +45,7 @@ export function wireServices({
     runs: runRows,
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
+    max_recursion_limit: config.runs.max_recursion_limit,
   };
   const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
 

@@ -52,7 +52,12 @@ export const ConfigFile = group({
   webhooks: Webhooks.optional(),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
-}).superRefine(({ server: { host, api_keys }, auth }, context) => {
+}).superRefine(({ server: { host, api_keys }, auth, assistants = {}, runs }, context) => {
+  for (const [name, { recursion_limit = 0 }] of Object.entries(assistants)) {
+    if (recursion_limit <= runs.max_recursion_limit) continue;
+    const message = `must not be above runs.max_recursion_limit, which is ${runs.max_recursion_limit}`;
+    context.addIssue({ code: 'custom', path: ['assistants', name, 'recursion_limit'], message });
+  }
   const isGuarded = api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
   if (isGuarded || isLoopback(host)) return;
   context.addIssue({

@@ -7,7 +7,9 @@ export const Config = z.looseObject({
   tags: z.array(z.string()).optional().describe('Kept with everything that the run does.'),
   recursion_limit: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'steps' })
     .optional()
-    .describe('How many steps a run may take.'),
+    .describe(
+      'How many steps a run may take; at most `runs.max_recursion_limit` of the server, usually 10000.',
+    ),
   configurable: JsonObject.optional().describe('What the graph lets one configure.'),
 });
 export type Config = z.infer<typeof Config>;

@@ -19,9 +19,10 @@ import { assistantIdOf, type FindAssistant, findAssistant, requireGraph } from '
 import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
 import { mirrorContext } from './mirror-context.ts';
 import { type Page, pageOf, pick } from './page.ts';
+import { checkRecursionLimit, type RecursionRules } from './recursion-limit.ts';
 import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
 
-export interface AssistantDeps {
+export interface AssistantDeps extends RecursionRules {
   readonly assistants: AssistantRepository;
   readonly graphs: GraphRegistry;
   readonly clock: Clock;
@@ -76,10 +77,12 @@ export function assistantService(deps: AssistantDeps) {
   };
 }
 
-function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantDeps, find: FindAssistant) {
+function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
+  const { assistants, graphs, clock, ids, runs, bus } = deps;
   return {
     async create(actor: Actor, input: AssistantCreate): Promise<Assistant> {
       requireGraph(graphs, input.graph_id);
+      checkRecursionLimit(deps, input.config);
       const value = {
         ...input,
         assistant_id: input.assistant_id ?? ids.uuid4(),
@@ -115,6 +118,7 @@ function assistantCrud({ assistants, graphs, clock, ids, runs, bus }: AssistantD
     /** Replaces `config` and `context`, merges `metadata`, and makes the result the newest and current version. */
     async update(actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
       if (patch.graph_id !== undefined) requireGraph(graphs, patch.graph_id);
+      checkRecursionLimit(deps, patch.config);
       const value = { ...patch };
       const stored = await find(actor, 'assistants:update', id, value);
       const changed =

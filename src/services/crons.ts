@@ -16,6 +16,7 @@ import type { CronRepository } from '../storage/crons.ts';
 import { newCron, revisedCron } from './cron-changes.ts';
 import { type CronTriggerDeps, cronTrigger, type FindCron } from './cron-trigger.ts';
 import { type Page, pageOf, pick } from './page.ts';
+import { checkRecursionLimit } from './recursion-limit.ts';
 import { checkWebhook } from './run-submit.ts';
 
 export interface CronDeps extends CronTriggerDeps {
@@ -44,6 +45,7 @@ export function cronService(deps: CronDeps) {
       input: CronCreate | ThreadCronCreate,
     ): Promise<Cron> {
       checkSchedule(input.schedule, input.timezone ?? null);
+      checkRecursionLimit(deps, input.config);
       await checkWebhook(deps, input);
       const assistant_id = await assistantId(deps, actor, input.assistant_id);
       if (thread_id !== null && input['if_not_exists'] !== 'create') {
@@ -80,6 +82,7 @@ export function cronService(deps: CronDeps) {
     async update(actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
       if (Object.keys(patch).length === 0) throw new BadRequest('Request body cannot be empty');
       checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
+      checkRecursionLimit(deps, patch.config);
       await checkWebhook(deps, patch);
       const value = { ...patch, cron_id };
       const visibility = await authorize(actor, 'crons:update', value);

@@ -10,11 +10,12 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Ttl } from '../storage/thread-ttl.ts';
 import type { Once } from './idempotency.ts';
 import { alreadyRunning, strategyFor } from './multitask.ts';
+import { checkRecursionLimit, type RecursionRules } from './recursion-limit.ts';
 import type { AllowedRun } from './run-access.ts';
 import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
 import type { WebhookPolicy } from './webhook-policy.ts';
 
-export interface SubmitDeps {
+export interface SubmitDeps extends RecursionRules {
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
@@ -39,7 +40,7 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Allow
 
 /**
  * Puts a run into the queue and tells the others of its thread and the workers. Throws `InvalidInput` when its webhook
- * must not be called.
+ * must not be called, or it may take too many steps.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   await checkWebhook(deps, submission.input);
@@ -88,13 +89,18 @@ function announce({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, 
   if (delay_ms > 0) bus.scheduled();
 }
 
-/** The run as it is stored, and what the queue must know to add it. */
+/** The run as it is stored, and what the queue must know to add it. Throws `InvalidInput` as `submit` does. */
 export function newRun(
-  { clock, keep_log_ms, default_ttl }: SubmitDeps,
+  { clock, keep_log_ms, default_ttl, max_recursion_limit }: SubmitDeps,
   { input, once, turn, visibility, ...made }: Submission,
 ): NewRun {
+  checkRecursionLimit({ max_recursion_limit }, input.config);
   const context = { ...made, now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary, answerable } = context;
+  const kwargs = runKwargs(input, context);
+  // An assistant may be older than the server's limit.
+  const ofAssistant = `config.recursion_limit of assistant ${assistant.assistant_id}`;
+  checkRecursionLimit({ max_recursion_limit }, kwargs.config, ofAssistant);
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
   // A delayed run shows its due time as its creation (CONTRACT §3).
@@ -105,7 +111,7 @@ export function newRun(
     assistant_id: assistant.assistant_id,
     metadata: runMetadata(input, context),
     status: 'pending',
-    kwargs: runKwargs(input, context),
+    kwargs,
     multitask_strategy: strategy,
     created_at,
     updated_at: timestamp(now_ms),

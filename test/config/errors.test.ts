@@ -45,6 +45,11 @@ test.each([
     'runs.max_attempts: must be a whole number of attempts from 1 to 100',
   ],
   [
+    'an assistant with more steps than any run may take',
+    'runs: { max_recursion_limit: 50 }\nassistants: { echo: { recursion_limit: 51 } }',
+    'assistants.echo.recursion_limit: must not be above runs.max_recursion_limit, which is 50',
+  ],
+  [
     'a number above its range',
     'server: { port: 70000 }',
     'server.port: must be a whole number from 0 to 65535',

@@ -23,6 +23,8 @@ const numbers = requestNumbers(JSON.parse(readFileSync(DOCUMENT, 'utf8')) as Doc
 const http = await openApp({
   graphs: ['echo'],
   environment: { AGENT_SERVER_API_KEYS: KEY['x-api-key'] },
+  // The document shows the largest that any server may allow.
+  runs: { max_recursion_limit: 2 ** 31 - 1 },
 });
 afterAll(() => http[Symbol.asyncDispose]());
 

@@ -19,6 +19,7 @@ interface AppParts {
   /** Over the configuration's. */
   readonly http?: Partial<Config['http']>;
   readonly crons?: Partial<Config['crons']>;
+  readonly runs?: Partial<Config['runs']>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
   readonly server?: Partial<Config['server']>;
@@ -35,6 +36,7 @@ export async function openApp(parts: AppParts) {
     environment = {},
     http,
     crons,
+    runs,
     server,
     clock = systemClock,
   } = parts;
@@ -54,6 +56,7 @@ export async function openApp(parts: AppParts) {
       ...config,
       http: { ...config.http, ...http },
       crons: { ...config.crons, ...crons },
+      runs: { ...config.runs, ...runs },
       server: { ...config.server, ...server },
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },

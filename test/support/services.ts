@@ -71,6 +71,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     clock,
     ids,
     defaults,
+    max_recursion_limit: 10_000,
     bus,
     runs: assistantRuns({ ...storage, bus, settle }),
   });
@@ -101,6 +102,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
       ids,
       webhooks: policy(),
       keep_log_ms: 60_000,
+      max_recursion_limit: 10_000,
       default_ttl: undefined,
     }),
     /** The runs whose workers were told that they are gone. */

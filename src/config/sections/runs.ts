@@ -1,4 +1,4 @@
-import { CENTURY_S } from '../../schemas/numbers.ts';
+import { CENTURY_S, MAX_INTEGER } from '../../schemas/numbers.ts';
 import { group, whole } from '../values.ts';
 
 export const Runs = group({
@@ -8,6 +8,11 @@ export const Runs = group({
   max_attempts: whole(1, 100, 'attempts')
     .default(3)
     .describe('How often a run is started, the first time included, before it ends as `error`.'),
+  max_recursion_limit: whole(25, MAX_INTEGER, 'steps')
+    .default(10_000)
+    .describe(
+      'The largest `recursion_limit` that a request may name, or an assistant may have: a graph that goes in a circle ends only there. LangGraph itself stops at 25 where none is named.',
+    ),
   timeout_seconds: whole(1, CENTURY_S, 'seconds')
     .default(86_400)
     .describe('A run that takes longer ends as `timeout`.'),
