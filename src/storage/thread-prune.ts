@@ -8,7 +8,7 @@ import { isIdle, withThread } from './queue/locked-thread.ts';
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
   return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    if (!(await isIdle(tx, thread))) return false;
+    if (!thread.exists || !(await isIdle(tx, thread))) return false;
     await keepNewestCheckpoint(tx, thread_id);
     return true;
   });

@@ -55,7 +55,7 @@ export function settleThread(
   const sealed = db.cipher.sealJson(THREAD.interrupts, toJson(interrupts));
   const kept = asked ? sql`${sealed}` : sql`case when interrupts is null then interrupts else ${sealed} end`;
   return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    if (!(await isIdle(tx, thread)) || !(await isAt(tx, thread_id, checkpoint_id))) return;
+    if (!thread.exists || !(await isIdle(tx, thread)) || !(await isAt(tx, thread_id, checkpoint_id))) return;
     await tx.run(sql`update threads set status = ${status}, interrupts = ${kept}
       where thread_id = ${thread_id} and status <> 'error'`);
   });

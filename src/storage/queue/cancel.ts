@@ -79,11 +79,11 @@ export function cancelRuns(
   webhooks: RunWebhookRules,
 ): Promise<Cancelled> {
   return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    const rows = await queued(tx, thread, run_ids);
+    const rows = thread.exists ? await queued(tx, thread, run_ids) : [];
     const cancelled = await cancelRows(tx, thread, rows, how, webhooks);
     const isOwn = rows.some(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
     const removed = isOwn && (await removeTemporaryThread(tx, thread_id));
-    return { ...cancelled, promoted: !removed && (await promote(tx, thread_id)) };
+    return { ...cancelled, promoted: !removed && thread.exists && (await promote(tx, thread_id)) };
   });
 }
 

@@ -12,7 +12,7 @@ import { NOW, nowPlus } from '../time.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../visibility.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
-import { type LockedThread, lockThread, type QueueRow, queued } from './locked-thread.ts';
+import { type LockedThread, lockThreadRow, type QueueRow, queued, withHead } from './locked-thread.ts';
 import { promote } from './promote.ts';
 
 export interface NewRun {
@@ -142,8 +142,7 @@ async function addToQueue(tx: Transaction, { run, delay_ms }: NewRun, hasHead: b
 /** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
 async function touchThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
   const { run, thread, thread_ttl, thread_metadata, visibility } = request;
-  const locked = await lockThread(tx, run.thread_id);
-  if (locked.exists) {
+  if (await lockThreadRow(tx, run.thread_id)) {
     const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
     const found = await tx.get<{ metadata: string; is_visible: boolean | 0 | 1 }>(
       sql`select metadata, ${isVisible} as is_visible from threads where thread_id = ${run.thread_id}`,
@@ -152,12 +151,12 @@ async function touchThread(tx: Transaction, request: NewRun): Promise<LockedThre
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
     await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
       where thread_id = ${run.thread_id}`);
-    return locked;
+    return withHead(tx, run.thread_id);
   }
   if (!thread) return undefined;
   // There was nothing to lock before, and somebody else may have made it at the same time.
   if (!(await insertThread(tx, thread, thread_ttl))) return touchThread(tx, request);
-  return { ...locked, exists: true };
+  return withHead(tx, run.thread_id);
 }
 
 /** Of a run that was rolled back or deleted a worker or a log may be left, which would pass for the new one's. */

@@ -1,7 +1,7 @@
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
 import { isOneOf } from '../json.ts';
-import { all, type DialectSql, raw, sql } from '../sql.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../sql.ts';
 
 /** A run's place in the queue. */
 export interface QueueRow {
@@ -49,11 +49,29 @@ const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
  * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first.
  */
 export async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
-  const thread = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} ${FOR_UPDATE}`);
-  const head = await tx.get<HeadRow>(sql`
+  if (await lockThreadRow(tx, thread_id)) return withHead(tx, thread_id);
+  // Made by somebody else since then? A head must not be locked before its thread.
+  const isNew = tx.dialect === 'postgres' && (await tx.get(headOf(thread_id))) !== undefined;
+  if (isNew && (await lockThreadRow(tx, thread_id))) return withHead(tx, thread_id);
+  return { ...(await withHead(tx, thread_id)), exists: false };
+}
+
+/** The first half: whether there is such a thread. Who makes a missing one goes on with `withHead` when it is there. */
+export async function lockThreadRow(tx: Transaction, thread_id: string): Promise<boolean> {
+  const row = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} ${FOR_UPDATE}`);
+  return row !== undefined;
+}
+
+/** The second half, under the lock of the thread's row. */
+export async function withHead(tx: Transaction, thread_id: string): Promise<LockedThread> {
+  const head = await tx.get<HeadRow>(sql`${headOf(thread_id)} ${FOR_UPDATE}`);
+  return { thread_id, exists: true, head };
+}
+
+function headOf(thread_id: string): Sql {
+  return sql`
     select ${ROW}, attempt, lease_token, worker_id, failures, losses, supersteps, batches
-    from run_queue where thread_id = ${thread_id} and state in ('ready', 'running') ${FOR_UPDATE}`);
-  return { thread_id, exists: thread !== undefined, head };
+    from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')`;
 }
 
 /** One transaction under the lock of a thread. */

@@ -35,22 +35,36 @@ function textsOfPath(value: unknown, path: string): string[] {
   });
 }
 
-/** `[…]`, `{…}`, or a name up to the next of them or a dot. */
-const STEP = /\[[^\]]*\]|\{[^}]*\}|[^.][^.[{]*/g;
+/** `[…]`, `{…}`, or a name up to the next of them or a dot. Brackets that never close are looked at once. */
+const STEP = /\[[^[\]]*\]|\{[^{}]*\}|[^.][^.[{]*/g;
 
 function stepsOf(path: string): string[] {
   const steps = path.trim().match(STEP) ?? [];
   return steps[0] === WHOLE ? steps.slice(1) : steps;
 }
 
-function valuesAt(value: unknown, [step, ...rest]: readonly string[]): unknown[] {
-  return step === undefined ? [value] : stepInto(value, step).flatMap((inner) => valuesAt(inner, rest));
+/** Step by step for all values at once: alternatives that lead to the same would double the work with each step. */
+function valuesAt(value: unknown, steps: readonly string[]): unknown[] {
+  return steps.reduce<unknown[]>(
+    (values, step) => withoutRepeats(values.flatMap((each) => stepInto(each, step))),
+    [value],
+  );
+}
+
+/** Each object and list once; texts and numbers as often as they are there. */
+function withoutRepeats(values: readonly unknown[]): unknown[] {
+  const seen = new Set<unknown>();
+  return values.filter((value) => {
+    const isNew = typeof value !== 'object' || !seen.has(value);
+    seen.add(value);
+    return isNew;
+  });
 }
 
 function stepInto(value: unknown, step: string): unknown[] {
   if (step === '*') return typeof value === 'object' && value !== null ? Object.values(value) : [];
   if (step.startsWith('{')) {
-    const paths = step.slice(1, -1).split(',').map(stepsOf);
+    const paths = [...new Set(step.slice(1, -1).split(','))].map(stepsOf);
     return paths.flatMap((steps) => (steps.length > 0 ? valuesAt(value, steps) : []));
   }
   if (step.startsWith('[')) {
