@@ -1,0 +1,223 @@
+import type { Clock } from '../../src/core/clock.ts';
+import { LeaseLost } from '../../src/core/errors.ts';
+import type { Logger } from '../../src/core/logger.ts';
+import type { EventBus } from '../../src/events/bus.ts';
+import type { GraphRuntime } from '../../src/graphs/graph.ts';
+import type { RunKwargs } from '../../src/schemas/runs.ts';
+import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
+import { checkpointRepository } from '../../src/storage/checkpoints.ts';
+import type { Db, Reader } from '../../src/storage/db.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import type { Ending } from '../../src/storage/queue/end-log.ts';
+import type { Lease } from '../../src/storage/queue/lease.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import type { Frame } from '../../src/storage/run-events.ts';
+import { sql } from '../../src/storage/sql.ts';
+import type { ThreadRepository } from '../../src/storage/threads.ts';
+import type { Attempt, AttemptDeps } from '../../src/workers/run-attempt.ts';
+import { conclude } from '../../src/workers/run-conclusion.ts';
+import { RunWorker } from '../../src/workers/runs.ts';
+import { StopReason } from '../../src/workers/stop-reason.ts';
+import { FAILURE_RULES } from '../support/queued-runs.ts';
+import type { Plan } from './commands.ts';
+import { checkpointOf, type Names } from './rows.ts';
+import { during, LineCut, type Process } from './scheduler.ts';
+
+/** Until a script says otherwise. */
+const LEASE_MS = 1e12;
+
+/** Nodes of a graph take longer than statements: so many steps of others may come in between. */
+const SLOW = 5;
+
+/** What a plan asks for. */
+export class PlannedFailure extends Error {
+  override readonly name = 'PlannedFailure';
+}
+
+export interface WorkerDeps {
+  readonly process: Process;
+  readonly worker_id: string;
+  readonly db: Db;
+  readonly queue: RunQueue;
+  readonly threads: ThreadRepository;
+  readonly clock: Clock;
+  readonly bus: EventBus;
+  readonly names: Names;
+  readonly logger: Logger;
+  /** Of the next attempt of a run. */
+  readonly planOf: (run_id: string) => Plan;
+  /** A place where others may come in between although nothing is asked of the database. */
+  readonly pause: (what: string) => Promise<void>;
+  /** Somebody was shown the frames, with their numbers. */
+  readonly shown: (run_id: string, frames: readonly Frame[]) => void;
+  /** The run has ended, and these were the last frames of its log. */
+  readonly ended: (run_id: string, frames: readonly Frame[], ending: Ending) => void;
+  /** The mechanism that is switched off may make it forget something. */
+  readonly writes: (writes: AttemptWrites) => AttemptWrites;
+}
+
+/** A server's own worker, with a graph that does as it is told: everything else is the code of the server. */
+export class TestWorker {
+  readonly process: Process;
+  readonly worker_id: string;
+  readonly queue: RunQueue;
+  readonly threads: ThreadRepository;
+  readonly runs: RunWorker;
+  /** It claims nothing any more. */
+  isStopping = false;
+  readonly #deps: WorkerDeps;
+  readonly #stops = new Map<AbortController, string>();
+  #isClaiming = false;
+
+  constructor(deps: WorkerDeps) {
+    const { process, worker_id, queue, threads, logger, names } = deps;
+    this.#deps = deps;
+    this.process = process;
+    this.worker_id = worker_id;
+    this.queue = queue;
+    this.threads = threads;
+    this.runs = new RunWorker({
+      queue,
+      bus: deps.bus,
+      ids: { uuid4: () => names.next('f'), uuid7: () => names.next('f'), secret: () => '' },
+      logger,
+      worker_id,
+      concurrency: 3,
+      failure: FAILURE_RULES,
+      attempt: (claimed, stop) => this.#attempt(claimed, stop),
+    });
+  }
+
+  get isHealthy(): boolean {
+    return !this.process.dead && !this.isStopping;
+  }
+
+  /** A negative time is what passes when a lease is not renewed: somebody else writes that. */
+  beat(lease_ms = LEASE_MS, { heartbeat } = this.queue): Promise<void> {
+    return heartbeat({ worker_id: this.worker_id, host: '', pid: 1, version: '0', slots: 3 }, lease_ms);
+  }
+
+  get isExecuting(): boolean {
+    return !this.process.dead && this.#stops.size > 0;
+  }
+
+  executes(run_id: string): boolean {
+    return !this.process.dead && [...this.#stops.values()].includes(run_id);
+  }
+
+  /** As its loop does: one claim at a time. */
+  async claim(): Promise<void> {
+    if (this.#isClaiming || this.isStopping) return;
+    this.#isClaiming = true;
+    await this.runs.tick().finally(() => {
+      this.#isClaiming = false;
+    });
+  }
+
+  /** As after SIGTERM, with no grace. */
+  async shutDown(): Promise<void> {
+    this.isStopping = true;
+    for (const stop of this.#stops.keys()) stop.abort(new StopReason('shutdown'));
+    await this.runs.stop(0);
+    await this.queue.leave(this.worker_id);
+    this.process.dead = true;
+  }
+
+  async #attempt(claimed: ClaimedRun, stop: AbortController): Promise<void> {
+    const { run_id, token, attempt } = claimed.lease;
+    const plan = this.#deps.planOf(run_id);
+    this.#stops.set(stop, run_id);
+    const name = `${this.process.name} executes ${run_id.slice(-2)}#${attempt} (${plan.end})`;
+    await during({ name, token, verb: 'write' }, () => this.#execute(claimed, stop, plan)).finally(() => {
+      this.#stops.delete(stop);
+    });
+  }
+
+  async #execute(claimed: ClaimedRun, stop: AbortController, plan: Plan): Promise<void> {
+    const { lease, run } = claimed;
+    const kwargs = run.kwargs as RunKwargs;
+    using writes = this.#writes(lease, kwargs.resumable, stop);
+    const writer = this.#writer(claimed, writes, kwargs.resumable);
+    const attempt = { claimed, kwargs, writes, writer, memory: {}, graph: graphOf(plan), failure: undefined };
+    try {
+      await this.#stream(claimed, stop.signal, plan, attempt as unknown as Attempt);
+      if (plan.end === 'error') throw new PlannedFailure('the graph fails');
+      if (plan.end === 'away') throw new LineCut('storage is away for the graph');
+    } catch (error) {
+      Object.assign(attempt, { failure: error });
+    }
+    if (plan.end === 'broken') throw new PlannedFailure('the attempt breaks');
+    await conclude(this.#concludes(), attempt as unknown as Attempt, stop.signal);
+  }
+
+  /** What is added between two gates is taken or committed before the next one: no timer has anything to do. */
+  async #stream({ lease, has_checkpoint }: ClaimedRun, signal: AbortSignal, plan: Plan, attempt: Attempt) {
+    const { db, names, pause } = this.#deps;
+    const { run_id, thread_id } = lease;
+    const checkpoints = checkpointRepository(db);
+    let parent_id = await newestCheckpoint(db, thread_id);
+    const put = async (source: 'input' | 'loop') => {
+      const checkpoint_id = names.checkpoint();
+      const checkpoint = checkpointOf(thread_id, checkpoint_id, parent_id, run_id, source);
+      attempt.writer.write('values', { checkpoint_id });
+      await checkpoints.put({ attempt: attempt.writes }, checkpoint, 'relaxed');
+      parent_id = checkpoint_id;
+    };
+    for (let node = 0; node < SLOW; node++) await pause('node');
+    signal.throwIfAborted();
+    attempt.writer.write('metadata', { run_id });
+    if (!has_checkpoint) await put('input');
+    for (const commits of plan.commits) {
+      await put('loop');
+      if (!commits) continue;
+      await attempt.writes.commit();
+      for (let node = 0; node < SLOW; node++) await pause('node');
+      signal.throwIfAborted();
+    }
+  }
+
+  #writes(lease: Lease, resumable: boolean, stop: AbortController): AttemptWrites {
+    const { db, shown, writes } = this.#deps;
+    return writes(
+      new AttemptWrites(db, lease, {
+        resumable,
+        onCommitted: (frames) => resumable && shown(lease.run_id, frames),
+        onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
+      }),
+    );
+  }
+
+  /** Numbers frames as `EventWriter` does. */
+  #writer({ lease, last_seq }: ClaimedRun, writes: AttemptWrites, resumable: boolean) {
+    const { shown, ended } = this.#deps;
+    const frames: Frame[] = [];
+    return {
+      write(event: string, data: unknown) {
+        const frame = { seq: last_seq + frames.length + 1, event, data: JSON.stringify([lease.token, data]) };
+        frames.push(frame);
+        writes.addFrame(frame, false);
+      },
+      committed: (committed: readonly Frame[]) => resumable && shown(lease.run_id, committed),
+      showEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
+    };
+  }
+
+  #concludes(): AttemptDeps {
+    const { queue, bus, clock, logger } = this.#deps;
+    const rules = { timeout_ms: 0, keep_log_ms: FAILURE_RULES.keep_log_ms, retry_ms: 0, version: '0' };
+    return { queue, bus, clock, logger, rules } satisfies Partial<AttemptDeps> as unknown as AttemptDeps;
+  }
+}
+
+export async function newestCheckpoint(reader: Reader, thread_id: string): Promise<string | null> {
+  const row = await reader.get<{ id: string | null }>(
+    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id}`,
+  );
+  return row?.id ?? null;
+}
+
+/** Its state after the attempt. */
+function graphOf({ end }: Plan): GraphRuntime {
+  const state = { values: { n: 2 }, next: end === 'waits' ? ['node'] : [], tasks: [] };
+  return { state: async () => state } as unknown as GraphRuntime;
+}
