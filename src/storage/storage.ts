@@ -120,7 +120,8 @@ async function openDatabase(
   prepare: (db: Db) => Promise<void> = async () => {},
 ): Promise<Db> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  const db = path === undefined ? openPostgres(url, options) : openSqlite(path, options);
+  const db =
+    path === undefined ? openPostgres(url, options) : openSqlite(path, { ...options, only_ours: true });
   try {
     await migrateOver(url, db);
     await prepare(db);

@@ -14,9 +14,22 @@ const BUSY_TIMEOUT_MS = 5000;
 /** A server that is just being replaced needs a moment to close. */
 const LOCK_TIMEOUT_MS = 1000;
 
-/** Opens the file, which must exist for a read-only connection, with the functions that our SQL calls. */
-export function connect(path: string, options: { readonly: boolean }): Connection {
+/**
+ * Opens the file, which must exist for a read-only connection, with the functions that our SQL calls. `check` may throw
+ * before anything is changed.
+ */
+export function connect(
+  path: string,
+  options: { readonly: boolean },
+  check: (connection: Connection) => void = () => {},
+): Connection {
   const connection = new Database(path, { ...options, timeout: BUSY_TIMEOUT_MS });
+  try {
+    check(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
   if (!options.readonly) {
     connection.pragma('journal_mode = WAL');
     // What is promised is flushed by `WalSync`.
@@ -45,19 +58,19 @@ function lower(text: unknown): unknown {
 }
 
 /**
- * Keeps a second server off the database: a transaction held open on a file beside it. Node has no `flock`; SQLite's
- * locks are the operating system's, which releases them even after `kill -9`.
+ * Keeps a second server off the database in the real `file`, which is configured as `path`: a transaction held open on a
+ * file beside it. Node has no `flock`; SQLite's locks are the operating system's, which releases them even after `kill -9`.
  */
-export function lockDatabase(path: string): Connection {
-  const file = `${path}.lock`;
-  const lock = new Database(file, { timeout: LOCK_TIMEOUT_MS });
+export function lockDatabase(file: string, path: string): Connection {
+  const lock_file = `${file}.lock`;
+  const lock = new Database(lock_file, { timeout: LOCK_TIMEOUT_MS });
   try {
     lock.exec('begin exclusive');
     return lock;
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    const detail = `Another server uses the database ${path} (it holds ${file}).`;
+    const detail = `Another server uses the database ${path} (it holds ${lock_file}).`;
     throw new Unavailable(`${detail} Stop that server, or set another "storage.url" for this one.`, {
       cause: error,
     });

@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { Unavailable } from '../../core/errors.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
@@ -7,6 +5,7 @@ import type { Sql } from '../sql.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
 import { sqliteError } from './sqlite-errors.ts';
+import { realFile, refuseForeign } from './sqlite-file.ts';
 import { WalSync } from './wal-sync.ts';
 
 export interface SqliteOptions {
@@ -14,13 +13,15 @@ export interface SqliteOptions {
   readonly synchronous: 'full' | 'normal';
   /** For one short change while a server may have the file; each waits for the other's writes. */
   readonly beside_a_server?: boolean;
+  /** Refuses a database that has tables, but not those of this server. */
+  readonly only_ours?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
 }
 
 /**
  * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
- * Throws `Unavailable` when another server has it, or when it cannot be opened.
+ * Throws `Unavailable` when another server has it, when it has several names, or when it cannot be opened.
  */
 export function openSqlite(path: string, options: SqliteOptions): Db {
   try {
@@ -34,17 +35,17 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
 
 function open(
   path: string,
-  { synchronous, beside_a_server = false, cipher = plainCipher }: SqliteOptions,
+  { synchronous, beside_a_server = false, only_ours = false, cipher = plainCipher }: SqliteOptions,
 ): Db {
-  mkdirSync(dirname(path), { recursive: true });
-  const lock = beside_a_server ? undefined : lockDatabase(path);
+  const file = realFile(path);
+  const lock = beside_a_server ? undefined : lockDatabase(file, path);
   try {
-    const writer = connect(path, { readonly: false });
+    const writer = connect(file, { readonly: false }, (opened) => only_ours && refuseForeign(opened, path));
     return new SqliteDb(
       lock,
       writer,
-      connect(path, { readonly: true }),
-      synchronous === 'full' ? new WalSync(path) : undefined,
+      connect(file, { readonly: true }),
+      synchronous === 'full' ? new WalSync(file) : undefined,
       cipher,
     );
   } catch (error) {

@@ -17,7 +17,7 @@ export class WalSync implements Disposable {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** `path` is the database's; the log lies beside it from the first commit on, and stays while it is open. */
+  /** `path` is where the database really is, behind all links; the log lies beside it from the first commit on, and stays while it is open. */
   constructor(path: string) {
     this.#path = `${path}-wal`;
   }
