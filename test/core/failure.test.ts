@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { asError, failureText, partsOf, publicFailure } from '../../src/core/failure.ts';
+import { loggedFailure, stackOf } from '../../src/core/failure-log.ts';
+import { ODD_THROWS } from '../support/odd-throws.ts';
+import { madeFrom, recipes } from '../support/thrown-values.ts';
+
+class QuotaError extends Error {}
+
+test.each([
+  [new QuotaError('used up'), { error: 'QuotaError', message: 'used up' }],
+  [Object.assign(new Error('x'), { name: 'NamedError' }), { error: 'NamedError', message: 'x' }],
+  [new TypeError('not a function'), { error: 'TypeError', message: 'not a function' }],
+  [Object.assign(new Error(), { message: { code: 429 } }), { error: 'Error', message: '{"code":429}' }],
+  [Object.assign(new Error(), { message: { message: 'inner' } }), { error: 'Error', message: 'inner' }],
+  [
+    { name: 'RemoteError', message: 'far away' },
+    { error: 'RemoteError', message: 'far away' },
+  ],
+  [{ status: 500 }, { error: 'Error', message: '{"status":500}' }],
+  ['thrown text', { error: 'Error', message: 'thrown text' }],
+  [TypeError, { error: 'Error', message: '[function TypeError]' }],
+  [undefined, { error: 'Error', message: 'undefined' }],
+])('%# is told by class and text', (thrown, told) => {
+  expect(publicFailure(thrown)).toEqual(told);
+});
+
+describe('whatever is thrown', () => {
+  test.each(Object.entries(ODD_THROWS))('%s', (_name, make) => {
+    isTold(make());
+  });
+
+  /** More of them: `THROWN_VALUES=10000 npx vitest run test/core/failure.test.ts`. */
+  test('also what nobody thought of', { timeout: 120_000 }, () => {
+    const numRuns = Number(process.env['THROWN_VALUES'] ?? 300);
+    fc.assert(
+      fc.property(recipes(), (recipe) => isTold(madeFrom(recipe))),
+      { numRuns },
+    );
+  });
+});
+
+/** Each way in which a failure is told gives texts, and none throws. */
+function isTold(value: unknown): void {
+  const { error, message } = publicFailure(value);
+  expect([typeof error, typeof message]).toEqual(['string', 'string']);
+  expect(Buffer.byteLength(message)).toBeLessThanOrEqual(16 * 1024);
+  expect(publicFailure(asError(value))).toEqual({ error, message });
+  expect(asError(value) instanceof QuotaError).toBe(false);
+  expect(typeof partsOf(value).message).toBe('string');
+  expect(typeof stackOf(value)).toBe('string');
+  expect(typeof loggedFailure(value).stack).toBe('string');
+}
+
+describe('a long text', () => {
+  test('is cut, and says so', () => {
+    const told = failureText('x'.repeat(1_234_567));
+    expect(told).toMatch(/^x{16000,}… \(cut, 1,234,567 characters in all\)$/);
+    expect(Buffer.byteLength(told)).toBe(16 * 1024);
+    expect(failureText('x'.repeat(16 * 1024))).toHaveLength(16 * 1024);
+  });
+
+  test.each(['😀', 'a😀', 'ü', '漢😀'])('of %s is never cut inside of a character', (character) => {
+    for (const before of ['', 'a', 'aa', 'aaa']) {
+      const told = failureText(before + character.repeat(100_000));
+      expect(told.isWellFormed()).toBe(true);
+      expect(Buffer.byteLength(told)).toBeLessThanOrEqual(16 * 1024);
+      expect(told).toContain('characters in all');
+    }
+  });
+
+  test('tells no password that the cut parts from its address', () => {
+    for (const length of [16_300, 16_384, 65_500, 65_510, 65_530]) {
+      const told = failureText(
+        `${'/a/b/c '.repeat(length / 7)}postgres://user:hunter2@db ${'x'.repeat(70_000)}`,
+      );
+      expect(told).not.toContain('hunter');
+    }
+  });
+});
