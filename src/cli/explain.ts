@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/problems.ts';
 import { ServerError } from '../core/errors.ts';
+import { stackOf } from '../core/failure-log.ts';
 import { StartFailure } from '../node.ts';
 import { UsageError } from './command.ts';
 
@@ -16,5 +17,5 @@ function linesOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof UsageError || error instanceof StartFailure || error instanceof ServerError)
     return [error.message];
-  return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+  return [stackOf(error)];
 }

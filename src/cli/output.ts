@@ -1,11 +1,14 @@
 import { timestamp } from '../core/clock.ts';
+import { isErrorLike } from '../core/failure.ts';
+import { stackOf } from '../core/failure-log.ts';
 import type { LogFields, LogLine } from '../core/logger.ts';
+import { withoutCredentials } from '../core/redact.ts';
 
 const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn: '33', error: '31' };
 
 /** One JSON object a line, for machines. */
 export function jsonLine({ level, message, fields }: LogLine, now: number): string {
-  const head = { time: timestamp(now), level, message };
+  const head = { time: timestamp(now), level, message: withoutCredentials(message) };
   // Twice: first in the line, and no field can take its place.
   return JSON.stringify({ ...head, ...fields, ...head }, plain());
 }
@@ -14,11 +17,9 @@ export function jsonLine({ level, message, fields }: LogLine, now: number): stri
 export function readableLine({ level, message, fields }: LogLine, now: number, color: boolean): string {
   const paint = (code: string, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const time = timestamp(now).slice(11, 19);
-  const pairs = Object.entries(fields).filter(
-    ([, value]) => value !== undefined && !(value instanceof Error),
-  );
+  const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && !isErrorLike(value));
   const shown = pairs.map(([name, value]) => ` ${paint('2', `${name}=`)}${readable(value)}`).join('');
-  const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(message)}${shown}`;
+  const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(withoutCredentials(message))}${shown}`;
   return [head, ...stacks(fields).map((stack) => paint('2', indent(stack)))].join('\n');
 }
 
@@ -34,17 +35,12 @@ export async function withOutput(program: () => Promise<number>): Promise<number
 }
 
 function stacks(fields: LogFields): string[] {
-  return Object.values(fields).flatMap((value) => (value instanceof Error ? [stackWithCauses(value)] : []));
-}
-
-function stackWithCauses(error: Error): string {
-  const own = error.stack ?? `${error.name}: ${error.message}`;
-  return error.cause instanceof Error ? `${own}\ncaused by ${stackWithCauses(error.cause)}` : own;
+  return Object.values(fields).flatMap((value) => (isErrorLike(value) ? [stackOf(value)] : []));
 }
 
 /** As it is when it is one word; else as JSON, which also keeps line breaks and escape codes out of a terminal. */
 function readable(value: unknown): string {
-  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return value;
+  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return withoutCredentials(value);
   return oneLine(JSON.stringify(value, plain()) ?? 'undefined');
 }
 
@@ -65,7 +61,8 @@ function plain() {
   const around: unknown[] = [];
   return function replace(this: unknown, _key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (value instanceof Error) return stackWithCauses(value);
+    if (typeof value === 'string') return withoutCredentials(value);
+    if (isErrorLike(value)) return stackOf(value);
     if (typeof value !== 'object' || value === null) return value;
     while (around.length > 0 && around.at(-1) !== this) around.pop();
     if (around.includes(value)) return '[circle]';

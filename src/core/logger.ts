@@ -1,3 +1,5 @@
+import { safely } from './failure.ts';
+
 /** Structured log sink: a message and fields. Values must not hold secrets; the caller picks what it logs. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
@@ -14,10 +16,19 @@ export type LogLine = { level: Exclude<LogLevel, 'silent'>; message: string; fie
 
 const RANK: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40, silent: 99 };
 
-/** `write` renders and emits a line: JSON in `start`, readable in `dev` (the command line brings both). */
+/**
+ * `write` renders and emits a line: JSON in `start`, readable in `dev` (the command line brings both). Logging never
+ * throws: where something of user code cannot be rendered, the line is written without its objects.
+ */
 export function logger(level: LogLevel, write: (line: LogLine) => void, base: LogFields = {}): Logger {
   const emit = (at: LogLine['level']) => (message: string, fields?: LogFields) => {
-    if (RANK[at] >= RANK[level]) write({ level: at, message, fields: { ...base, ...fields } });
+    if (RANK[at] < RANK[level]) return;
+    const line = { level: at, message, fields: { ...base, ...fields } };
+    try {
+      write(line);
+    } catch {
+      safely(() => write({ ...line, fields: plainOf(line.fields) }));
+    }
   };
   return {
     debug: emit('debug'),
@@ -26,6 +37,15 @@ export function logger(level: LogLevel, write: (line: LogLine) => void, base: Lo
     error: emit('error'),
     with: (fields) => logger(level, write, { ...base, ...fields }),
   };
+}
+
+function plainOf(fields: LogFields): LogFields {
+  const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name,
+    isPlain(value) ? value : '[unreadable]',
+  ]);
+  return Object.fromEntries(entries);
 }
 
 export const silentLogger: Logger = logger('silent', () => {});

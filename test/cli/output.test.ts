@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { jsonLine, readableLine } from '../../src/cli/output.ts';
+import { loggedFailure } from '../../src/core/failure-log.ts';
+import { type LogLine, logger } from '../../src/core/logger.ts';
+import { ODD_THROWS } from '../support/odd-throws.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 const line = (message: string, fields = {}) => ({ level: 'info', message, fields }) as const;
@@ -73,4 +76,42 @@ test('user data can neither forge a line nor drive the terminal', () => {
 test('colour is only in readable lines that ask for it', () => {
   expect(readableLine(line('hello', { a: 1 }), NOON, true)).toContain('\u001b[36minfo');
   expect(readableLine(line('hello', { a: 1 }), NOON, false)).toBe('12:00:00 info  hello a=1');
+});
+
+test('whatever an error of user code holds, both kinds of line are written', () => {
+  for (const make of Object.values(ODD_THROWS)) {
+    const fields = { run_id: 'r1', error: make() };
+    const lines: string[] = [];
+    for (const render of [jsonLine, readable])
+      logger('info', (each) => lines.push(render(each, NOON))).error('run failed', fields);
+    expect(lines).toEqual([expect.stringContaining('run failed'), expect.stringContaining('run failed')]);
+    expect(lines.every((each) => each.includes('r1'))).toBe(true);
+  }
+});
+
+test('no line has the password of an address, wherever it is', () => {
+  const address = 'postgres://joe:hunter2@db/agents';
+  const error = new Error(`no ${address}`, { cause: new Error(`of ${address}`) });
+  const fields = { error, reason: `lost ${address}`, url: address, inner: { address } };
+
+  for (const render of [jsonLine, readable]) {
+    const written = render(line(`cannot reach ${address}`, fields), NOON);
+    expect(written).not.toContain('hunter2');
+    expect(written.split('postgres://***@db/agents')).toHaveLength(7);
+  }
+});
+
+function readable(each: LogLine, now: number): string {
+  return readableLine(each, now, false);
+}
+
+test('a failure of a run is written as its clients read it, with the places where it was thrown', () => {
+  const failure = new TypeError('no /srv/app/data/places.json', {
+    cause: new Error('in /srv/app/data/x.json'),
+  });
+
+  const written = JSON.parse(jsonLine(line('run failed', { error: loggedFailure(failure) }), NOON));
+
+  expect(written.error).toMatch(/^TypeError: no places\.json\n {4}at .*output\.test\.ts:\d+:\d+/);
+  expect(written.error).toMatch(/\ncaused by Error: in x\.json\n {4}at /);
 });
