@@ -13,14 +13,15 @@ export function storable(json: string): string {
   return json.includes('\\u0000') || json.includes('\\ud') ? replaceUnstorable(json) : json;
 }
 
+/** An escaped backslash, which the text behind it is not part of, or an escape that cannot be stored. */
+const ESCAPE = /\\\\|\\u(?:0000|d[89a-f]..)/g;
+
 /**
- * `JSON.stringify` escapes a surrogate only when it is unpaired. Only an odd number of backslashes makes an escape:
- * `\\u0000` is text about NUL.
+ * `JSON.stringify` escapes a surrogate only when it is unpaired. Backslashes are read in pairs: `\\u0000` is text about NUL,
+ * and a long run of them is looked at once.
  */
 function replaceUnstorable(text: string): string {
-  return text.replace(/(\\+)u(?:0000|d[89a-f]..)/g, (match, slashes: string) =>
-    slashes.length % 2 === 1 ? `${slashes.slice(1)}\uFFFD` : match,
-  );
+  return text.replace(ESCAPE, (found) => (found === '\\\\' ? found : '\uFFFD'));
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -10,3 +10,11 @@ test.for([
 ] as const)('%j becomes JSON without NUL', ([value, text]) => {
   expect(toJson(value)).toBe(text);
 });
+
+/** Looked at from each of them anew, they would take minutes. */
+test('a long run of backslashes is read once', () => {
+  const text = '\\'.repeat(500_000);
+  expect(toJson([text, '\0'])).toBe(`["${text}${text}","\uFFFD"]`);
+  // Text about an escape, as any client can send it.
+  expect(toJson(`${text} \\ud800`)).toBe(`"${text}${text} \\\\ud800"`);
+});
