@@ -7,7 +7,7 @@ import type { StoreVectors, StoreWrite } from '../storage/store/write.ts';
 import type { Visibility } from '../storage/visibility.ts';
 import { storeConditions } from './store-filter.ts';
 import type { Embeddable, StoreIndex } from './store-index.ts';
-import { checkExisting, checkKey, checkLabels, checkNamespace } from './store-namespace.ts';
+import { checkExisting, checkKey, checkLabels, checkNamespace, checkPaths } from './store-namespace.ts';
 
 /** The configuration's `store.ttl`. */
 export interface StoreTtlRules {
@@ -121,8 +121,9 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   };
 }
 
-function checkChange({ namespace, key, value }: StoreChange): void {
+function checkChange({ namespace, key, value, index }: StoreChange): void {
   checkKey(key);
+  checkPaths(index);
   if (value !== null && !isObject(value)) throw new InvalidInput('The value of an item must be an object.');
   if (value === null) checkExisting(namespace);
   else checkNamespace(namespace);

@@ -2,6 +2,9 @@ import { BadRequest, InvalidInput } from '../core/errors.ts';
 
 /** Bytes of a key, and of all labels together: both are in the primary key, and PostgreSQL takes 2,704 for all. */
 const LONGEST = 1024;
+/** Paths of one item, and characters of one of them: each is looked for in the whole value. */
+const MOST_PATHS = 100;
+const LONGEST_PATH = 256;
 
 /** Rules for what is written (CONTRACT §13). Throws `InvalidInput` for a bad label, else `BadRequest`. */
 export function checkNamespace(namespace: readonly unknown[]): asserts namespace is string[] {
@@ -36,5 +39,19 @@ export function checkKey(key: unknown): asserts key is string {
   if (key.includes('\0')) throw new InvalidInput('The key of an item cannot contain NUL characters.');
   if (Buffer.byteLength(key) > LONGEST) {
     throw new InvalidInput(`The key of an item cannot be longer than ${LONGEST} bytes.`);
+  }
+}
+
+/** Rules for the paths of an item that a search with a query sees. */
+export function checkPaths(paths: false | readonly unknown[] | null | undefined): void {
+  if (!Array.isArray(paths)) return;
+  if (paths.length > MOST_PATHS) {
+    throw new InvalidInput(`The index of an item cannot have more than ${MOST_PATHS} paths.`);
+  }
+  for (const path of paths) {
+    if (typeof path !== 'string') throw new InvalidInput('The paths of an index must be strings.');
+    if (path.length > LONGEST_PATH) {
+      throw new InvalidInput(`A path of an index cannot be longer than ${LONGEST_PATH} characters.`);
+    }
   }
 }

@@ -105,6 +105,8 @@ test.each([
   [422, { ...FINE, namespace: 'a' }, 'namespace: expected array'],
   [422, { ...FINE, namespace: ['x'.repeat(1025)] }, 'longer than 1024 bytes'],
   [422, { ...FINE, key: 'ü'.repeat(513) }, 'longer than 1024 bytes'],
+  [422, { ...FINE, index: Array(101).fill('a') }, 'more than 100 paths'],
+  [422, { ...FINE, index: ['['.repeat(257)] }, 'longer than 256 characters'],
   [422, { ...FINE, key: 1 }, 'key: expected string'],
   [422, { ...FINE, value: [1] }, 'value: expected object'],
   [422, { ...FINE, value: null }, 'value: expected object'],

@@ -46,3 +46,13 @@ test('a search by words sees what the whole value says, or what is at the paths'
   expect(searchText(VALUE, ['$'])).toBe('Tea\nAda\n1815\nx\ny\none\n\nthree');
   expect(searchText(VALUE, ['chapters[*].text', 'title'])).toBe('one\n\nthree\nTea');
 });
+
+/** Looked for one by one, the ways would be a billion. */
+test('a path with many ways to the same value is looked for once', () => {
+  const levels = 30;
+  let value: Record<string, unknown> = { text: 'deep' };
+  for (let level = 0; level < levels; level += 1) value = { a: value };
+  const path = `${'{a,*}.'.repeat(levels)}text`;
+  expect(textsAt(value, [path])).toEqual(['deep']);
+  expect(searchText(value, [path])).toBe('deep');
+});
