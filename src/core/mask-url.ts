@@ -1,5 +1,5 @@
-/** Long, with letters and digits: most likely a secret, such as the last part of the address of a chat's hook. */
-const SECRET_PART = /^(?=.*\d)(?=.*[A-Za-z])[\w-]{20,}$/;
+/** Long, with letters and digits both: most likely a secret, such as the last part of the address of a chat's hook. */
+const SECRET_PART = /^[\w-]{20,}$/;
 
 /**
  * An address for people and logs: without user and password, without what its query parameters say, and without parts
@@ -20,7 +20,8 @@ function withoutFragment(url: string): string {
 }
 
 function maskPart(part: string): string {
-  return SECRET_PART.test(part) ? `${part.slice(0, 4)}***` : part;
+  const isMixed = /\d/.test(part) && /[A-Za-z]/.test(part);
+  return isMixed && SECRET_PART.test(part) ? `${part.slice(0, 4)}***` : part;
 }
 
 function maskParameter(parameter: string): string {

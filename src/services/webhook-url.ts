@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { InvalidInput } from '../core/errors.ts';
+import { trimEnd } from '../core/trim-end.ts';
 
 /**
  * Reads an address by the parser that the request is made with: what it makes of the odd forms of a host is what is
@@ -19,7 +20,7 @@ export function webhookUrl(text: string): URL {
   if (!URL.canParse(text)) throw new InvalidInput('Invalid webhook URL');
   const url = new URL(text);
   // `localhost.` is localhost.
-  url.hostname = url.hostname.replace(/\.+$/, '');
+  url.hostname = trimEnd(url.hostname, '.');
   if (url.hostname === '' || url.hostname.endsWith('.'))
     throw new InvalidInput("Invalid webhook hostname ''");
   return url;
@@ -40,14 +41,14 @@ export function isAmong(hostname: string, patterns: readonly string[]): boolean 
 }
 
 const THIS_MACHINE =
-  /^(localhost|.*\.localhost|localhost\.localdomain|ip6-(localhost|loopback)|(host|gateway)\.docker\.internal)$/;
+  /^(localhost(\.localdomain)?|ip6-(localhost|loopback)|(host|gateway)\.docker\.internal)$/;
 const METADATA = /^(metadata|metadata\.google\.internal|metadata\.goog|instance-data(\.ec2\.internal)?)$/;
 /** Names that no name service has (RFC 6761). */
 const NOWHERE = /(^|\.)invalid$/;
 
 /** What a name says by itself, before it is looked up. */
 export function kindOfName(hostname: string): 'this machine' | 'metadata' | 'nowhere' | undefined {
-  if (THIS_MACHINE.test(hostname)) return 'this machine';
+  if (THIS_MACHINE.test(hostname) || hostname.endsWith('.localhost')) return 'this machine';
   if (METADATA.test(hostname)) return 'metadata';
   return NOWHERE.test(hostname) ? 'nowhere' : undefined;
 }

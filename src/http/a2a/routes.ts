@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Lazy, lazy } from '../../core/lazy.ts';
+import { trimEnd } from '../../core/trim-end.ts';
 import { A2aAnswer, A2aMessage } from '../../schemas/a2a.ts';
 import { AssistantPath } from '../../schemas/path-params.ts';
 import type { A2aService } from '../../services/a2a/a2a.ts';
@@ -63,5 +64,5 @@ function cardPartsOf(
 ): CardParts {
   const base = base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`;
   const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
-  return { base: base.replace(/\/+$/, ''), sends_push, ...told };
+  return { base: trimEnd(base, '/'), sends_push, ...told };
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { trimEnd } from '../../core/trim-end.ts';
 import { ProtectedResource } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { ownAddress } from '../own-address.ts';
@@ -61,5 +62,5 @@ function challenge(request: FastifyRequest, rules: ProtectedResourceRules, said:
 }
 
 function baseOf(request: FastifyRequest, { base_url, mount_prefix }: ProtectedResourceRules) {
-  return (base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`).replace(/\/+$/, '');
+  return trimEnd(base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`, '/');
 }

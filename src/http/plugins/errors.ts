@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { trimEnd } from '../../core/trim-end.ts';
 import type { ErrorResponse } from '../../schemas/errors.ts';
 import { ownAddress } from '../own-address.ts';
 import type { RouteTable } from './route-table.ts';
@@ -47,7 +48,7 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Rou
   // One that it has means that there is no such file.
   if (methods.length > 0 && !methods.includes(request.method))
     return fail(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed');
-  const bare = path.replace(/\/+$/, '');
+  const bare = trimEnd(path, '/');
   if (bare !== path && bare !== '/ok' && routes.methodsOf(bare).length > 0) {
     const target = query === undefined ? bare : `${bare}?${query}`;
     return reply.redirect(`${ownAddress(request) ?? ''}${target}`, 307);

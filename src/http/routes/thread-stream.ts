@@ -34,7 +34,7 @@ export function threadStreamRoutes(
     async ({ actor, params, query, headers }, reply) => {
       const asked = [...(query.stream_modes ?? []), ...(query.stream_mode ?? [])];
       const modes = asked.length > 0 ? asked : (['run_modes'] as const);
-      const after = cursorOf(headers['last-event-id']?.replace(/(?<=\d)-\d+$/, ''));
+      const after = cursorOf(headers['last-event-id']?.replace(/(?<=\d)-\d{1,15}$/, ''));
       const frames = (signal: AbortSignal) =>
         threadStream.follow(actor, params.thread_id, { modes, after }, signal);
       await sendEvents(reply, { headers: {}, resumable: true, frames });
