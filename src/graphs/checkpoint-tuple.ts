@@ -13,6 +13,7 @@ import { latestVersion } from './channel-version.ts';
 import { configOf } from './checkpoint-address.ts';
 import { revive, type Serde } from './serde.ts';
 import { storableBytes } from './storable.ts';
+import { ERROR_CHANNEL, storedError } from './stored-error.ts';
 import { type CheckpointPlace, type Substitute, UnreadableValueError } from './unreadable.ts';
 
 /** LangGraph's name for the channel of `Send`s. */
@@ -20,7 +21,7 @@ const TASKS = '__pregel_tasks';
 
 /** Where LangGraph keeps what a task has one of; writes to other channels count up from 0. */
 const FIXED_INDEX: Record<string, number> = {
-  __error__: -1,
+  [ERROR_CHANNEL]: -1,
   __scheduled__: -2,
   __interrupt__: -3,
   __resume__: -4,
@@ -161,7 +162,8 @@ export async function writeRows(
 ): Promise<WriteRow[]> {
   const rows = writes.map(async ([channel, value], position): Promise<[number, WriteRow]> => {
     const idx = FIXED_INDEX[channel] ?? position;
-    const [type, bytes] = await storableBytes(serde, channel, value);
+    const storable = channel === ERROR_CHANNEL ? storedError(value) : value;
+    const [type, bytes] = await storableBytes(serde, channel, storable);
     return [idx, { task_id, idx, channel, type, value: bytes }];
   });
   return [...new Map(await Promise.all(rows)).values()];

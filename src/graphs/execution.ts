@@ -1,3 +1,4 @@
+import { asError } from '../core/failure.ts';
 import { after, type Timer } from '../core/timers.ts';
 import { waitingInterrupts } from './answered.ts';
 import { callOptions } from './call-options.ts';
@@ -7,6 +8,7 @@ import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } f
 import { EventQueue } from './event-queue.ts';
 import type { CheckpointNotice, GraphCall, GraphEvent } from './graph.ts';
 import { type LibraryEvent, ProtocolStream } from './protocol-stream.ts';
+import { withPublicData } from './public-errors.ts';
 import { isBuiltHere, type RunnableGraph, withMemory } from './runnable.ts';
 import { type LibraryChunk, libraryModes, StreamModes } from './stream-modes.ts';
 import { TaskFailures } from './task-failures.ts';
@@ -45,7 +47,7 @@ export async function* execute(
     .then(() => refused.throwIfAborted())
     .then(
       () => queue.end(),
-      (error) => queue.fail(stop.aborted ? stop.reason : error),
+      (error) => queue.fail(stop.aborted ? stop.reason : asError(error)),
     )
     .finally(() => {
       running = false;
@@ -149,6 +151,6 @@ async function streamEvents(
     root ??= run_id;
     if (Array.isArray(tags) && tags.includes('langsmith:hidden')) continue;
     if (name === 'on_chain_stream' && run_id === root) modes.chunk((data as { chunk: LibraryChunk }).chunk);
-    else emit({ event: 'events', data: toWire(event) });
+    else emit({ event: 'events', data: toWire(withPublicData(event)) });
   }
 }

@@ -1,4 +1,5 @@
 import { BadRequest, ServerError } from '../core/errors.ts';
+import { asError, publicFailure } from '../core/failure.ts';
 import { answeredTasks } from './answered.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { type CommandLibrary, libraryCommand } from './command.ts';
@@ -121,9 +122,10 @@ async function libraryUpdate(
  * A node or a reducer that cannot take the values is the client's mistake. What the database or Node throws carries a
  * `code`; LangGraph, LangChain and reducers throw without one.
  */
-function refusedUpdate(error: unknown): unknown {
-  if (error instanceof ServerError || !(error instanceof Error) || 'code' in error) return error;
+function refusedUpdate(thrown: unknown): Error {
+  const error = asError(thrown);
+  if (error instanceof ServerError || 'code' in error) return error;
   // LangGraph adds a link to its own documentation.
-  const [reason = ''] = error.message.split('\n\nTroubleshooting URL');
+  const [reason = ''] = publicFailure(error).message.split('\n\nTroubleshooting URL', 1);
   return new BadRequest(`The graph refused the update: ${reason.trim()}`, { cause: error });
 }

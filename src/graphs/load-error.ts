@@ -1,5 +1,7 @@
 import { basename, sep } from 'node:path';
 import { ServerError } from '../core/errors.ts';
+import { failureText, partsOf } from '../core/failure.ts';
+import { withoutCredentials } from '../core/redact.ts';
 
 /**
  * A graph that could not be loaded or made. 422, because nothing but a change to the graph helps, and clients repeat a
@@ -17,22 +19,19 @@ export function loadError(graph_id: string, cause: unknown, root: string): Graph
 /** Absolute paths, also as file URLs; not the path of a web address. */
 const PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/])+[^\s'"`\\/:]*/g;
 
-/** What a client may read of an error: no path outside of the project, on one line. */
+/** What a client may read of an error: no path outside of the project and no credentials, on one line. */
 export function publicText(cause: unknown, root: string): string {
-  const text = cause instanceof Error || hasMessage(cause) ? cause.message : String(cause);
   // Node adds where it was required from, LangGraph a link to its own documentation.
-  const [told = ''] = text.split(/\n(?:Require stack|\nTroubleshooting URL):/);
+  const [told = ''] = partsOf(cause).message.split(/\n(?:Require stack|\nTroubleshooting URL):/, 1);
+  return failureText(told, undefined, (text) => fromRoot(withoutCredentials(text), root));
+}
+
+function fromRoot(text: string, root: string): string {
   const inside = `${root}${sep}`;
-  return told
+  return text
     .replaceAll(`file://${inside}`, './')
     .replaceAll(inside, './')
     .replace(PATH, (path) => basename(path))
     .replace(/\s+/g, ' ')
     .trim();
-}
-
-function hasMessage(value: unknown): value is { message: string } {
-  return (
-    typeof value === 'object' && value !== null && 'message' in value && typeof value.message === 'string'
-  );
 }

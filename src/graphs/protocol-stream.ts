@@ -2,6 +2,7 @@ import { isObject } from '../core/json.ts';
 import { PROTOCOL_EVENT } from '../events/frame.ts';
 import { type CheckpointNotices, isRoot } from './checkpoint-notices.ts';
 import type { GraphEvent } from './graph.ts';
+import { withPublicError, withPublicMessage, withPublicTasks } from './public-errors.ts';
 import { isMessage, toWire } from './wire.ts';
 
 /** One event of LangGraph's `streamEvents` version v3. */
@@ -21,7 +22,12 @@ type Namespace = readonly string[];
 /** They come from a graph itself; the others from one of its nodes. */
 const OF_GRAPHS = new Set(['values', 'updates', 'tasks', 'checkpoints']);
 
-const PASSED_ON = new Set(['tasks', 'checkpoints', 'custom']);
+/** Passed on as they are, but for failures in them. */
+const PASSED_ON: Readonly<Record<string, (data: unknown) => unknown>> = {
+  tasks: withPublicError,
+  checkpoints: withPublicTasks,
+  custom: (data) => data,
+};
 
 /**
  * Turns LangGraph's events into those that the clients of both languages understand (CONTRACT §7, the table of
@@ -58,7 +64,8 @@ export class ProtocolStream {
     else if (method === 'messages')
       this.#send(method, params, message(params.data), holder(params.namespace));
     else if (method === 'tools') this.#tool(params);
-    else if (PASSED_ON.has(method)) this.#send(method, params, toWire(params.data));
+    else if (Object.hasOwn(PASSED_ON, method))
+      this.#send(method, params, toWire(PASSED_ON[method]?.(params.data)));
     else if (method.startsWith('custom:')) this.#extension(method.slice('custom:'.length), params);
   }
 
@@ -174,7 +181,7 @@ function message(data: unknown): unknown {
 
 /** LangGraph has the input as JSON text; clients of both languages take the object. */
 function tool(data: unknown): unknown {
-  if (!isObject(data) || typeof data['input'] !== 'string') return toWire(data);
+  if (!isObject(data) || typeof data['input'] !== 'string') return toWire(withPublicMessage(data));
   try {
     return toWire({ ...data, input: JSON.parse(data['input']) });
   } catch {

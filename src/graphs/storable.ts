@@ -1,3 +1,4 @@
+import { asError, partsOf } from '../core/failure.ts';
 import type { Serde } from './serde.ts';
 import { UnreadableValueError } from './unreadable.ts';
 
@@ -24,9 +25,10 @@ export async function storableBytes(
   let dumped: [string, Uint8Array];
   try {
     dumped = await serde.dumpsTyped(value);
-  } catch (error) {
+  } catch (thrown) {
+    const error = asError(thrown);
     if (error instanceof UnreadableValueError) throw error;
-    throw unstorable(channel, error instanceof Error ? error.message : 'it cannot be serialised', error);
+    throw unstorable(channel, partsOf(error).message || 'it cannot be serialised', error);
   }
   const [type, bytes] = dumped;
   const isNothing = bytes.length === 0 || (value !== undefined && isSame(NOTHING_BYTES, bytes));

@@ -5,6 +5,7 @@ import { checkpointOf, placeOf, publicConfig } from './checkpoint-config.ts';
 import { type CheckpointNotices, isRoot } from './checkpoint-notices.ts';
 import type { GraphCall, GraphEvent } from './graph.ts';
 import { MessageStream } from './message-stream.ts';
+import { withPublicError, withPublicTasks } from './public-errors.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 import { chunkType, isMessage, messageOnWire, toWire } from './wire.ts';
 
@@ -63,7 +64,7 @@ export class StreamModes {
   #event(namespace: readonly string[], mode: string, payload: unknown): void {
     if (mode === 'values') this.#value(namespace, payload);
     else if (mode === 'messages') this.#message(holder(namespace), payload);
-    else if (mode === 'tools') this.#send('tools', this.#subgraphs ? holder(namespace) : [], toWire(payload));
+    else if (mode === 'tools') this.#tool(holder(namespace), payload);
     else if (mode === 'tasks') this.#send('tasks', namespace, this.#task(payload));
     else if (mode === 'debug') this.#send('debug', namespace, this.#debug(payload));
     // With subgraphs LangGraph sends short notices of checkpoints too, without being asked: those have no `config`.
@@ -131,12 +132,16 @@ export class StreamModes {
     this.#send('messages-tuple', this.#subgraphs ? namespace : [], data, 'messages');
   }
 
+  #tool(namespace: readonly string[], payload: unknown): void {
+    this.#send('tools', this.#subgraphs ? namespace : [], toWire(withPublicError(payload)));
+  }
+
   #task(payload: unknown): unknown {
     if (!isObject(payload) || !('result' in payload)) return toWire(payload);
     const failure = this.#failures.tell(String(payload.id));
     if (failure) return failedTask(failure);
     const { id, name, ...outcome } = payload;
-    return toWire({ id, name, error: null, ...outcome });
+    return toWire(withPublicError({ id, name, error: null, ...outcome }));
   }
 
   #debug(payload: unknown): unknown {
@@ -157,11 +162,8 @@ function failedTask({ id, name, error }: TaskFailure): Record<string, unknown> {
 }
 
 function checkpoint({ config, parentConfig, ...rest }: Record<string, unknown>): Record<string, unknown> {
-  return toWire({
-    config: publicConfig(config),
-    parent_config: publicConfig(parentConfig),
-    ...rest,
-  }) as Record<string, unknown>;
+  const told = { config: publicConfig(config), parent_config: publicConfig(parentConfig), ...rest };
+  return toWire(withPublicTasks(told)) as Record<string, unknown>;
 }
 
 /** As a checkpoint, with its place in the contract's words beside LangGraph's configuration (CONTRACT §5 debug). */

@@ -1,6 +1,6 @@
+import { publicFailure, safely } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 import type { RunError } from '../schemas/threads.ts';
-import { runError } from './wire.ts';
 
 /** A task that threw, told in the words of stream mode `tasks`. */
 export interface TaskFailure {
@@ -49,7 +49,7 @@ export class TaskFailures {
   readonly handleChainError = (error: unknown, runId: string): void => {
     const task = this.#started.get(runId);
     this.#started.delete(runId);
-    if (task && !isInterrupt(error)) this.#failed.set(task.id, { ...task, error: runError(error) });
+    if (task && !isInterrupt(error)) this.#failed.set(task.id, { ...task, error: publicFailure(error) });
   };
 
   /** The failure of a task whose result is being told. */
@@ -66,5 +66,5 @@ export class TaskFailures {
 
 /** `interrupt()` and jumps to a parent graph travel as errors too (`is_bubble_up` of LangGraph's GraphBubbleUp). */
 function isInterrupt(error: unknown): boolean {
-  return error instanceof Object && 'is_bubble_up' in error && error.is_bubble_up === true;
+  return safely(() => isObject(error) && error.is_bubble_up === true) ?? false;
 }

@@ -2,6 +2,7 @@ import { isObject } from '../core/json.ts';
 import type { ThreadState, ThreadTask } from '../schemas/thread-state.ts';
 import type { Interrupt } from '../schemas/threads.ts';
 import { checkpointOf, placeOf } from './checkpoint-config.ts';
+import { taskError } from './public-errors.ts';
 import type { Snapshot, SnapshotTask } from './runnable.ts';
 import { type UnreadableNotes, withReasons } from './unreadable.ts';
 import { toWire } from './wire.ts';
@@ -69,11 +70,4 @@ function threadTask(
     state: nested ? threadState(nested, answered, unreadable) : null,
     result: toWire(task.result) ?? null,
   };
-}
-
-/** One line, as clients show it: `TypeError: x is not a function`. LangGraph stores name and message. */
-function taskError(error: unknown): string | null {
-  if (error === undefined || error === null) return null;
-  if (!isObject(error) || typeof error.message !== 'string') return String(error);
-  return `${typeof error.name === 'string' ? error.name : 'Error'}: ${error.message}`;
 }

@@ -1,5 +1,5 @@
+import { isErrorLike, partsOf } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
-import type { RunError } from '../schemas/threads.ts';
 
 /** A LangChain message by shape: the user's project brings its own copy of the class. */
 export interface Message {
@@ -36,13 +36,6 @@ export function toWire(value: unknown): unknown {
   return convert(value, []);
 }
 
-/** CONTRACT §5: the class of an error and its text. Never a stack. */
-export function runError(error: unknown): RunError {
-  if (!isErrorLike(error)) return { error: 'Error', message: String(error) };
-  const named = error.name !== 'Error' && error.name !== '';
-  return { error: named ? error.name : error.constructor.name || 'Error', message: error.message };
-}
-
 /** `path` holds the objects on the way to this one: a value that contains itself has no JSON. */
 function convert(value: unknown, path: object[]): unknown {
   if (typeof value === 'bigint') return value.toString();
@@ -64,7 +57,7 @@ function convertObject(value: object, path: object[]): unknown {
   if (value instanceof Set) return convert([...value], path);
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
-  if (isErrorLike(value)) return runError(value);
+  if (isErrorLike(value)) return partsOf(value);
   return convertRecord(value as Record<string, unknown>, path);
 }
 
@@ -106,10 +99,4 @@ function flatMessage(message: Message, type: string, path: object[]): Record<str
 
 function snakeCase(key: string): string {
   return /[A-Z]/.test(key) ? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : key;
-}
-
-function isErrorLike(value: unknown): value is Error {
-  return (
-    value instanceof Error || (isObject(value) && Object.prototype.toString.call(value) === '[object Error]')
-  );
 }

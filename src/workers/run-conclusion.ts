@@ -1,5 +1,7 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
+import { asError, publicFailure } from '../core/failure.ts';
+import { loggedFailure } from '../core/failure-log.ts';
 import { isObject } from '../core/json.ts';
 import { sleep } from '../core/timers.ts';
 import { UnknownInterruptError } from '../graphs/command.ts';
@@ -13,7 +15,7 @@ import { END_EVENT } from '../storage/queue/end-log.ts';
 import type { Finished, RunEnd } from '../storage/queue/finish.ts';
 import { stateText } from '../storage/thread-outline.ts';
 import type { Attempt, AttemptDeps } from './run-attempt.ts';
-import { isInfrastructure, runErrorOf } from './run-error.ts';
+import { isInfrastructure } from './run-error.ts';
 import { StopReason } from './stop-reason.ts';
 
 /** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
@@ -31,6 +33,8 @@ type Outcome =
 
 /** Brings an attempt to its end in storage, and tells followers and workers. */
 export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  // What is thrown may be anything, also a value that cannot be asked for its class.
+  if (attempt.failure !== undefined) attempt.failure = asError(attempt.failure);
   const outcome = outcomeOf(attempt.failure, signal);
   report(deps, attempt, outcome);
   if (outcome.kind === 'lost') return acknowledgeRollback(deps, attempt);
@@ -45,7 +49,7 @@ function outcomeOf(failure: unknown, signal: AbortSignal): Outcome {
   if (cause instanceof LeaseLost) return { kind: 'lost' };
   if (cause instanceof StopReason) return stopped(cause);
   if (isInfrastructure(cause)) return { kind: 'release', charge: true };
-  if (cause !== undefined) return { kind: 'end', status: 'error', error: runErrorOf(cause) };
+  if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
   return { kind: 'end', status: 'success', error: null };
 }
 
@@ -67,7 +71,7 @@ function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome:
   const log = logger.with({ run_id, thread_id, attempt });
   if (outcome.kind === 'lost') log.warn('run stopped: it was taken away');
   else if (outcome.kind === 'release') log.warn('run released, it will be tried again', { error: failure });
-  else if (outcome.status === 'error') log.error('run failed', { error: failure });
+  else if (outcome.status === 'error') log.error('run failed', { error: loggedFailure(failure) });
   else log.info('run ended', { status: outcome.status });
 }
 
@@ -131,7 +135,7 @@ function finishRefused(
   const { run_id } = lease;
   deps.logger.error('what a run produced cannot be stored', { run_id, error: refused });
   const thread = { ...end.thread, status: 'error', values: null } as const;
-  const failed: RunEnd = { ...end, status: 'error', error: runErrorOf(refused), thread, batch: NOTHING };
+  const failed: RunEnd = { ...end, status: 'error', error: publicFailure(refused), thread, batch: NOTHING };
   return patiently(deps, attempt, () => deps.queue.finish(lease, failed));
 }
 
@@ -172,7 +176,8 @@ async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<Th
   try {
     return await attempt.graph?.state(config, attempt.memory, false);
   } catch (error) {
-    logger.error('the state after a run cannot be read', { run_id: lease.run_id, error });
+    const logged = loggedFailure(error);
+    logger.error('the state after a run cannot be read', { run_id: lease.run_id, error: logged });
     return undefined;
   }
 }

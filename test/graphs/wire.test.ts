@@ -1,7 +1,7 @@
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { Command, Send } from '@langchain/langgraph';
 import { describe, expect, test } from 'vitest';
-import { runError, toWire } from '../../src/graphs/wire.ts';
+import { toWire } from '../../src/graphs/wire.ts';
 
 /** As clients get it. */
 function wire(value: unknown): unknown {
@@ -86,16 +86,8 @@ describe('other values', () => {
   });
 });
 
-describe('errors', () => {
+test('an error that a graph keeps is told by class and text, which are its own to tell', () => {
   class QuotaError extends Error {}
-
-  test.each([
-    [new QuotaError('used up'), { error: 'QuotaError', message: 'used up' }],
-    [Object.assign(new Error('x'), { name: 'NamedError' }), { error: 'NamedError', message: 'x' }],
-    [new TypeError('not a function'), { error: 'TypeError', message: 'not a function' }],
-    ['thrown text', { error: 'Error', message: 'thrown text' }],
-    [undefined, { error: 'Error', message: 'undefined' }],
-  ])('%# are told by class and text', (thrown, told) => {
-    expect(runError(thrown)).toEqual(told);
-  });
+  const message = 'used up in /srv/app/agents/quota.ts';
+  expect(wire({ last: new QuotaError(message) })).toEqual({ last: { error: 'QuotaError', message } });
 });

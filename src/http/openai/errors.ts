@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
+import { asError, failureText } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 
 /** The graph failed. The client must not try again by itself: that would run the graph once more. */
@@ -26,14 +27,16 @@ function typeOf(status: number): string {
 
 /** Failures of the routes of `server`, authentication included, in that form. */
 export function useOpenAiErrors(server: FastifyInstance, logger: Logger): void {
-  server.setErrorHandler((error: FastifyError, request, reply) => {
+  server.setErrorHandler((thrown: unknown, request, reply) => {
+    const error = asError(thrown) as FastifyError;
     if (error instanceof ServerError) {
       // What is well-formed and yet impossible is a 400 there.
       const status = error.status === 422 ? 400 : error.status;
       return reply.headers(error.headers).code(status).send(openAiError(status, error.message));
     }
     const status = error.statusCode ?? 500;
-    if (status >= 400 && status < 500) return reply.code(status).send(openAiError(status, error.message));
+    if (status >= 400 && status < 500)
+      return reply.code(status).send(openAiError(status, failureText(error.message)));
     logger.error('request failed', { request_id: request.id, path: request.routeOptions.url, error });
     return reply.code(500).send(openAiError(500, 'Internal Server Error'));
   });

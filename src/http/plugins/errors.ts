@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
+import { asError, failureText } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { trimEnd } from '../../core/trim-end.ts';
 import type { ErrorResponse } from '../../schemas/errors.ts';
@@ -16,7 +17,8 @@ export function useErrors(
   server: FastifyInstance,
   { logger, body_limit, routes }: { logger: Logger; body_limit: number; routes: RouteTable },
 ): void {
-  server.setErrorHandler((error: FastifyError, request, reply) => {
+  server.setErrorHandler((thrown: unknown, request, reply) => {
+    const error = asError(thrown) as FastifyError;
     if (error instanceof ServerError) return fail(reply.headers(error.headers), error.status, error.message);
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
       return fail(reply, 413, `Request body too large (limit: ${body_limit} bytes)`);
@@ -29,7 +31,7 @@ export function useErrors(
       return reply.hijack();
     }
     const status = error.statusCode ?? 500;
-    if (status >= 400 && status < 500) return fail(reply, status, error.message);
+    if (status >= 400 && status < 500) return fail(reply, status, failureText(error.message));
     logger.error('request failed', { request_id: request.id, path: request.routeOptions.url, error });
     return fail(reply, 500, 'Internal Server Error');
   });

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonLine, readableLine } from '../../src/cli/output.ts';
+import { StreamMode } from '../../src/schemas/stream-mode.ts';
+import { rpcTo } from '../support/a2a.ts';
+import { openApp } from '../support/app.ts';
+import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { FOLDER, LEFT, PASSWORD } from '../support/leaky-error.ts';
+import { askModern } from '../support/mcp-messages.ts';
+import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+
+let server: Awaited<ReturnType<typeof openApp>>;
+let http: HttpClient;
+let hook: Receiver;
+beforeAll(async () => {
+  hook = await receiver();
+  const folder = resolve(import.meta.dirname, '../fixtures/throws');
+  const graphs = ['leaks', 'refuses', 'unmade'];
+  const doors = { openai: { enabled: true } };
+  server = await openApp({ graphs, folder, environment: TO_RECEIVER, http: doors });
+  http = httpClient((await server.app.listen()).url);
+});
+afterAll(async () => {
+  http[Symbol.dispose]();
+  await server[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
+
+const INPUT = { messages: [{ role: 'user', content: 'hello' }] };
+const RUN = { assistant_id: 'leaks', input: INPUT };
+
+/** `said` tells of the failure, and neither the password nor the place. */
+function expectClean(said: unknown): void {
+  const text = typeof said === 'string' ? said : JSON.stringify(said);
+  expect(text).toContain(LEFT);
+  expectNoSecret(text);
+}
+
+function expectNoSecret(text: string): void {
+  expect(text).not.toContain(PASSWORD);
+  expect(text).not.toContain(FOLDER);
+}
+
+describe('what a node threw is told without secrets', () => {
+  test('by a run, its thread, their states and what explains them', async () => {
+    const thread_id = await server.thread();
+    const at = `/threads/${thread_id}`;
+    expectClean((await server.post(`${at}/runs/wait`, RUN)).body);
+    const [run] = (await server.get(`${at}/runs`)).body;
+    expectClean((await server.get(`${at}/runs/${run.run_id}/join`)).body);
+    expectClean((await server.get(`${at}/runs/${run.run_id}/explain`)).body);
+    expectClean((await server.get(at)).body);
+    expectClean((await server.post('/threads/search', { ids: [thread_id] })).body);
+    expectClean((await server.get(`${at}/state`)).body);
+    expectClean((await server.get(`${at}/state?subgraphs=true`)).body);
+    expectClean((await server.get(`${at}/history`)).body);
+    expectClean((await server.post(`${at}/history`, { limit: 10 })).body);
+    const { tasks } = (await server.get(`${at}/state?subgraphs=true`)).body;
+    expect(tasks[0].error).toBe(`LeakyError: ${LEFT}`);
+    expectNoSecret(JSON.stringify((await server.get(`${at}/runs/${run.run_id}`)).body));
+  });
+
+  test.each(StreamMode.options)('by stream mode %s, also of the run after it', async (mode) => {
+    const at = `/threads/${await server.thread()}`;
+    const body = { ...RUN, stream_mode: mode, stream_subgraphs: true, stream_resumable: true };
+    const first = await server.post(`${at}/runs/stream`, body);
+    expectClean(first.text);
+    // Its first checkpoint holds the failure of the run before.
+    expectClean((await server.post(`${at}/runs/stream`, { ...body, input: null })).text);
+    const location = String(first.headers['content-location']);
+    expectClean((await server.get(`${location}/stream`, { 'last-event-id': '-1' })).text);
+  });
+
+  test('in the result of each task that failed, and in what its tool says', async () => {
+    const body = { ...RUN, stream_mode: ['tasks', 'debug', 'tools', 'events'], stream_subgraphs: true };
+    const { text } = await server.post('/runs/stream', body);
+    for (const event of ['tasks', 'tasks|inner', 'debug', 'debug|inner', 'tools|inner']) {
+      const name = `^event: ${escaped(event)}${event.includes('|') ? '[^\\n]*' : ''}`;
+      const told = new RegExp(`${name}\r\ndata: .*"error":.*${escaped(LEFT)}`, 'gm');
+      expect([event, text.match(told)?.length]).toEqual([event, 1]);
+    }
+    expect(text).toContain(`"event":"on_tool_error"`);
+    // A stack is nobody's business either.
+    expect(text).not.toContain('leaks.ts');
+  });
+
+  test('in the checkpoint that the next run of the thread begins with', async () => {
+    const at = `/threads/${await server.thread()}/runs`;
+    await server.post(`${at}/wait`, RUN);
+    const stream_mode = ['checkpoints', 'debug'];
+    const { text } = await server.post(`${at}/stream`, { assistant_id: 'leaks', input: null, stream_mode });
+    expect(text.split(`"error":{"message":"${LEFT}","name":"LeakyError"}`)).toHaveLength(3);
+    expectClean(text);
+  });
+
+  test('by event streaming', async () => {
+    const thread_id = randomUUID();
+    const channels = ['values', 'updates', 'tools', 'lifecycle', 'tasks', 'checkpoints', 'messages'];
+    const path = `/threads/${thread_id}/stream/events`;
+    const { events } = await http.stream('POST', path, { body: { channels } });
+    const command = (method: string, params: object) =>
+      server.post(`/threads/${thread_id}/commands`, { id: 1, method, params });
+    await command('run.start', { assistant_id: 'leaks', input: INPUT });
+    let told = '';
+    for await (const { event, data } of events) {
+      told += `${event} ${data}\n`;
+      if (event === 'lifecycle' && data.includes('"failed"') && data.includes('"namespace":[]')) break;
+    }
+    expectClean(told);
+    expect(told).toContain(`"event":"tool-error","tool_call_id":"","message":"${LEFT}"`);
+    expectNoSecret((await command('state.get', {})).text);
+    expectNoSecret((await command('agent.getTree', {})).text);
+  });
+
+  test('by a webhook', async () => {
+    const before = hook.received.length;
+    await server.post('/runs/wait', { ...RUN, webhook: `${hook.url}/told` });
+    await hook.came(before + 1);
+    expectClean(hook.received.at(-1)?.text);
+  });
+
+  /** The first of them reads the schemas of the graph, which takes long on a busy machine. */
+  test('by A2A, MCP and chat completions', { timeout: 60_000 }, async () => {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+    const rpc = rpcTo(server, 'leaks');
+    const { result } = await rpc('SendMessage', { message });
+    expectClean(result);
+    expectClean((await rpc('GetTask', { id: result.task.id })).result);
+    expectClean(await askModern(server, 'tools/call', { name: 'leaks', arguments: { messages: 'hello' } }));
+    const asked = { model: 'leaks', ...INPUT };
+    expectClean((await server.post('/v1/chat/completions', asked)).body);
+    expectClean((await server.post('/v1/chat/completions', { ...asked, stream: true })).text);
+  });
+});
+
+test('what a reducer or a factory threw is told without secrets', async () => {
+  const at = `/threads/${await server.thread()}`;
+  await server.post(`${at}/runs/wait`, { assistant_id: 'refuses', input: { kept: 'x' } });
+  const refused = await server.post(`${at}/state`, { values: { kept: 1 } });
+  expect(refused.status).toBe(400);
+  expectClean(refused.body);
+  expectClean((await server.post('/runs/wait', { assistant_id: 'unmade', input: {} })).body);
+  const unmade = await server.get('/assistants/unmade/schemas');
+  expect(unmade.status).toBe(422);
+  expectNoSecret(JSON.stringify(unmade.body));
+});
+
+test('what a graph keeps in its state is not a failure, and stays as it is', async () => {
+  const at = `/threads/${await server.thread()}`;
+  const kept = `postgres://joe:${PASSWORD}@db.internal/x in ${FOLDER}/places.ts`;
+  const { body } = await server.post(`${at}/runs/wait`, { assistant_id: 'refuses', input: { kept } });
+  expect(body).toEqual({ kept });
+  expect((await server.get(`${at}/state`)).body.values).toEqual({ kept });
+});
+
+test('no line of the log has the secret, and each failure says where it was thrown', () => {
+  const failed = server.log.filter(({ message }) => message === 'run failed');
+  expect(failed.length).toBeGreaterThan(10);
+  for (const line of server.log) {
+    for (const written of [jsonLine(line, 0), readableLine(line, 0, false)]) expectNoSecret(written);
+  }
+  expect(jsonLine(failed[0] as (typeof failed)[0], 0)).toMatch(/LeakyError: nothing at .*leaks\.ts:\d+/);
+});
+
+function escaped(text: string): string {
+  return text.replace(/[/.*?|]/g, '\\$&');
+}
