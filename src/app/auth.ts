@@ -26,12 +26,12 @@ export interface Access {
 /** Throws in one line what is wrong with the user's own handlers. */
 export async function openAccess(
   config: Config,
-  { apiKeys: stored, secrets }: Pick<Storage, 'apiKeys' | 'secrets'>,
+  { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
   { clock, ids }: { clock: Clock; ids: Ids },
 ): Promise<Access> {
   const { auth, server } = config;
   const keys = keyRing({ api_keys: server.api_keys, stored, clock });
-  const tokens = browserTokens({ secrets, keys, clock, ids });
+  const tokens = browserTokens({ secrets, keys, ranOn: runs.ranOn, clock, ids });
   const custom = await openOwnHandlers(config, clock);
   const jwt = await issuedTokens(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;

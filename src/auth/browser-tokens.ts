@@ -1,17 +1,19 @@
 import type { JWTPayload } from 'jose';
 import type { Clock } from '../core/clock.ts';
-import { Forbidden, Unauthorized } from '../core/errors.ts';
+import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lazy.ts';
 import type { ServerSecretRepository } from '../storage/server-secrets.ts';
-import type { Identity, Rule } from './actor.ts';
+import type { Identity } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import { ownerRule } from './owner-rule.ts';
 import type { Scope } from './scopes.ts';
+import { onlyAssistant, onlyThread, type RanOn, withoutOwner } from './token-rules.ts';
 
 export interface BrowserTokenDeps {
   readonly secrets: ServerSecretRepository;
   readonly keys: Pick<KeyRing, 'isGood'>;
+  readonly ranOn: RanOn;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -39,7 +41,7 @@ const KEY_ID = 'agent-server';
 export type BrowserTokens = ReturnType<typeof browserTokens>;
 
 /** Short-lived credentials that may be given to a web page: signed, and good for as long as the key that made them. */
-export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
+export function browserTokens({ secrets, keys, ranOn, clock, ids }: BrowserTokenDeps) {
   /** The same for all processes of a database. */
   const signingSecret = lazy(async () => {
     return new TextEncoder().encode(await secrets.obtain('browser tokens', ids.secret()));
@@ -67,7 +69,7 @@ export function browserTokens({ secrets, keys, clock, ids }: BrowserTokenDeps) {
         },
       );
       const claims = verified.payload;
-      if (await keys.isGood(claims.key)) return identityOf(claims);
+      if (await keys.isGood(claims.key)) return identityOf(claims, ranOn);
       throw new Unauthorized('The key that made this token is no longer good');
     },
   };
@@ -83,41 +85,16 @@ async function isOurs(credential: string): Promise<boolean> {
   }
 }
 
-function identityOf({ sub, assistant_id, thread_id, scope }: Claims): Identity {
+function identityOf({ sub, assistant_id, thread_id, scope }: Claims, ranOn: RanOn): Identity {
   const rules = [
-    sub === undefined ? undefined : ownerRule(sub),
+    sub === undefined ? withoutOwner() : ownerRule(sub),
     assistant_id === undefined ? undefined : onlyAssistant(assistant_id),
-    thread_id === undefined ? undefined : onlyThread(thread_id),
+    thread_id === undefined ? undefined : onlyThread(thread_id, assistant_id !== undefined, ranOn),
   ].filter((rule) => rule !== undefined);
   return {
     user: sub === undefined ? null : { identity: sub, permissions: [] },
     scope,
     rules,
     principal: sub ?? `token ${assistant_id} ${thread_id}`,
-  };
-}
-
-/** One assistant, and the threads that it runs on: those that are made with the token, or that it ran on last. */
-function onlyAssistant(assistant_id: string): Rule {
-  return (event, value) => {
-    if (event === 'assistants:read' || event === 'assistants:search') return { ids: [assistant_id] };
-    if (!event.startsWith('threads:')) throw new Forbidden('This token is for one assistant only.');
-    if (event === 'threads:create_run' && value['assistant_id'] !== assistant_id) {
-      throw new Forbidden(`This token is for assistant ${assistant_id} only.`);
-    }
-    if (event === 'threads:create') value['metadata'] = { ...(value['metadata'] as object), assistant_id };
-    return { metadata: { contains: { assistant_id } } };
-  };
-}
-
-function onlyThread(thread_id: string): Rule {
-  return (event, value) => {
-    if (event === 'assistants:read') return undefined;
-    if (!event.startsWith('threads:')) throw new Forbidden('This token is for one thread only.');
-    const isMade = event === 'threads:create' || event === 'threads:create_run';
-    if (isMade && value['thread_id'] !== thread_id) {
-      throw new Forbidden(`This token is for thread ${thread_id} only.`);
-    }
-    return { ids: [thread_id] };
   };
 }

@@ -3,7 +3,7 @@ import type { MetadataFilter } from '../storage/metadata-filter.ts';
 import type { Rule } from './actor.ts';
 
 /** What the server writes into the metadata of its own assistants (CONTRACT §2.1). */
-const SYSTEM = { created_by: 'system' };
+export const SYSTEM = { created_by: 'system' };
 
 /**
  * Whoever makes something owns it, by `metadata.owner`, and sees nothing of others; the graphs' own assistants may be

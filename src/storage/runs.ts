@@ -66,6 +66,13 @@ export function runRepository(db: Db) {
       return row !== undefined;
     },
 
+    /** True when a run of the assistant has been on the thread, in any state. */
+    async ranOn(thread_id: string, assistant_id: string): Promise<boolean> {
+      const row = await db.get(sql`
+        select 1 from runs where thread_id = ${thread_id} and assistant_id = ${assistant_id} limit 1`);
+      return row !== undefined;
+    },
+
     /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
     ofAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
       return db.all(
