@@ -12,8 +12,8 @@ type Attack = (typeof ATTACKS)[number];
 /** Longer than a test: a run ends only because somebody ends it. */
 const LONG_MS = 600_000;
 const WITHIN_MS = 30_000;
-/** To each server: more at once only wait for a connection to the database, and are refused in the end. */
-const CONNECTIONS = 25;
+/** To each server: fewer than it has to PostgreSQL, for whoever waits too long for one of those is refused. */
+const CONNECTIONS = 8;
 
 /** Threads which each execute a run and have another one parked behind it. */
 export class BusyThreads implements Disposable {

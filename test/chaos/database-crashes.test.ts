@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Db } from '../../src/storage/db.ts';
 import { openPostgres } from '../../src/storage/engines/postgres.ts';
 import { raw } from '../../src/storage/sql.ts';
-import { httpClient } from '../support/http-client.ts';
+import type { HttpClient } from '../support/http-client.ts';
 import { POSTGRES_BINARIES, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';
+import { anyOf } from './clients.ts';
 import { InsistentClients } from './insistent-clients.ts';
 import { startChaosServer } from './server.ts';
 import { IS_FULL, sized } from './size.ts';
@@ -37,7 +38,7 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
     async () => {
       await using postgres = await startPostgres(SETTINGS);
       await using server = await startChaosServer(environment(postgres));
-      await surviveCrashes(postgres, server.process.url);
+      await surviveCrashes(postgres, server.http, server.process.url);
     },
   );
 
@@ -49,7 +50,11 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
       await using one = await startChaosServer(environment(postgres));
       await using two = await startChaosServer(environment(postgres));
       await using both = await spread(one.process.url, two.process.url);
-      await surviveCrashes(postgres, both.url);
+      await surviveCrashes(
+        postgres,
+        anyOf(() => [one.http, two.http]),
+        both.url,
+      );
     },
   );
 });
@@ -62,8 +67,7 @@ const RUNS = 400;
 const CRASHES = 7;
 const THREADS = 60;
 
-async function surviveCrashes(postgres: PostgresServer, url: string): Promise<void> {
-  using http = httpClient(url);
+async function surviveCrashes(postgres: PostgresServer, http: HttpClient, url: string): Promise<void> {
   await using db = openPostgres(postgres.url);
   const clients = await InsistentClients.on(url, http, THREADS);
   const body = { ...TEN_STEPS, config: { configurable: { step_ms: 100 } } };

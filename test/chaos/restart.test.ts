@@ -9,6 +9,8 @@ import { type ChaosServer, startChaosServer } from './server.ts';
 import { IS_FULL, sized } from './size.ts';
 
 const THREADS = sized(50, 150);
+/** PostgreSQL takes longer for each of them. */
+const THREADS_OF_TWO = sized(50, 100);
 const ROUNDS = sized(1, 4);
 const env = { N_JOBS_PER_WORKER: String(THREADS), BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' };
 const TIMEOUT_MS = sized(120_000, 600_000);
@@ -53,7 +55,7 @@ test.runIf(TEST_POSTGRES_URI)(
   async () => {
     await using pair = await startPair(env);
     const { one, two, db } = pair;
-    using threads = await BusyThreads.create(THREADS, one, two);
+    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
     for (let round = 0; round < ROUNDS; round++) {
       const dying = round % 2 === 0 ? one : two;
       await threads.park();
@@ -77,7 +79,7 @@ test.runIf(TEST_POSTGRES_URI)(
   async () => {
     await using pair = await startPair(env);
     const { one, two } = pair;
-    using threads = await BusyThreads.create(THREADS, one, two);
+    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
     for (let round = 0; round < ROUNDS; round++) {
       const stopping = round % 2 === 0 ? one : two;
       await threads.park();
@@ -94,7 +96,7 @@ test.runIf(TEST_POSTGRES_URI && IS_FULL)(
   async () => {
     await using pair = await startPair(env);
     const { one, two, db } = pair;
-    using threads = await BusyThreads.create(THREADS, one, two);
+    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
     for (let round = 0; round < ROUNDS; round++) {
       const [still, awake] = round % 2 === 0 ? [one, two] : [two, one];
       await threads.park();
