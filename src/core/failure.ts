@@ -52,8 +52,9 @@ export function partsOf(thrown: unknown): Failure {
  * can be asked for its class, which some values answer by throwing.
  */
 export function asError(thrown: unknown): Error {
-  const isReadable = types.isNativeError(thrown) && safely(() => thrown instanceof Error) !== undefined;
-  if (isReadable) return thrown;
+  // Not every error is made by the engine: Fastify's are functions that inherit from `Error`.
+  const inherits = types.isProxy(thrown) ? undefined : safely(() => thrown instanceof Error);
+  if (inherits !== undefined && (inherits || types.isNativeError(thrown))) return thrown as Error;
   const { error, message } = partsOf(thrown);
   const stack = isErrorLike(thrown) ? safely(() => thrown.stack as unknown) : undefined;
   const own = typeof stack === 'string' ? stack : `${error}: ${message}`;
