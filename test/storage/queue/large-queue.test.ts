@@ -26,12 +26,13 @@ async function fill(db: Db, state: 'ready' | 'parked' | 'scheduled', count: numb
 }
 
 describeEachDatabase('a queue in which very many runs wait', (open) => {
-  test('is measured as a small one is, with a median from a sample', async () => {
+  test('is measured by a sample, for what a small one costs', async () => {
     await using db = await open();
-    await fill(db, 'ready', 20_000, 1000);
-    await fill(db, 'parked', 10_000, 1000);
+    await fill(db, 'ready', 60_000, 1000);
+    await fill(db, 'parked', 30_000, 1000);
     const figures = await queueFigures(db);
-    expect(figures).toMatchObject({ n_pending: 30_000, n_running: 0 });
+    expect(figures.n_running).toBe(0);
+    expect(figures.n_pending / 90_000).toBeCloseTo(1, db.dialect === 'sqlite' ? 10 : 1);
     expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
     expect(figures.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
     expect(figures.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
