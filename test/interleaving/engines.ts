@@ -74,9 +74,14 @@ function urlOf(uri: string, schema: string, name: string): string {
   const url = new URL(uri);
   url.searchParams.set('application_name', name);
   // Should there be a deadlock after all, it is found at once.
-  url.searchParams.set('options', `-c search_path=${schema} -c deadlock_timeout=20ms`);
+  url.searchParams.set('options', `-c search_path=${schema} -c deadlock_timeout=20ms ${HARD_PLANS}`);
   return url.href;
 }
+
+/** Nested loops alone, whose inner side is executed again for each row: what must be a limit is one here too. */
+const HARD_PLANS = ['hashjoin', 'mergejoin', 'hashagg', 'material']
+  .map((node) => `-c enable_${node}=off`)
+  .join(' ');
 
 /** Statistics as those of a server that was idle when they were made, and the same plans in each replay. */
 async function prepare(db: Db): Promise<void> {

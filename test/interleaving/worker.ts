@@ -77,7 +77,7 @@ export class TestWorker {
     this.queue = queue;
     this.threads = threads;
     this.runs = new RunWorker({
-      queue,
+      queue: { ...queue, claim: claimWithinLimit(queue) },
       bus: deps.bus,
       ids: { uuid4: () => names.next('f'), uuid7: () => names.next('f'), secret: () => '' },
       logger,
@@ -220,4 +220,13 @@ export async function newestCheckpoint(reader: Reader, thread_id: string): Promi
 function graphOf({ end }: Plan): GraphRuntime {
   const state = { values: { n: 2 }, next: end === 'waits' ? ['node'] : [], tasks: [] };
   return { state: async () => state } as unknown as GraphRuntime;
+}
+
+/** A worker has no place for more runs than it asks for. */
+function claimWithinLimit({ claim }: RunQueue): RunQueue['claim'] {
+  return async (asked) => {
+    const runs = await claim(asked);
+    if (runs.length > asked.limit) throw new Error(`asked for ${asked.limit} runs, claimed ${runs.length}`);
+    return runs;
+  };
 }
