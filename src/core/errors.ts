@@ -44,6 +44,11 @@ export class Conflict extends ServerError {
   readonly status = 409;
 }
 
+/** The body is larger than the server takes. */
+export class ContentTooLarge extends ServerError {
+  readonly status = 413;
+}
+
 /** A field is missing, has the wrong type, or names something that cannot be (CONTRACT §1). */
 export class InvalidInput extends ServerError {
   readonly status = 422;

@@ -18,5 +18,10 @@ export function yieldTurn(): Promise<void> | undefined {
       asked_at = undefined;
     });
   }
-  return now - asked_at < LONGEST_MS ? undefined : new Promise(setImmediate);
+  return now - asked_at < LONGEST_MS ? undefined : nextTurn();
+}
+
+/** Lets timers, sockets and other runs have their turn: between two steps of which each may take some ms. */
+export function nextTurn(): Promise<void> {
+  return new Promise(setImmediate);
 }

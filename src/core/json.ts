@@ -24,6 +24,29 @@ function replaceUnstorable(text: string): string {
   return text.replace(ESCAPE, (found) => (found === '\\\\' ? found : '\uFFFD'));
 }
 
+export interface JsonSize {
+  /** Characters of all texts and keys. */
+  readonly characters: number;
+  /** Values of all kinds, keys included. */
+  readonly values: number;
+}
+
+/** Whether a JSON value is no larger than that. Looks no further than it must. */
+export function isWithin(value: unknown, most: JsonSize): boolean {
+  const left = { ...most };
+  const waiting = [value];
+  while (waiting.length > 0 && left.values >= 0 && left.characters >= 0) {
+    const next = waiting.pop();
+    left.values--;
+    if (typeof next === 'string') left.characters -= next.length;
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Array.isArray(next) ? next : Object.entries(next).flat();
+    if (members.length > left.values) return false;
+    waiting.push(...members);
+  }
+  return left.values >= 0 && left.characters >= 0;
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

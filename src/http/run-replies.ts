@@ -23,6 +23,12 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
   const connections = trackConnections(server, logger);
   const sendEvents = eventSender(connections, logger);
   const sendLate = lateSender(connections, logger);
+  /** The run without what it was given: however many wait however long for its end, they hold nothing large. */
+  function handedOn({ request }: FastifyReply, { kwargs, ...run }: Run): Run {
+    server.bodies.release(request);
+    const { input: _input, command: _command, ...rest } = kwargs;
+    return { ...run, kwargs: rest };
+  }
   const leave = (run: Run, what: OnDisconnect) => (what === 'cancel' ? () => runs.abandon(run) : undefined);
 
   return {
@@ -36,7 +42,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     },
 
     /** Every event of a run that was just made. */
-    stream(reply: FastifyReply, { run, headers, on_disconnect, namespaces }: Following): Promise<void> {
+    stream(reply: FastifyReply, { headers, on_disconnect, namespaces, ...made }: Following): Promise<void> {
+      const run = handedOn(reply, made.run);
       const frames = (signal: AbortSignal) => runs.follow(run, signal, namespaces);
       return sendEvents(reply, { headers, resumable: isResumable(run), frames }, leave(run, on_disconnect));
     },
@@ -52,7 +59,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     },
 
     /** The result of a run that was just made. */
-    wait(reply: FastifyReply, run: Run, headers: Headers, on_disconnect: OnDisconnect) {
+    wait(reply: FastifyReply, made: Run, headers: Headers, on_disconnect: OnDisconnect) {
+      const run = handedOn(reply, made);
       return sendLate(reply, headers, (signal) => runs.result(run, signal), leave(run, on_disconnect));
     },
 

@@ -1,23 +1,57 @@
-import { InvalidInput } from '../core/errors.ts';
+import { ContentTooLarge, InvalidInput } from '../core/errors.ts';
+import { nextTurn } from '../core/event-loop.ts';
 import { isObject } from '../core/json.ts';
 
 /** Levels of nesting. Deeper JSON can be parsed, but neither stringified again nor stored by every engine. */
 const MAX_DEPTH = 500;
+/** From that many characters on, others get a turn between the steps: each takes some ms for a megabyte. */
+const LARGE = 512 * 1024;
 
 /**
  * What a client sent, safe to keep, through whichever door it came. Undefined for what is no JSON. Throws
- * `InvalidInput` for what is too deep, or aims at prototypes.
+ * `InvalidInput` for what is too deep, or aims at prototypes, and `ContentTooLarge` for more than `max_values` values,
+ * keys included: what a text costs to parse and to store depends on them far more than on its length.
  */
-export function safeJson(text: string): { readonly value: unknown } | undefined {
+export async function safeJson(
+  text: string,
+  max_values: number,
+): Promise<{ readonly value: unknown } | undefined> {
+  const betweenSteps = text.length < LARGE ? () => undefined : nextTurn;
+  // Two characters at least are a value and what sets it apart from the next one.
+  if (text.length > 2 * max_values) checkValues(text, max_values);
+  await betweenSteps();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  inspect(value, 0);
+  await betweenSteps();
   // Only an escape can bring what PostgreSQL refuses as text: NUL, and halves of surrogate pairs.
-  return { value: /\\u(0000|d[89a-f])/i.test(text) ? storable(value) : value };
+  const hasOdd = /\\u(0000|d[89a-f])/i.test(text);
+  await betweenSteps();
+  inspect(value, 0);
+  return { value: hasOdd ? storable(value) : value };
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON, LIST, OBJECT] = [...'"\\,:[{'].map((sign) => sign.charCodeAt(0));
+
+/** Counts what sets values apart, before any of them is made. */
+function checkValues(text: string, max_values: number): void {
+  let values = 1;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (isInString) {
+      if (sign === BACKSLASH) at++;
+      else if (sign === QUOTE) isInString = false;
+    } else if (sign === QUOTE) isInString = true;
+    else if (sign === COMMA || sign === COLON || sign === LIST || sign === OBJECT) values++;
+    if (values > max_values)
+      throw new ContentTooLarge(
+        `Request body has more than ${max_values} values, keys included. The setting is server.max_body_values.`,
+      );
+  }
 }
 
 function inspect(value: unknown, depth: number): void {
@@ -27,7 +61,8 @@ function inspect(value: unknown, depth: number): void {
     for (const item of value) inspect(item, depth + 1);
     return;
   }
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
     const isPrototype =
       key === '__proto__' || (key === 'constructor' && isObject(item) && Object.hasOwn(item, 'prototype'));
     if (isPrototype) throw new InvalidInput(`Request body has a key that is not allowed: ${key}`);

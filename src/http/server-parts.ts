@@ -28,6 +28,7 @@ import type { AuthOptions } from './plugins/auth.ts';
 import type { CorsOptions } from './plugins/cors.ts';
 import type { EngineFigures } from './plugins/metrics.ts';
 import type { RateLimits } from './plugins/rate-limit.ts';
+import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
 import type { ServerFacts } from './routes/system.ts';
 
@@ -52,13 +53,11 @@ export interface Services {
 }
 
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
-export interface HttpOptions extends ClientLimits {
+export interface HttpOptions extends ClientLimits, BodyLimits {
   /** Names by which a server that nobody needs a key for may be called; undefined: any. */
   readonly served_hosts?: readonly string[] | undefined;
   /** Proxies that are believed, as addresses and networks. */
   readonly trust_proxy: readonly string[];
-  /** Bytes. */
-  readonly body_limit: number;
   readonly rate_limit: RateLimits;
   /** Such as `/agents`; every route but `/ok` moves under it. */
   readonly mount_prefix?: string | undefined;

@@ -1,17 +1,31 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, QueryFlag, queryInt, SortOrder, Timestamp, Uuid } from './fields.ts';
+import {
+  FilterObject,
+  isSmall,
+  JsonObject,
+  Limit,
+  Offset,
+  QueryFlag,
+  queryInt,
+  SmallObject,
+  SortOrder,
+  Timestamp,
+  Uuid,
+} from './fields.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** LangGraph's run configuration as clients send it. */
-export const Config = z.looseObject({
-  tags: z.array(z.string()).optional().describe('Kept with everything that the run does.'),
-  recursion_limit: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'steps' })
-    .optional()
-    .describe(
-      'How many steps a run may take; at most `runs.max_recursion_limit` of the server, usually 10000.',
-    ),
-  configurable: JsonObject.optional().describe('What the graph lets one configure.'),
-});
+export const Config = z
+  .looseObject({
+    tags: z.array(z.string()).optional().describe('Kept with everything that the run does.'),
+    recursion_limit: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'steps' })
+      .optional()
+      .describe(
+        'How many steps a run may take; at most `runs.max_recursion_limit` of the server, usually 10000.',
+      ),
+    configurable: JsonObject.optional().describe('What the graph lets one configure.'),
+  })
+  .refine(...isSmall);
 export type Config = z.infer<typeof Config>;
 
 export const Assistant = z.object({
@@ -32,10 +46,10 @@ export const AssistantCreate = z.looseObject({
   graph_id: z.string().describe('The name of the graph.'),
   assistant_id: Uuid.optional().describe('An id of your own; a new one without it.'),
   config: Config.optional().describe('The configuration that runs of the assistant begin with.'),
-  context: JsonObject.optional().describe(
+  context: SmallObject.optional().describe(
     'The context that runs begin with. Not together with `configurable`.',
   ),
-  metadata: JsonObject.optional().describe('Anything to find the assistant by.'),
+  metadata: SmallObject.optional().describe('Anything to find the assistant by.'),
   if_exists: z
     .enum(['raise', 'do_nothing'])
     .default('raise')
@@ -49,15 +63,15 @@ export type AssistantCreate = z.infer<typeof AssistantCreate>;
 export const AssistantPatch = z.looseObject({
   graph_id: z.string().optional().describe('The name of another graph.'),
   config: Config.optional().describe('Replaces the configuration.'),
-  context: JsonObject.optional().describe('Replaces the context.'),
-  metadata: JsonObject.optional().describe('Merged into what is there, key by key.'),
+  context: SmallObject.optional().describe('Replaces the context.'),
+  metadata: SmallObject.optional().describe('Merged into what is there, key by key.'),
   name: z.string().optional().describe('Another name.'),
   description: z.string().optional().describe('Another description.'),
 });
 export type AssistantPatch = z.infer<typeof AssistantPatch>;
 
 export const AssistantFilter = z.looseObject({
-  metadata: JsonObject.optional().describe('Only assistants whose metadata contains this.'),
+  metadata: FilterObject.optional().describe('Only assistants whose metadata contains this.'),
   graph_id: z.string().optional().describe('Only assistants of this graph.'),
   name: z.string().optional().describe('Only assistants with this in their name, in capitals or not.'),
 });
@@ -78,7 +92,7 @@ export const AssistantSearch = AssistantFilter.extend({
 export type AssistantSearch = z.infer<typeof AssistantSearch>;
 
 export const AssistantVersionsSearch = z.looseObject({
-  metadata: JsonObject.optional().describe('Only versions whose metadata contains this.'),
+  metadata: FilterObject.optional().describe('Only versions whose metadata contains this.'),
   limit: Limit.default(10).describe('How many versions to return.'),
   offset: Offset.default(0).describe('How many versions to skip.'),
 });

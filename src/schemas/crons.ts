@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { momentOf } from '../core/clock.ts';
 import { Config } from './assistants.ts';
-import { JsonObject, Limit, Offset, QueryLimit, QueryOffset, SortOrder, Timestamp, Uuid } from './fields.ts';
+import {
+  FilterObject,
+  JsonObject,
+  Limit,
+  Offset,
+  QueryLimit,
+  QueryOffset,
+  SortOrder,
+  Timestamp,
+  Uuid,
+} from './fields.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
 /** When a schedule ends: with an offset, or without one in UTC, as Python writes a time that knows no zone. */
@@ -116,7 +126,7 @@ export const CronCount = z.looseObject({
     .optional()
     .describe('Only crons of this assistant: its id, or the name of a graph.'),
   thread_id: Uuid.optional().describe('Only crons of this thread.'),
-  metadata: JsonObject.optional().describe('Only crons whose metadata contains this.'),
+  metadata: FilterObject.optional().describe('Only crons whose metadata contains this.'),
 });
 export type CronCount = z.infer<typeof CronCount>;
 

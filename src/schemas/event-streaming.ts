@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit } from './fields.ts';
+import { JsonObject, Limit, SmallObject } from './fields.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
 /** CONTRACT §7. `custom:<name>` is one of them for each name. */
@@ -104,8 +104,8 @@ export const ProtocolError = z.looseObject({
 });
 export type ProtocolError = z.infer<typeof ProtocolError>;
 
-const config = JsonObject.nullish();
-const metadata = JsonObject.nullish();
+const config = SmallObject.nullish();
+const metadata = SmallObject.nullish();
 const namespace = Namespace.optional();
 
 /** What each method takes. Fields that are not listed are ignored. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWithin, type JsonSize } from '../core/json.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** Ids from clients: any UUID version, also 0, which `z.uuid()` refuses. Case does not make another id. */
@@ -6,6 +7,24 @@ export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase();
 export const Timestamp = z.iso.datetime({ offset: true });
 export const JsonObject = z.record(z.string(), z.unknown());
 export type JsonObject = z.infer<typeof JsonObject>;
+
+const SMALL: JsonSize = { characters: 512 * 1024, values: 10_000 };
+const ITEM: JsonSize = { characters: 1024 * 1024, values: 20_000 };
+const FILTER: JsonSize = { characters: 64 * 1024, values: 200 };
+const sizeError = ({ characters, values }: JsonSize) =>
+  `must not be larger than ${characters / 1024} kB of text and ${values} values, keys included`;
+
+/** For `refine`: what describes something is small, however much a graph may be given: it is searched and shown. */
+export const isSmall: [(value: unknown) => boolean, string] = [
+  (value) => isWithin(value, SMALL),
+  sizeError(SMALL),
+];
+/** An item of the long-term store, which is indexed by its words. */
+export const ItemObject = JsonObject.refine((value) => isWithin(value, ITEM), sizeError(ITEM));
+/** Metadata, configuration, context. */
+export const SmallObject = JsonObject.refine(...isSmall);
+/** What is looked for in each of many objects. */
+export const FilterObject = JsonObject.refine((value) => isWithin(value, FILTER), sizeError(FILTER));
 
 const LIMIT: Range = { min: 1, max: 1000 };
 const OFFSET: Range = { min: 0, max: MAX_INTEGER };

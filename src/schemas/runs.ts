@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
-import { JsonObject, QueryFlag, QueryOffset, queryInt, queryList, Timestamp, Uuid } from './fields.ts';
+import {
+  JsonObject,
+  QueryFlag,
+  QueryOffset,
+  queryInt,
+  queryList,
+  SmallObject,
+  Timestamp,
+  Uuid,
+} from './fields.ts';
 import { boundedNumber, CENTURY_S, MAX_INTEGER } from './numbers.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
@@ -30,9 +39,9 @@ const runFields = {
     .describe('Whether an answer to an interrupt that does not wait fails the run; ignored otherwise.'),
   checkpoint: CheckpointConfig.nullish().describe('Where to go on from, instead of the newest state.'),
   checkpoint_id: z.string().nullish().describe('The same by the id alone.'),
-  metadata: JsonObject.nullish().describe('Kept with the run and its checkpoints.'),
+  metadata: SmallObject.nullish().describe('Kept with the run and its checkpoints.'),
   config: Config.nullish().describe("Merged over the assistant's configuration."),
-  context: JsonObject.nullish().describe('What the nodes see as context. Not together with `configurable`.'),
+  context: SmallObject.nullish().describe('What the nodes see as context. Not together with `configurable`.'),
   webhook: z
     .string()
     .min(1)

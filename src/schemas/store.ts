@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, Offset, QueryFlag, Timestamp } from './fields.ts';
+import { FilterObject, ItemObject, JsonObject, Limit, Offset, QueryFlag, Timestamp } from './fields.ts';
 import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
@@ -26,7 +26,7 @@ export const StorePut = z.looseObject({
     'Labels from the outermost, such as a kind and a user. None is empty or has a dot.',
   ),
   key: z.string().describe('What the item is found by in its namespace.'),
-  value: JsonObject.describe('What is kept; it replaces what was there.'),
+  value: ItemObject.describe('What is kept; it replaces what was there.'),
   index: z
     .union([z.literal(false), z.array(z.string())])
     .nullish()
@@ -71,7 +71,7 @@ export const StoreSearch = z.looseObject({
   namespace_prefix: Labels.nullish().describe(
     'The first labels of the namespaces to search; all without it.',
   ),
-  filter: JsonObject.nullish().describe(
+  filter: FilterObject.nullish().describe(
     'By field of the value: what it equals, or `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`. All must hold.',
   ),
   limit: Limit.default(10).describe('How many items to return.'),

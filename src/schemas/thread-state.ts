@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Limit, QueryFlag, QueryLimit, queryList } from './fields.ts';
+import { FilterObject, JsonObject, Limit, QueryFlag, QueryLimit, queryList, SmallObject } from './fields.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
@@ -84,7 +84,7 @@ export const ThreadStateUpdate = z.looseObject({
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
 export const ThreadStatePatch = z.looseObject({
-  metadata: JsonObject.describe("Merged into the thread's metadata, key by key."),
+  metadata: SmallObject.describe("Merged into the thread's metadata, key by key."),
 });
 
 export const ThreadStateUpdated = z.object({
@@ -104,7 +104,7 @@ export const HistoryBefore = z.union([
 export const ThreadHistory = z.looseObject({
   limit: Limit.default(1).describe('How many states to return, newest first.'),
   before: HistoryBefore.nullish().describe('Only states before this checkpoint.'),
-  metadata: JsonObject.nullish().describe(
+  metadata: FilterObject.nullish().describe(
     'Only states whose checkpoint has this metadata, such as `{"step": 0}`.',
   ),
   checkpoint: CheckpointConfig.nullish().describe('The states of the subgraph with this namespace.'),

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { Command } from './command.ts';
-import { JsonObject, Limit, Offset, queryList, SortOrder, Timestamp, Uuid } from './fields.ts';
+import {
+  FilterObject,
+  JsonObject,
+  Limit,
+  Offset,
+  queryList,
+  SmallObject,
+  SortOrder,
+  Timestamp,
+  Uuid,
+} from './fields.ts';
 import { TtlMinutes } from './numbers.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
@@ -77,7 +87,7 @@ export type ThreadSuperstep = z.infer<typeof ThreadSuperstep>;
 
 export const ThreadCreate = z.looseObject({
   thread_id: Uuid.optional().describe('An id of your own; a new one without it.'),
-  metadata: JsonObject.optional().describe('Anything to find the thread by.'),
+  metadata: SmallObject.optional().describe('Anything to find the thread by.'),
   if_exists: z
     .enum(['raise', 'do_nothing'])
     .default('raise')
@@ -91,7 +101,7 @@ export const ThreadCreate = z.looseObject({
 export type ThreadCreate = z.infer<typeof ThreadCreate>;
 
 export const ThreadPatch = z.looseObject({
-  metadata: JsonObject.optional().describe('Merged into what is there, key by key.'),
+  metadata: SmallObject.optional().describe('Merged into what is there, key by key.'),
   ttl: ThreadTtl.optional().describe('When the thread may go, counted from now.'),
 });
 export type ThreadPatch = z.infer<typeof ThreadPatch>;
@@ -115,8 +125,8 @@ export const ThreadField = z.enum([
 ]);
 
 export const ThreadFilter = z.looseObject({
-  metadata: JsonObject.optional().describe('Only threads whose metadata contains this.'),
-  values: JsonObject.optional().describe('Only threads whose values contain this.'),
+  metadata: FilterObject.optional().describe('Only threads whose metadata contains this.'),
+  values: FilterObject.optional().describe('Only threads whose values contain this.'),
   status: ThreadStatus.optional().describe('Only threads of this status.'),
 });
 export type ThreadFilter = z.infer<typeof ThreadFilter>;

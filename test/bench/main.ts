@@ -4,6 +4,7 @@ import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { encryption } from './scenarios/encryption.ts';
 import { inProcess } from './scenarios/in-process.ts';
+import { largeBodies } from './scenarios/large-bodies.ts';
 import { longThread } from './scenarios/long-thread.ts';
 import { mcpCalls } from './scenarios/mcp-calls.ts';
 import { queueDepth } from './scenarios/queue-depth.ts';
@@ -26,6 +27,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'silent-readers': silentReaders,
   'sleeping-runs': sleepingRuns,
   'queue-depth': queueDepth,
+  'large-bodies': largeBodies,
   store,
   encryption,
   webhooks,

@@ -22,7 +22,9 @@ test('a file with graphs only gets every default', async () => {
     port: 8123,
     api_keys: [],
     allowed_hosts: [],
-    body_limit: 16_777_216,
+    body_limit: 4 * 1024 ** 2,
+    body_budget: 64 * 1024 ** 2,
+    max_body_values: 50_000,
   });
   expect(config.storage).toEqual({
     url: `sqlite:${join(config.root, '.agent-server/server.db')}`,

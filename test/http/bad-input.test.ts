@@ -27,7 +27,12 @@ const MALICE: [string, string, number, RegExp][] = [
   ['10,000 levels', nested(10_000), 422, /^Request body is nested deeper than 500 levels$/],
   ['a prototype', '{"__proto__":{"admin":true}}', 422, /not allowed: __proto__$/],
   ["a constructor's prototype", '{"constructor":{"prototype":{}}}', 422, /not allowed: constructor$/],
-  ['too much', `{"a":"${'x'.repeat(2_000_000)}"}`, 413, /^Request body too large \(limit: 1000000 bytes\)$/],
+  [
+    'too much',
+    `{"a":"${'x'.repeat(2_000_000)}"}`,
+    413,
+    /^Request body too large \(limit: 1000000 bytes\)\. The setting is server\.body_limit\.$/,
+  ],
 ];
 
 async function counts() {

@@ -14,7 +14,7 @@ const HOSTILE: [string, string, string][] = [
     'a key that is not allowed: constructor',
   ],
   ['10,000 levels', nested(10_000), 'nested deeper than 500 levels'],
-  ['100,000 lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'nested deeper than 500 levels'],
+  ['40,000 lists', `${'['.repeat(40_000)}${']'.repeat(40_000)}`, 'nested deeper than 500 levels'],
 ];
 
 let app: Awaited<ReturnType<typeof openApp>>;

@@ -136,7 +136,7 @@ test.each([
   await using http = await mirror(100_000);
   expect(await upload(await http.listen(), 20_000_000, headers)).toEqual([
     413,
-    { detail: 'Request body too large (limit: 100000 bytes)' },
+    { detail: 'Request body too large (limit: 100000 bytes). The setting is server.body_limit.' },
   ]);
   expect(http.seen).toEqual([]);
 });

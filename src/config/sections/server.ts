@@ -64,6 +64,16 @@ export const Server = group({
     .meta({ type: 'whole number or map', range: rate().meta()?.['range'] }),
   // A longer text is more than V8 can hold, 2^29 − 24 characters.
   body_limit: bytes('1kb', '500mb')
-    .default(16 * 1024 ** 2)
+    .default(4 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),
+  max_body_values: whole(1000, 100_000_000, 'values')
+    .default(50_000)
+    .describe(
+      'Values that the JSON of a request may have, keys included; more are answered with 413. Reading them holds up other requests by about half a microsecond each.',
+    ),
+  body_budget: bytes('1kb', '64gb')
+    .default(64 * 1024 ** 2)
+    .describe(
+      'Bytes of request bodies that are held in memory at a time, at least `body_limit`. What is over it is answered with 503; bodies up to 64 kB are always taken.',
+    ),
 });

@@ -20,7 +20,6 @@ import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { completeDetails } from './error-details.ts';
 import { type A2aCall, requestHandler } from './handler.ts';
@@ -52,12 +51,14 @@ export function restAnswers(parts: A2aParts): RestAnswers {
   return {
     send: (request, reply) =>
       answer(request, reply, async (handler, context) => {
-        const sent = await handler.sendMessage(messageIn(request), context);
+        const sent = await handler.sendMessage(await messageIn(request), context);
         return 'messageId' in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) };
       }),
 
     stream: (request, reply) =>
-      stream(request, reply, (handler, context) => handler.sendMessageStream(messageIn(request), context)),
+      stream(request, reply, async function* (handler, context) {
+        yield* handler.sendMessageStream(await messageIn(request), context);
+      }),
 
     list: (request, reply) =>
       answer(request, reply, async (handler, context) => {
@@ -103,7 +104,7 @@ export function pushAnswers(parts: A2aParts): PushAnswers {
   return {
     createSubscriber: (request, reply) =>
       answer(request, reply, async (handler, context) => {
-        const config = TaskPushNotificationConfig.fromJSON(readable(jsonIn(request), '1.0'));
+        const config = TaskPushNotificationConfig.fromJSON(readable(await jsonIn(request), '1.0'));
         const { taskId } = named(request);
         return TaskPushNotificationConfig.toJSON(
           await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
@@ -202,14 +203,14 @@ function checkRequest(request: A2aRequest): void {
   }
 }
 
-function jsonIn({ body }: A2aRequest): JsonObject {
-  const given = safeJson(String(body))?.value;
+async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {
+  const given = (await server.bodies.json(String(body)))?.value;
   if (isObject(given)) return given;
   throw new RequestMalformedError('The body must be a JSON object.');
 }
 
-function messageIn(request: A2aRequest): SendMessageRequest {
-  const params = readable(jsonIn(request), '1.0');
+async function messageIn(request: A2aRequest): Promise<SendMessageRequest> {
+  const params = readable(await jsonIn(request), '1.0');
   const problem = messageProblem(params);
   if (problem !== undefined) throw new RequestMalformedError(problem);
   return SendMessageRequest.fromJSON(params);

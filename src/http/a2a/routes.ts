@@ -32,7 +32,7 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body));
+    scope.addContentTypeParser('*', scope.bodies.text);
     for (const url of ['/a2a/:assistant_id', '/a2a/:assistant_id/']) {
       const schema = url.endsWith('/') ? {} : DOCUMENTED;
       scope.post(url, { config: { scope: 'run' }, schema }, async (request, reply) =>

@@ -10,7 +10,6 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { safeJson } from '../safe-json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { completeDetails, errorInfo } from './error-details.ts';
 import { requestHandler } from './handler.ts';
@@ -72,7 +71,7 @@ export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: Fas
   let id: unknown = null;
   try {
     checkType(request.headers['content-type']);
-    const rpc = envelopeOf(request.body);
+    const rpc = await envelopeOf(request);
     id = rpc.id;
     if (!isVersion(versionAsked(request))) throw badVersion(versionAsked(request));
     const version = versionOf(rpc);
@@ -156,8 +155,8 @@ function checkType(type: string | undefined): void {
   throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
 }
 
-function envelopeOf(body: unknown): RpcRequest {
-  const json = safeJson(String(body));
+async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {
+  const json = await server.bodies.json(String(body));
   if (!json) throw new RpcError(-32700, 'The request is not JSON.');
   const rpc = json.value;
   if (!isObject(rpc))

@@ -1,10 +1,10 @@
 import type { Actor } from '../../auth/actor.ts';
-import { InvalidInput, ServerError } from '../../core/errors.ts';
+import { ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
-import { safeJson } from '../safe-json.ts';
+import type { RequestBodies } from '../request-bodies.ts';
 import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
 /** What one client may have waiting for it; then it reads the log at its own pace. */
@@ -25,6 +25,12 @@ export interface Socket extends Pausable {
   on(event: 'message', listener: (data: Buffer) => void): void;
 }
 
+export interface ConversationParts {
+  readonly eventStreaming: EventStreamingService;
+  readonly logger: Logger;
+  readonly json: RequestBodies['json'];
+}
+
 /** Closes with an HTTP status as clients read it. */
 export function refuse(socket: Socket, status: number, reason = ''): void {
   socket.close(AS_STATUS + status, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
@@ -39,8 +45,7 @@ export function converse(
   socket: Socket,
   actor: Actor,
   thread_id: string,
-  eventStreaming: EventStreamingService,
-  logger: Logger,
+  { eventStreaming, logger, json }: ConversationParts,
 ): void {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
@@ -52,7 +57,7 @@ export function converse(
   async function carryOut(text: string, release: () => void): Promise<void> {
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
-    const command = commandIn(text);
+    const command = await commandIn(text, json);
     const answered = answerTo(connection, command)
       .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
       .catch(broke)
@@ -121,11 +126,11 @@ function sinkOf(socket: Socket): EventSink {
 
 type Command = { readonly value: unknown } | { readonly problem: string };
 
-function commandIn(text: string): Command {
+async function commandIn(text: string, json: RequestBodies['json']): Promise<Command> {
   try {
-    return safeJson(text) ?? { problem: 'Protocol commands must be valid JSON.' };
+    return (await json(text)) ?? { problem: 'Protocol commands must be valid JSON.' };
   } catch (error) {
-    if (error instanceof InvalidInput) return { problem: error.message };
+    if (error instanceof ServerError) return { problem: error.message };
     throw error;
   }
 }

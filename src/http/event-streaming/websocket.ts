@@ -62,7 +62,11 @@ export function webSocketRoutes(
       const path = ThreadPath.safeParse(params);
       if (!path.success) return refuse(socket, 422, path.error.issues[0]?.message);
       const log = logger.with({ request_id: id });
-      return converse(socket, actor, path.data.thread_id, eventStreaming, log);
+      return converse(socket, actor, path.data.thread_id, {
+        eventStreaming,
+        logger: log,
+        json: server.bodies.json,
+      });
     },
   });
 }

@@ -12,7 +12,6 @@ import type { Actor } from '../../auth/actor.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { ownAddress } from '../own-address.ts';
-import { safeJson } from '../safe-json.ts';
 import { type LegacyParts, legacyDoor } from './legacy.ts';
 import { mcpServer } from './server.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
@@ -55,7 +54,7 @@ export function openDoor(parts: McpDoorParts): McpDoor {
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const text = typeof incoming.body === 'string' ? incoming.body : '';
-      const json = messageIn(text);
+      const json = await messageIn(incoming, text);
       if (json && 'problem' in json) return reply.code(400).send(refusal(json.problem));
       // What is no JSON, the library says so in the protocol's way.
       const request = webRequest(incoming, json ? JSON.stringify(json.value) : text, gone.signal);
@@ -103,9 +102,12 @@ function protocolOf(message: unknown, header: unknown): NonNullable<Actor['proto
   };
 }
 
-function messageIn(text: string): ReturnType<typeof safeJson> | { readonly problem: string } {
+async function messageIn(
+  { server }: FastifyRequest,
+  text: string,
+): Promise<{ readonly value: unknown } | { readonly problem: string } | undefined> {
   try {
-    return safeJson(text);
+    return await server.bodies.json(text);
   } catch (error) {
     if (error instanceof InvalidInput) return { problem: error.message };
     throw error;

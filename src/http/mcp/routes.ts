@@ -19,7 +19,7 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, body));
+    scope.addContentTypeParser('*', scope.bodies.text);
     scope.addHook('preClose', async () => {
       isClosing = true;
       const opened = await door.made?.catch(() => undefined);

@@ -15,14 +15,11 @@ export const MAX_NAME_LENGTH = 1024;
 /** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
 export function useErrors(
   server: FastifyInstance,
-  { logger, body_limit, routes }: { logger: Logger; body_limit: number; routes: RouteTable },
+  { logger, routes }: { logger: Logger; routes: RouteTable },
 ): void {
   server.setErrorHandler((thrown: unknown, request, reply) => {
     const error = asError(thrown) as FastifyError;
     if (error instanceof ServerError) return fail(reply.headers(error.headers), error.status, error.message);
-    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-      return fail(reply, 413, `Request body too large (limit: ${body_limit} bytes)`);
-    }
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed) {
       logger.info('client left before its answer', {
         request_id: request.id,

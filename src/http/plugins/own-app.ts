@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { answerInside, passageOf } from '../inside.ts';
 import { ownAddress } from '../own-address.ts';
@@ -11,8 +11,6 @@ import type { Admit } from './auth.ts';
 export interface OwnAppOptions {
   readonly app: OwnApp;
   readonly mount_prefix: string;
-  /** Bytes. */
-  readonly body_limit: number;
   /** Asks for who sends a request to the app's routes too. */
   readonly enable_custom_route_auth: boolean;
   readonly admit: Admit;
@@ -52,7 +50,7 @@ async function fetched(
   fetch: Extract<OwnApp, { fetch: unknown }>['fetch'],
   request: FastifyRequest,
   reply: FastifyReply,
-  { mount_prefix, body_limit }: OwnAppOptions,
+  { mount_prefix }: OwnAppOptions,
 ): Promise<Response> {
   const { method, url, raw } = request;
   const gone = new AbortController();
@@ -63,7 +61,7 @@ async function fetched(
     method,
     headers: headerList(raw),
     signal: gone.signal,
-    ...(hasBody ? { body: await bodyOf(raw, body_limit) } : {}),
+    ...(hasBody ? { body: await server.bodies.read(request, raw) } : {}),
   });
   const isPassedOn = passageOf(raw) === undefined;
   return await fetch(asked, {
@@ -112,17 +110,6 @@ function headerList({ headers }: IncomingMessage): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each]),
   );
-}
-
-async function bodyOf(raw: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of raw as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > limit) throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** What a body parser of the app has read is there for us as well. */

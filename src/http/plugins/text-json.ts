@@ -1,6 +1,6 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../core/errors.ts';
-import { safeJson } from '../safe-json.ts';
 import { NO_JSON } from './contract.ts';
 
 /**
@@ -9,21 +9,14 @@ import { NO_JSON } from './contract.ts';
  */
 export function useTextJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser(
-    '*',
-    { parseAs: 'string' },
-    async ({ is404, headers }: FastifyRequest, text: string) => {
-      if (is404 || text === '') return undefined;
-      const encoding = headers['content-encoding'] ?? 'identity';
-      if (encoding !== 'identity')
-        throw new InvalidInput(`Request body is encoded (${encoding}): send it as it is`);
-      return parse(text);
-    },
-  );
-}
-
-function parse(text: string): unknown {
-  const json = safeJson(text);
-  if (!json) throw new InvalidInput(NO_JSON);
-  return json.value;
+  server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    const text = await server.bodies.text(request, payload);
+    if (request.is404 || text === '') return undefined;
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity')
+      throw new InvalidInput(`Request body is encoded (${encoding}): send it as it is`);
+    const json = await server.bodies.json(text);
+    if (!json) throw new InvalidInput(NO_JSON);
+    return json.value;
+  });
 }

@@ -42,7 +42,7 @@ export function runStreamRoutes(
       const run = await runs.create(actor, params.thread_id, body, 'stream', once);
       const { on_disconnect } = body;
       const headers = runHeaders(run, 'stream');
-      await replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
+      return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
 

@@ -117,7 +117,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
       const run = await statelessRuns.create(actor, body, 'stream', once);
       const { on_disconnect } = body;
       const headers = statelessRunHeaders(run, 'stream');
-      await replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
+      return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
 

@@ -19,10 +19,18 @@ export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
   };
 }
 
+function containsAll(value: readonly unknown[], wanted: readonly unknown[]): boolean {
+  // Once for all of them: each would look through all that is there.
+  const there = new Set(value);
+  return wanted.every((each) =>
+    typeof each === 'object' && each !== null
+      ? value.some((element) => contains(element, each))
+      : there.has(each),
+  );
+}
+
 function contains(value: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return Array.isArray(value) && wanted.every((each) => value.some((element) => contains(element, each)));
-  }
+  if (Array.isArray(wanted)) return Array.isArray(value) && containsAll(value, wanted);
   if (isObject(wanted)) {
     return (
       isObject(value) &&

@@ -6,7 +6,7 @@ const MOST_WORDS = 10_000;
 const MOST_TERMS = 32;
 const LONGEST_WORD = 64;
 /** Of a text: its words beyond are too many, or no words. */
-const MOST_CHARACTERS = MOST_WORDS * LONGEST_WORD;
+const MOST_CHARACTERS = 16 * MOST_WORDS;
 
 /** Scripts without spaces between words: each character is a word, and a phrase finds them in order. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;

@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { BadRequest, ContentTooLarge, Unavailable } from '../core/errors.ts';
+import { safeJson } from './safe-json.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly bodies: RequestBodies;
+  }
+  interface FastifyRequest {
+    /** Bytes of its body that count as in flight. */
+    body_bytes: number;
+  }
+}
+
+/** Keys of the configuration's `server` block. */
+export interface BodyLimits {
+  /** Bytes of one body. */
+  readonly body_limit: number;
+  /** Bytes of all bodies that the server holds at a time. */
+  readonly body_budget: number;
+  /** JSON values in one body, keys included. */
+  readonly max_body_values: number;
+}
+
+/** Reads what clients send, within limits that hold for all of them together. */
+export interface RequestBodies {
+  /**
+   * The whole body. Its bytes count as in flight until the answer has left or `release`. Throws `ContentTooLarge`,
+   * `Unavailable` when too much is in flight already, and `BadRequest` when the client breaks off.
+   */
+  read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>>;
+  /** The same as text. */
+  text(request: FastifyRequest, payload: Readable): Promise<string>;
+  /** See `safeJson`. */
+  json(text: string): ReturnType<typeof safeJson>;
+  /** For a request whose body was handed on while its answer may take long: it is forgotten. */
+  release(request: FastifyRequest): void;
+}
+
+/** Of each body that many bytes are always taken: who sends much cannot shut out the others. */
+const ALWAYS_TAKEN = 64 * 1024;
+
+export function useBodies(
+  server: FastifyInstance,
+  { body_limit, body_budget, max_body_values }: BodyLimits,
+): void {
+  const budget = Math.max(body_budget, body_limit);
+  const gone = new WeakSet<FastifyRequest>();
+  let in_flight = 0;
+
+  /** Refuses what would be too much with `more` bytes to come. */
+  function check(request: FastifyRequest, more: number): void {
+    const length = request.body_bytes + more;
+    if (length > body_limit)
+      throw new ContentTooLarge(
+        `Request body too large (limit: ${body_limit} bytes). The setting is server.body_limit.`,
+      );
+    if (length > ALWAYS_TAKEN && in_flight + more > budget)
+      throw new Unavailable('The server is reading as many large requests as it may: try again');
+  }
+
+  function release(request: FastifyRequest): void {
+    in_flight -= request.body_bytes;
+    request.body_bytes = 0;
+  }
+
+  async function read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>> {
+    const chunks: Buffer[] = [];
+    try {
+      check(request, Number(request.headers['content-length'] ?? 0));
+      for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+        if (gone.has(request)) throw new BadRequest(CUT_OFF);
+        check(request, chunk.length);
+        in_flight += chunk.length;
+        request.body_bytes += chunk.length;
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      // What is still to come is passed over, so that the client can read the answer.
+      payload.resume();
+      throw payload.errored ? new BadRequest(CUT_OFF) : error;
+    }
+    return Buffer.concat(chunks);
+  }
+
+  server.decorateRequest('body_bytes', 0);
+  server.decorate('bodies', {
+    read,
+    text: async (request, payload) => (await read(request, payload)).toString(),
+    json: (text) => safeJson(text, max_body_values),
+    release(request) {
+      release(request);
+      request.body = undefined;
+    },
+  });
+  // In flight until the answer has left, or nobody waits for it any more.
+  server.addHook('onRequest', async (request, reply) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    if (length === undefined && encoding === undefined) return;
+    reply.raw.once('close', () => {
+      gone.add(request);
+      release(request);
+    });
+  });
+}
+
+const CUT_OFF = 'The request ended before its body did';
