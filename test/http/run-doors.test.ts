@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { message, rpcTo } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
 import { type Answer, type Place, RUN_DOORS, type RunDoor } from '../support/run-doors.ts';
@@ -78,11 +78,13 @@ async function open(handlers: string, owner: Headers): Promise<Place> {
 
 let place: Place;
 let before: object;
+beforeEach(async () => {
+  before = await everything(place.server);
+});
 
 describe('who may do everything but make runs', () => {
   beforeAll(async () => {
     place = await open('./limits.ts:auth', as('maker'));
-    before = await everything(place.server);
   });
   afterAll(() => place.server[Symbol.asyncDispose]());
 
@@ -97,7 +99,6 @@ describe('on a thread of somebody else', () => {
   const BOB = as('bob-token');
   beforeAll(async () => {
     place = await open('./auth.ts:auth', ALICE);
-    before = await everything(place.server);
   });
   afterAll(() => place.server[Symbol.asyncDispose]());
 
