@@ -71,3 +71,12 @@ test('an update that is taken stays when the run stops at the next question', as
     expect(await run(thread_id, 'interrupting', { command: { resume: 'yes' } })).toBe(true);
   }
 });
+
+test('metadata that looks like an object of LangChain breaks no thread', async () => {
+  const thread_id = await server.thread();
+  const odd = { lc: 1, type: 'constructor', id: ['langchain', 'llms', 'OpenAI'], kwargs: {} };
+  expect(await run(thread_id, 'echo', { input: { x: 1 }, metadata: { odd } })).toBe(true);
+  await isReadable(thread_id);
+  expect((await server.get(`/threads/${thread_id}/state`)).body.metadata.odd).toEqual(odd);
+  expect(await run(thread_id, 'echo', { input: { x: 2 } })).toBe(true);
+});
