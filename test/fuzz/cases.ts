@@ -17,7 +17,7 @@ export interface CaseFigures {
 
 /** Of a request that is small; each MiB of its body has a part more for parsing, checking and storing it. */
 const HELD_MS = 1000;
-const HELD_MS_PER_MIB = 250;
+const HELD_MS_PER_MIB = 500;
 const PATIENCE_MS = 60_000;
 /** Of a request, in the report of a failure. */
 const SHOWN = 2000;
@@ -65,7 +65,7 @@ async function send({ url }: Target, { path, body }: OddRequest): Promise<{ stat
 }
 
 function checkHeld(held_ms: number, { body }: OddRequest): void {
-  const allowed_ms = HELD_MS + (body.length / 1024 ** 2) * HELD_MS_PER_MIB;
+  const allowed_ms = HELD_MS + (Buffer.byteLength(body) / 1024 ** 2) * HELD_MS_PER_MIB;
   if (held_ms > allowed_ms) throw new Error(`the event loop was held for ${Math.round(held_ms)} ms`);
 }
 
