@@ -49,7 +49,8 @@ export async function tupleOf(stored: StoredCheckpoint, reading: Reading): Promi
   const [channel_values, pendingWrites, metadata] = await Promise.all([
     channelValues(stored, channel_versions, reading),
     writesOf(stored, reading),
-    revive(reading.serde, 'json', Buffer.from(stored.metadata)),
+    // Clients write into it: what only looks like an object of LangChain stays what it is.
+    revive(reading.serde, 'json', Buffer.from(stored.metadata)).catch(() => JSON.parse(stored.metadata)),
   ]);
   return {
     config: configOf(thread_id, ns, checkpoint_id),

@@ -29,6 +29,7 @@ import { RecentCheckpoints } from './recent-checkpoints.ts';
 import { dumpText, OWN_SERDE, type Serde } from './serde.ts';
 import { UnstorableValueError } from './storable.ts';
 import { type Substitute, standIn, UnreadableNotes, UnreadableValueError } from './unreadable.ts';
+import { isUpdate, UntriedUpdates } from './untried-updates.ts';
 
 interface RunMemory {
   readonly checkpoints: CheckpointRepository;
@@ -104,6 +105,7 @@ export class Checkpointer {
   readonly #refused = new AbortController();
   /** The checkpoint at which something could not be stored; what belongs to later ones is not stored either. */
   #refusedAt: string | undefined;
+  readonly #untried = new UntriedUpdates();
 
   constructor(
     checkpoints: CheckpointRepository,
@@ -180,12 +182,14 @@ export class Checkpointer {
     const { thread_id, ns = '', checkpoint_id: parent_id = null } = addressOf(config);
     if (thread_id === undefined) throw new Error('A checkpoint needs a thread_id in "configurable".');
     const isOwn = thread_id === this.#writer.thread_id;
+    const applied = this.#untried.appliedBefore(checkpoint.id);
     await this.#unlessRefused(checkpoint.id, async () => {
       const bases = isOwn ? this.#recent.values(thread_id, ns) : new Map();
       // Values first and without waiting: nodes that already run may change them in place.
       const [{ rows, values }, text] = await Promise.all([
         changedValues(checkpoint.channel_values, newVersions, bases, this.serde),
         dumpText(this.serde, checkpointMetadata(config, metadata)),
+        applied,
       ]);
       const at = { thread_id, ns, checkpoint_id: checkpoint.id };
       const texts = { ...checkpointTexts(checkpoint), metadata: storable(text) };
@@ -203,12 +207,19 @@ export class Checkpointer {
       throw new Error('Writes need a thread_id and a checkpoint_id in "configurable".');
     }
     const at = { thread_id, ns, checkpoint_id };
-    await this.#unlessRefused(checkpoint_id, async () => {
-      const rows = await writeRows(writes, task_id, this.serde);
-      const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
-      await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
-      if (thread_id === this.#writer.thread_id) this.#recent.wroteWrites(at, rows);
-    });
+    const dumped = writeRows(writes, task_id, this.serde);
+    // Kept back, it may meet nobody.
+    dumped.catch(() => {});
+    const applied = this.#untried.applied();
+    const store = () =>
+      this.#unlessRefused(checkpoint_id, async () => {
+        const [rows] = await Promise.all([dumped, applied]);
+        const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
+        await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
+        if (thread_id === this.#writer.thread_id) this.#recent.wroteWrites(at, rows);
+      });
+    if (isUpdate(task_id, writes)) this.#untried.keep(checkpoint_id, store);
+    else await store();
   }
 
   async deleteThread(thread_id: string): Promise<void> {

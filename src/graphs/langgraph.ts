@@ -9,6 +9,7 @@ import type { GraphMemory, GraphReplay, GraphRuntime, GraphUpdate, SuperstepUpda
 import { type RunnableGraph, withMemory } from './runnable.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from './schemas.ts';
 import { projectSerde, useSerde } from './serde.ts';
+import { snapshotOf } from './snapshot.ts';
 import { threadState } from './thread-state.ts';
 import type { TypeSchemasByNamespace } from './type-schemas/extract.ts';
 import { userModule } from './user-module.ts';
@@ -50,7 +51,7 @@ export function langGraph(
 
     async state(config, memory, subgraphs) {
       const { reader, unreadable, checkpointer } = reading(memory);
-      const snapshot = await reader.getState(config, { subgraphs });
+      const snapshot = await snapshotOf(reader, checkpointer, config, subgraphs);
       const asked = config.configurable.checkpoint_id;
       return asked && snapshot.createdAt === undefined
         ? undefined

@@ -33,3 +33,11 @@ export function originRule(
     return isLocalName(host) || hosts.has(host) || STUDIO.test(origin);
   };
 }
+
+/** Such as no configuration names; told apart by their schemes, as expressions may be. */
+const STRANGERS = ['https', 'http'].map((scheme) => `${scheme}://a-page-of-nobody.invalid`);
+
+/** Whether pages of any origin may call, by `*` or by an expression such as `.*`. */
+export function letsAnyPage(mayCall: OriginRule | undefined): boolean {
+  return !mayCall || STRANGERS.some(mayCall);
+}

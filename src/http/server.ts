@@ -59,7 +59,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   await useSecurityHeaders(server);
   if (options.served_hosts) useHostCheck(server, options.served_hosts);
   const mayCall = originRule(options.cors, options.served_hosts);
-  await useCors(server, options.cors, mayCall);
+  await useCors(server, options.cors, mayCall, logger);
   // Before what may refuse a request: a refused WebSocket has an answer of its own.
   await useWebSockets(server, body_limit);
   if (mayCall) useOriginCheck(server, mayCall, logger);

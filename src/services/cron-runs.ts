@@ -21,7 +21,7 @@ export interface CronRunDeps extends RunAccessDeps {
 export async function cronSubmission(deps: CronRunDeps, cron: StoredCron): Promise<Submission> {
   const { cron_id, thread_id } = cron;
   const actor = deps.actFor(cron.run_as as User | null, deps.ids.uuid4());
-  const allowed = await allowRun(deps, actor, thread_id, runCreate(cron));
+  const allowed = await allowRun(deps, actor, thread_id, runOf(cron));
   const assistant = await deps.assistants.resolve(actor, cron.assistant_id).catch((error: unknown) => {
     throw error instanceof NotFound ? new NotFound(`Assistant '${cron.assistant_id}' not found`) : error;
   });
@@ -42,7 +42,8 @@ export function ownConfig(config: unknown): RunCreate['config'] {
   return { ...config, configurable };
 }
 
-function runCreate({ assistant_id, payload, metadata, on_run_completed }: StoredCron): RunCreate {
+/** What the cron asks for each time. */
+export function runOf({ assistant_id, payload, metadata, on_run_completed }: StoredCron): RunCreate {
   return {
     ...pick(payload, CRON_RUN_FIELDS),
     assistant_id,

@@ -5,8 +5,10 @@ import type { CronRun, CronRunsQuery } from '../schemas/crons.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { CronFireRepository } from '../storage/cron-fires.ts';
 import type { StoredCron } from '../storage/cron-row.ts';
-import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
+import { both } from '../storage/visibility.ts';
+import { type CronRunDeps, cronSubmission, runOf } from './cron-runs.ts';
 import type { Once } from './idempotency.ts';
+import { allowRun } from './run-access.ts';
 import { newRun, type SubmitDeps, submitted } from './run-submit.ts';
 
 export interface CronTriggerDeps extends CronRunDeps, SubmitDeps {
@@ -26,8 +28,12 @@ export function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
     /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
     async trigger(actor: Actor, cron_id: string, once?: Once): Promise<Run> {
       if (once?.run) return once.run;
-      const submission = await cronSubmission(deps, await find(actor, 'crons:update', cron_id));
-      const request = newRun(deps, { ...submission, once });
+      const cron = await find(actor, 'crons:update', cron_id);
+      // The run acts as whoever made the cron, who may do more than whoever triggers it.
+      const allowed = await allowRun(deps, actor, cron.thread_id, runOf(cron));
+      const submission = await cronSubmission(deps, cron);
+      const visibility = both(allowed.visibility, submission.visibility);
+      const request = newRun(deps, { ...submission, visibility, once });
       const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
       if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
       return submitted(deps, request, triggered);

@@ -14,9 +14,11 @@ import type {
 import type { StoredCron } from '../storage/cron-row.ts';
 import type { CronRepository } from '../storage/crons.ts';
 import { newCron, revisedCron } from './cron-changes.ts';
+import { runOf } from './cron-runs.ts';
 import { type CronTriggerDeps, cronTrigger, type FindCron } from './cron-trigger.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { checkRecursionLimit } from './recursion-limit.ts';
+import { allowRun } from './run-access.ts';
 import { checkWebhook } from './run-submit.ts';
 
 export interface CronDeps extends CronTriggerDeps {
@@ -48,14 +50,14 @@ export function cronService(deps: CronDeps) {
       checkRecursionLimit(deps, input.config);
       await checkWebhook(deps, input);
       const assistant_id = await assistantId(deps, actor, input.assistant_id);
-      if (thread_id !== null && input['if_not_exists'] !== 'create') {
-        await requireThread(deps, actor, thread_id);
-      }
+      if (thread_id !== null) await requireThread(deps, actor, thread_id, input['if_not_exists']);
       const cron_id = ids.uuid7();
       const value = { ...input, cron_id, assistant_id, thread_id, metadata: input.metadata ?? {} };
       await authorize(actor, 'crons:create', value);
       const { metadata } = value;
       const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
+      // Each run asks again. Who may make none learns it here, not from a cron that never does anything.
+      await allowRun(deps, actor, thread_id, runOf(cron));
       await crons.insert(cron);
       bus.scheduled();
       return shown(cron);
@@ -124,8 +126,15 @@ function withAssistant<Filter extends CronCount>({ assistants }: CronDeps, filte
   return { ...filter, assistant_id };
 }
 
-async function requireThread({ threads }: CronDeps, actor: Actor, thread_id: string): Promise<void> {
+/** With `create` the thread may be missing, but not somebody else's. */
+async function requireThread(
+  { threads }: CronDeps,
+  actor: Actor,
+  thread_id: string,
+  if_not_exists: unknown,
+): Promise<void> {
   const visibility = await authorize(actor, 'threads:read', { thread_id });
   if (await threads.get(thread_id, ['thread_id'], visibility)) return;
+  if (if_not_exists === 'create' && !(await threads.get(thread_id, ['thread_id']))) return;
   throw new NotFound(`Thread with ID '${thread_id}' not found. Please verify that the thread exists.`);
 }

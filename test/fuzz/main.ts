@@ -1,58 +1,19 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { startServer } from '../support/server.ts';
+import { fuzzDocument } from './document.ts';
+import { fuzzMessages } from './messages.ts';
 
 /**
- * `npm run fuzz [-- seconds]`: sends requests that are made from the served OpenAPI document, good and bad ones, and
- * fails on an answer of 5xx or with a status that is not documented. Needs `python3`, and the internet the first time.
+ * `npm run fuzz [-- seconds]`: sends requests that are made from the OpenAPI document, then odd messages.
+ * `npm run fuzz -- messages [seconds] [seed]`: messages alone; a failure names its seed, and 0 seconds send that only.
  */
-const TOOL = 'schemathesis==4.32.5';
-const LEAST_REQUESTS = 20_000;
-const VENV = resolve(import.meta.dirname, '../../node_modules/.cache/fuzz');
-const seconds = Number(process.argv[2] ?? 1200);
+const [first = '1200', ...more] = process.argv.slice(2);
+const isWell = first === 'messages' ? await messages(more) : await both(Number(first));
+process.exitCode = isWell ? 0 : 1;
 
-if (!existsSync(join(VENV, 'bin/schemathesis'))) {
-  await run('python3', ['-m', 'venv', VENV]);
-  await run(join(VENV, 'bin/pip'), ['install', '--quiet', TOOL]);
-}
-await using server = await startServer({ graphs: { echo: 'test/fixtures/graphs/echo.ts:graph' } });
-const folder = await mkdtemp(join(tmpdir(), 'fuzz-'));
-const report = join(folder, 'report.ndjson');
-const code = await run(join(VENV, 'bin/schemathesis'), [
-  'run',
-  `${server.url}/openapi.json`,
-  ...['--checks', 'not_a_server_error,status_code_conformance'],
-  ...['--phases', 'examples,coverage,fuzzing'],
-  ...['--max-time', String(seconds), '--max-examples', '1000', '--request-timeout', '30'],
-  ...['--continue-on-failure', '--warnings', 'off'],
-  ...['--report', 'ndjson', '--report-ndjson-path', report],
-]);
-const statuses = await statusesIn(report);
-await rm(folder, { recursive: true, force: true });
-const requests = [...statuses.values()].reduce((sum, count) => sum + count, 0);
-console.log(`\n${requests} requests, by status: ${[...statuses].map((pair) => pair.join(' × ')).join(', ')}`);
-if (requests < LEAST_REQUESTS) console.log(`fewer than ${LEAST_REQUESTS}: give it more seconds`);
-process.exitCode = code === 0 && requests >= LEAST_REQUESTS ? 0 : 1;
-
-async function run(file: string, args: readonly string[]): Promise<number> {
-  const [code] = await once(spawn('nice', ['-n', '10', file, ...args], { stdio: 'inherit' }), 'close');
-  return code as number;
+function messages([seconds = '300', seed]: readonly string[]): Promise<boolean> {
+  return fuzzMessages(Number(seconds), seed === undefined ? Date.now() % 1e9 : Number(seed));
 }
 
-/** Status → how many answers had it; `none` where none came. */
-async function statusesIn(file: string): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    const interactions = JSON.parse(line).ScenarioFinished?.recorder.interactions ?? {};
-    for (const { response } of Object.values<{ response?: { status_code: number } }>(interactions)) {
-      const status = String(response?.status_code ?? 'none');
-      found.set(status, (found.get(status) ?? 0) + 1);
-    }
-  }
-  return new Map([...found].sort());
+async function both(seconds: number): Promise<boolean> {
+  const document = await fuzzDocument(seconds);
+  return (await messages([String(seconds / 4)])) && document;
 }

@@ -80,3 +80,40 @@ test('credentials, methods and headers as they are configured', async () => {
   });
   expect(headers).not.toHaveProperty('access-control-expose-headers');
 });
+
+test.each([
+  ['all origins', { allow_origins: ['*'] }],
+  ['all origins, and some by name', { allow_origins: ['https://a.example', '*'] }],
+  ['an expression for all origins', { allow_origin_regex: '.*' }],
+  ['an expression for all origins of a scheme', { allow_origin_regex: 'http://.+' }],
+  ['no origins named', { allow_origins: undefined }],
+])('%s, and nobody sends cookies', async (_what, origins) => {
+  await using http = await bareServer(
+    cors({ allow_origins: undefined, ...origins, allow_credentials: true }),
+  );
+  for (const origin of ['https://a.example', 'https://evil.example', 'http://evil.example', 'null']) {
+    for (const request of [PREFLIGHT, { method: 'GET', url: '/ok' } as const]) {
+      const { headers } = await http.inject({ ...request, headers: { ...PREFLIGHT.headers, origin } });
+      expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    }
+  }
+  expect(http.log.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('http.cors.allow_credentials needs'),
+  );
+});
+
+test.each(['https://a.example|https://b.example', 'https://a\\.example'])(
+  'the expression %s is of the whole origin',
+  async (allow_origin_regex) => {
+    const options = cors({ allow_origins: undefined, allow_origin_regex, allow_credentials: true });
+    await using http = await bareServer(options);
+    const granted = async (origin: string) => {
+      const { headers } = await http.inject({ url: '/ok', headers: { origin } });
+      return [headers['access-control-allow-origin'], headers['access-control-allow-credentials']];
+    };
+    expect(await granted('https://a.example')).toEqual(['https://a.example', 'true']);
+    for (const origin of ['https://a.example.evil.example', 'https://evil.example?https://a.example']) {
+      expect((await granted(origin))[0]).toBeUndefined();
+    }
+  },
+);

@@ -23,6 +23,20 @@ test('the address works with and without a slash, and only by POST', async () =>
   }
 });
 
+test('the address of an assistant has that tool alone, by the id and by the name of its graph', async () => {
+  await using server = await openApp({ graphs: ['echo', 'counter'] });
+  const { assistant_id } = (await server.get('/assistants/echo')).body;
+  const call = async (url: string, name: string) => {
+    const params = { name, arguments: { x: 1 } };
+    const { body } = await server.post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    return body.result?.structuredContent ?? body.error.message;
+  };
+  for (const url of ['/mcp/echo', `/mcp/${assistant_id}`]) {
+    expect([url, await call(url, 'echo')]).toEqual([url, { x: 1, log: ['a:1', 'b'] }]);
+    expect([url, await call(url, 'counter')]).toEqual([url, 'Unknown tool: counter']);
+  }
+});
+
 test('a key that may only look calls nothing; one that may work needs to be no administrator', async () => {
   await using keys = await keyFile();
   await using server = await openApp({ graphs: ['zod-state'], environment: keys.environment });

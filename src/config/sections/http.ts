@@ -13,7 +13,9 @@ const Cors = group({
     .describe('Regular expression for more origins.'),
   allow_methods: list().default(['*']).describe('Methods a browser may use.'),
   allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
-  allow_credentials: flag().default(false).describe('Whether cookies may be sent; needs named origins.'),
+  allow_credentials: flag()
+    .default(false)
+    .describe('Whether cookies may be sent. Needs named origins: where any page may call, none are.'),
   expose_headers: list()
     .default([
       'content-location',

@@ -76,7 +76,10 @@ async function toolNamed(
   name: string,
 ): Promise<AssistantTool | undefined> {
   const tool = await mcp.find(actor, name);
-  return assistant_id === undefined || tool?.assistant.assistant_id === assistant_id ? tool : undefined;
+  if (!tool || assistant_id === undefined) return tool;
+  // The address may say the name of a graph.
+  const only = await mcp.find(actor, assistant_id);
+  return tool.assistant.assistant_id === only?.assistant.assistant_id ? tool : undefined;
 }
 
 async function listed(

@@ -1,6 +1,7 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
-import type { OriginRule } from '../origin-rule.ts';
+import type { Logger } from '../../core/logger.ts';
+import { letsAnyPage, type OriginRule } from '../origin-rule.ts';
 
 /** The keys of `http.cors` (CONTRACT §14). `*` in a list stands for all. */
 export interface CorsOptions {
@@ -24,6 +25,7 @@ export async function useCors(
   server: FastifyInstance,
   options: CorsOptions,
   mayCall: OriginRule | undefined,
+  logger: Logger,
 ): Promise<void> {
   server.addHook('onRequest', async ({ headers }, reply) => {
     const isAllowed = !mayCall || (headers.origin !== undefined && mayCall(headers.origin));
@@ -35,6 +37,13 @@ export async function useCors(
   // Where no origin is named, those that may call are told what all are told elsewhere.
   const isNamed = options.allow_origins !== undefined || options.allow_origin_regex !== undefined;
   const granted = isNamed ? true : '*';
+  // With the user's cookies a page that anybody made would act as the user.
+  const hasCredentials = options.allow_credentials && isNamed && !letsAnyPage(mayCall);
+  if (options.allow_credentials && !hasCredentials) {
+    logger.warn(
+      'http.cors.allow_credentials needs http.cors.allow_origins that name origins: pages send none',
+    );
+  }
   const exposed = [...options.expose_headers];
   await server.register(cors, {
     origin: mayCall
@@ -44,7 +53,7 @@ export async function useCors(
     // Without a list the plugin echoes what the browser asks for.
     ...(options.allow_headers.includes('*') ? {} : { allowedHeaders: [...options.allow_headers] }),
     ...(exposed.length > 0 ? { exposedHeaders: exposed } : {}),
-    credentials: options.allow_credentials,
+    credentials: hasCredentials,
     maxAge: options.max_age,
     optionsSuccessStatus: 200,
     // An OPTIONS request that is no preflight gets the same answer rather than an error.
