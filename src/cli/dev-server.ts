@@ -6,6 +6,7 @@ import { serve } from '../node.ts';
 import { configured } from './configured.ts';
 import { explain } from './explain.ts';
 import { withOutput } from './output.ts';
+import { replacedNote } from './project-checks.ts';
 import type { DevServerArguments, FromServer, ToServer } from './server-process.ts';
 
 /** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
@@ -29,7 +30,10 @@ async function devServer({ flags, root }: DevServerArguments): Promise<number> {
     logger,
     stop: stop.signal,
     grace_ms: 0,
-    reach: (app) => takeConnections(app, url),
+    reach: (app) => {
+      for (const [graph_id, names] of app.graphs.replaced()) logger.info(replacedNote(names), { graph_id });
+      return takeConnections(app, url);
+    },
   });
 }
 

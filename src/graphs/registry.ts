@@ -6,7 +6,7 @@ import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './
 import { langGraph } from './langgraph.ts';
 import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
 import { loadError } from './load-error.ts';
-import type { RunnableGraph } from './runnable.ts';
+import { type RunnableGraph, replacedMemory } from './runnable.ts';
 import { offerLogger } from './sdk-logger.ts';
 import type { GraphSource } from './type-schemas/extraction.ts';
 import { type FindTypeSchemas, type TypeSchemaOptions, typeSchemas } from './type-schemas/type-schemas.ts';
@@ -108,6 +108,14 @@ function registry(entries: ReadonlyMap<string, Entry>, { root, limit_ms, findTyp
       );
       return new Map(failed);
     },
+
+    replaced: () =>
+      new Map(
+        [...entries].flatMap(([id, { loaded }]) => {
+          const names = 'graph' in loaded ? replacedMemory(loaded.graph) : [];
+          return names.length === 0 ? [] : [[id, names] as const];
+        }),
+      ),
   };
 }
 

@@ -4,6 +4,14 @@ import { project } from '../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 
+const OWN_MEMORY = `
+import { Annotation, END, InMemoryStore, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+const builder = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode('say', () => ({ n: 1 })).addEdge(START, 'say').addEdge('say', END);
+export const plain = builder.compile();
+export const own = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
+`;
+
 const lines = (stdout: string) =>
   stdout
     .trim()
@@ -20,6 +28,22 @@ test('check reports every graph by its name and succeeds when all load', async (
 
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe('  ok      one    ./one.mjs:graph\n  ok      other  ./one.mjs:graph\n');
+});
+
+test('check notes a checkpointer and a store that the server replaces', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { plain: "./graphs.mjs:plain", own: "./graphs.mjs:own" }',
+    'graphs.mjs': OWN_MEMORY,
+  });
+
+  const { code, stdout } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(0);
+  expect(lines(stdout)).toEqual([
+    'ok plain ./graphs.mjs:plain',
+    'ok own ./graphs.mjs:own',
+    'note own its own checkpointer and store are not used: the server keeps threads and store itself',
+  ]);
 });
 
 test('check says why a graph does not load, and fails', async () => {
