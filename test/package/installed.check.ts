@@ -53,7 +53,7 @@ test('on an old Node the package explains itself, and the way that it names lead
   expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
   expect(await project.run('npx agent-server start --help')).toContain('--port N');
   await expect(project.run('npx agent-server check')).rejects.toThrow(
-    /ended with 2:\n[^]*agent-server: needs Node 22\.19 or newer, but this is 20\.[\d.]+: npm install --save-dev node@24, then npx agent-server\n/,
+    /ended with 2:\n[\s\S]*agent-server: needs Node 22\.19 or newer, but this is 20\.[\d.]+: npm install --save-dev node@24, then npx agent-server\n/,
   );
 
   await project.run('npm install --save-dev node@24');
