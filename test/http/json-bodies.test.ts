@@ -63,7 +63,17 @@ describe('is refused with a reason, and reaches no service', () => {
     [
       'a choice that is none',
       '{"if_exists":"x"}',
-      'if_exists: Invalid option: expected one of "raise"|"do_nothing"',
+      'if_exists: unknown value "x"; expected one of "raise", "do_nothing"',
+    ],
+    [
+      'a choice with a slip',
+      '{"if_exists":"do_nothng"}',
+      'if_exists: unknown value "do_nothng" (did you mean "do_nothing"?); expected one of "raise", "do_nothing"',
+    ],
+    [
+      'a long text for a choice',
+      JSON.stringify({ if_exists: 'x'.repeat(1000) }),
+      'if_exists: expected one of "raise", "do_nothing"',
     ],
     ['10,000 levels', nested(10_000), 'Request body is nested deeper than 500 levels'],
     ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body'],
