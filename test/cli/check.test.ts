@@ -49,8 +49,9 @@ test('check notes a checkpointer and a store that the server replaces', async ()
 test('check says why a graph does not load, and fails', async () => {
   await using folder = await project({
     'agent.config.yaml':
-      'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph" }',
+      'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph", half: "./half.mjs:graph" }',
     'one.mjs': GRAPH,
+    'half.mjs': "import { tools } from './tools.mjs';\nexport const graph = tools;\n",
     'throws.ts': "throw new Error('no model is configured');",
   });
 
@@ -61,6 +62,7 @@ test('check says why a graph does not load, and fails', async () => {
     'ok good ./one.mjs:graph',
     "failed gone Graph 'gone' failed to load: there is no file ./gone.ts",
     "failed throws Graph 'throws' failed to load: no model is configured",
+    "failed half Graph 'half' failed to load: half.mjs:1 imports 'tools.mjs', and there is no such file",
     '',
   ]);
 });
