@@ -9,15 +9,30 @@ const MAX_DEPTH = 500;
  * `InvalidInput` for what is too deep, or aims at prototypes.
  */
 export function safeJson(text: string): { readonly value: unknown } | undefined {
+  const read = readJson(text);
+  return 'value' in read ? read : undefined;
+}
+
+/** The same, with what is wrong with a text that is no JSON. */
+export function readJson(text: string): { readonly value: unknown } | { readonly problem: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return { problem: problemOf((error as Error).message) };
   }
   inspect(value, 0);
   // Only an escape can bring what PostgreSQL refuses as text: NUL, and halves of surrogate pairs.
   return { value: /\\u(0000|d[89a-f])/i.test(text) ? storable(value) : value };
+}
+
+/** In few words and without the text, of which the parser shows a part. */
+function problemOf(message: string): string {
+  const [, what, place] = /^(.*?)(?: in JSON)? at position \d+ (\(.*\))$/s.exec(message) ?? [];
+  if (what !== undefined) return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${place}`;
+  const [, token] = /^Unexpected token '(.+?)', /su.exec(message) ?? [];
+  if (token !== undefined) return `unexpected ${JSON.stringify(token)}`;
+  return message.startsWith('Unexpected end') ? 'it ends too early' : 'it is none';
 }
 
 function inspect(value: unknown, depth: number): void {

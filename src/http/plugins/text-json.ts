@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../core/errors.ts';
-import { safeJson } from '../safe-json.ts';
+import { readJson } from '../safe-json.ts';
 import { NO_JSON } from './contract.ts';
 
 /**
@@ -23,7 +23,7 @@ export function useTextJson(server: FastifyInstance): void {
 }
 
 function parse(text: string): unknown {
-  const json = safeJson(text);
-  if (!json) throw new InvalidInput(NO_JSON);
-  return json.value;
+  const read = readJson(text);
+  if ('problem' in read) throw new InvalidInput(`${NO_JSON}: ${read.problem}`);
+  return read.value;
 }
