@@ -9,9 +9,10 @@ root=$work/base
 repository=$(cd "$(dirname "$0")/../.." && pwd)
 
 . /etc/os-release
-mirror=$(apt-get indextargets --format '$(REPO_URI)' \
-  'Created-By: Packages' "Release: $VERSION_CODENAME" 'Component: main' | head -n 1)
-[ -n "$mirror" ] || { echo "apt has no mirror of $VERSION_CODENAME: run apt-get update" >&2; exit 1; }
+# Without what its lists say: a new machine has none.
+mirror=$(apt-get indextargets --no-release-info --format '$(REPO_URI)' \
+  'Created-By: Packages' "Release: $VERSION_CODENAME" 'Component: main' | sed -n 1p)
+[ -n "$mirror" ] || { echo "apt is configured for no mirror of $VERSION_CODENAME" >&2; exit 1; }
 # debootstrap does not read apt's configuration.
 eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
 export http_proxy https_proxy
