@@ -20,6 +20,8 @@ export interface ServeOptions {
   readonly stop?: AbortSignal;
   /** Makes the app reachable and resolves to its address; without it, it listens where the configuration says. */
   readonly reach?: (app: App) => Promise<string>;
+  /** Says that the server is ready; without it, the log does. */
+  readonly announce?: ((facts: LogFields) => void) | undefined;
 }
 
 /** Beyond the grace period, ms: what was interrupted must only be written down. */
@@ -40,7 +42,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   try {
     const url = await (options.reach?.(app) ?? listen(app, config.server));
     await app.ready();
-    logger.info('ready', readyFields(config, app, url));
+    const announce = options.announce ?? ((facts: LogFields) => logger.info('ready', facts));
+    announce(readyFields(config, app, url));
   } catch (error) {
     await app.stop(0);
     throw error;

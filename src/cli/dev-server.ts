@@ -6,15 +6,18 @@ import { serve } from '../node.ts';
 import { configured } from './configured.ts';
 import { explain } from './explain.ts';
 import { withOutput } from './output.ts';
+import { replacedNote } from './project-checks.ts';
 import type { DevServerArguments, FromServer, ToServer } from './server-process.ts';
+
+type Turn = Extract<ToServer, { type: 'serve' }>;
 
 /** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
 async function devServer({ flags, root }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
-  const turn = Promise.withResolvers<string>();
+  const turn = Promise.withResolvers<Turn>();
   process.on('message', (message: ToServer | string) => {
     if (typeof message === 'string') return;
-    if (message.type === 'serve') turn.resolve(message.url);
+    if (message.type === 'serve') turn.resolve(message);
     else stop.abort();
   });
   // Without the parent nobody could reach or end this process.
@@ -22,14 +25,18 @@ async function devServer({ flags, root }: DevServerArguments): Promise<number> {
 
   awaitLangChainCallbacks();
   await warmUp(root);
-  const url = await Promise.race([turn.promise, aborted(stop.signal)]);
-  if (url === undefined) return 0;
-  const { config, logger } = await configured(flags, { json: false });
+  const begin = await Promise.race([turn.promise, aborted(stop.signal)]);
+  if (begin === undefined) return 0;
+  const { config, logger, announce } = await configured(flags, { json: false });
   return await serve(config, {
     logger,
     stop: stop.signal,
     grace_ms: 0,
-    reach: (app) => takeConnections(app, url),
+    announce: begin.greets ? announce : undefined,
+    reach: (app) => {
+      for (const [graph_id, names] of app.graphs.replaced()) logger.info(replacedNote(names), { graph_id });
+      return takeConnections(app, begin.url);
+    },
   });
 }
 

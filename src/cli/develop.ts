@@ -58,7 +58,7 @@ class ServerSuccession implements AsyncDisposable {
     this.#current = server;
     this.#door.leadTo('starting');
     await before?.stop();
-    this.#supervision = this.#supervise(server);
+    this.#supervision = this.#supervise(server, before === undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,8 +69,8 @@ class ServerSuccession implements AsyncDisposable {
   }
 
   /** A server that ends by itself is not started again: it most likely would end again. The next change does. */
-  async #supervise(server: ServerProcess): Promise<void> {
-    const reachable = await server.serve(this.#door.url);
+  async #supervise(server: ServerProcess, isFirst: boolean): Promise<void> {
+    const reachable = await server.serve(this.#door.url, isFirst);
     if (this.#current === server) {
       if (reachable) this.#door.leadTo(server.child);
       this.#spare = new ServerProcess(this.#given);

@@ -1,6 +1,6 @@
 import { awaitLangChainCallbacks } from '../config/env.ts';
 import { nearest } from '../core/nearest.ts';
-import { type Command, columns, helpOf, parseFlags, UsageError } from './command.ts';
+import { type Command, parseFlags, UsageError } from './command.ts';
 import { check } from './commands/check.ts';
 import { dev } from './commands/dev.ts';
 import { rotateEncryption } from './commands/encryption.ts';
@@ -9,9 +9,10 @@ import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
 import { version } from './commands/version.ts';
 import { explain } from './explain.ts';
+import { groupOf, helpFor } from './help.ts';
 import { withOutput } from './output.ts';
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   dev,
   start,
   check,
@@ -35,27 +36,35 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function dispatch([first, ...rest]: readonly string[]): Promise<number> {
   const [given, args] = commandIn(first, rest);
-  if (given === undefined || given === 'help' || given === '--help' || given === '-h') {
-    process.stdout.write(overview());
-    return given === undefined ? 2 : 0;
-  }
+  if (given === undefined || isHelp(given)) return print(helpFor(COMMANDS), given === undefined ? 2 : 0);
   const name = ALIASES[given] ?? given;
   const command = COMMANDS.find((known) => known.name === name);
   if (command === undefined) {
-    const longer = COMMANDS.filter((known) => known.name.startsWith(`${name} `)).map((known) => known.name);
-    if (longer.length > 0) throw new UsageError(`${name} needs another word: ${longer.join(', ')}`);
-    const meant = nearest(
-      name,
-      COMMANDS.map((known) => known.name),
-    );
-    throw new UsageError(
-      `unknown command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`} (agent-server --help lists all)`,
-    );
+    if (args.length === 1 && isHelp(args[0] as string) && groupOf(COMMANDS, name).length > 0)
+      return print(helpFor(COMMANDS, name), 0);
+    throw unknownCommand(name);
   }
   const values = parseFlags(command, args);
-  if (values !== undefined) return await command.run(values);
-  process.stdout.write(helpOf(command));
-  return 0;
+  return values === undefined ? print(helpFor(COMMANDS, name), 0) : await command.run(values);
+}
+
+function isHelp(word: string): boolean {
+  return ['help', '--help', '-h'].includes(word);
+}
+
+function print(text: string | undefined, code: number): number {
+  process.stdout.write(text ?? '');
+  return code;
+}
+
+function unknownCommand(name: string): UsageError {
+  const longer = groupOf(COMMANDS, name).map((known) => known.name);
+  if (longer.length > 0) return new UsageError(`${name} needs another word: ${longer.join(', ')}`);
+  const known = COMMANDS.map((command) => command.name);
+  const meant = nearest(name, known);
+  return new UsageError(
+    `unknown command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`} (agent-server --help lists all)`,
+  );
 }
 
 /** A few commands are two words. */
@@ -66,9 +75,4 @@ function commandIn(
   if (second === undefined) return [first, []];
   const both = `${first} ${second}`;
   return COMMANDS.some(({ name }) => name === both) ? [both, rest] : [first, [second, ...rest]];
-}
-
-function overview(): string {
-  const rows = COMMANDS.map(({ name, summary }) => [name, summary]);
-  return `${['Usage: agent-server <command> [flags]', '', ...columns(rows), '', 'agent-server <command> --help lists its flags.'].join('\n')}\n`;
 }

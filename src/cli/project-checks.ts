@@ -9,6 +9,8 @@ export interface Checked {
   /** As the configuration has it. */
   readonly file: string;
   readonly error: Error | undefined;
+  /** What is no fault, but may surprise. */
+  readonly note?: string | undefined;
 }
 
 /** Loads everything of the project that a server would load, each in the way of the server. */
@@ -26,11 +28,18 @@ async function checkGraphs(config: Config): Promise<Checked[]> {
   const { loadGraphs } = await import('../graphs/registry.ts');
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
   const errors = graphs.loadErrors();
+  const replaced = graphs.replaced();
   return config.graphs.map(({ graph_id, path, export: name }) => ({
     name: graph_id,
     file: `${path}:${name}`,
     error: errors.get(graph_id),
+    note: replaced.has(graph_id) ? replacedNote(replaced.get(graph_id) as string[]) : undefined,
   }));
+}
+
+/** `names`: of what the graph was compiled with. */
+export function replacedNote(names: readonly string[]): string {
+  return `its own ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not used: the server keeps threads and store itself`;
 }
 
 async function checkOwnCode(config: Config): Promise<Checked[]> {

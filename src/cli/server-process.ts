@@ -11,7 +11,9 @@ export interface DevServerArguments {
 }
 
 /** What `dev` tells the process that serves. Connections come beside these, from the front door. */
-export type ToServer = { readonly type: 'serve'; readonly url: string } | { readonly type: 'stop' };
+export type ToServer =
+  | { readonly type: 'serve'; readonly url: string; readonly greets: boolean }
+  | { readonly type: 'stop' };
 
 /** What that process tells `dev`: from now on it takes connections. */
 export type FromServer = { readonly type: 'reachable' };
@@ -40,10 +42,10 @@ export class ServerProcess {
     return this.child.connected;
   }
 
-  /** Resolves to true when it takes connections, to false when it ended before. */
-  async serve(url: string): Promise<boolean> {
+  /** `greets`: people at a terminal. Resolves to true when it takes connections, to false when it ended before. */
+  async serve(url: string, greets: boolean): Promise<boolean> {
     const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
-    this.#tell({ type: 'serve', url });
+    this.#tell({ type: 'serve', url, greets });
     return await Promise.race([reachable, this.ended.then(() => false)]);
   }
 

@@ -44,7 +44,8 @@ function problemOf(schedule: string): string | undefined {
   const isName = fields.length === 1 && NAMES.includes(schedule.trim().toLowerCase());
   // The library also takes a date for a schedule, and names that are no times.
   if (fields.length !== 5 && !isName) {
-    return `it needs five fields: minute, hour, day of month, month, day of week; or one of ${NAMES.join(', ')}`;
+    const given = fields.length === 6 ? ', without the seconds in front' : '';
+    return `it needs five fields: minute, hour, day of month, month, day of week${given}; or one of ${NAMES.join(', ')}`;
   }
   try {
     return compiled(schedule, null).nextRun(new Date(0)) === null

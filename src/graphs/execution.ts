@@ -7,6 +7,7 @@ import { Checkpointer } from './checkpointer.ts';
 import { type CommandLibrary, isEmptyCommand, libraryCommand, requireWaiting } from './command.ts';
 import { EventQueue } from './event-queue.ts';
 import type { CheckpointNotice, GraphCall, GraphEvent } from './graph.ts';
+import { inputRefusal } from './input-refusal.ts';
 import { type LibraryEvent, ProtocolStream } from './protocol-stream.ts';
 import { withPublicData } from './public-errors.ts';
 import { isBuiltHere, type RunnableGraph, withMemory } from './runnable.ts';
@@ -47,7 +48,7 @@ export async function* execute(
     .then(() => refused.throwIfAborted())
     .then(
       () => queue.end(),
-      (error) => queue.fail(stop.aborted ? stop.reason : asError(error)),
+      (error) => queue.fail(stop.aborted ? stop.reason : asError(inputRefusal(error))),
     )
     .finally(() => {
       running = false;

@@ -118,4 +118,6 @@ export interface GraphRegistry {
   get(graph_id: string, config: GraphConfig, access: AccessContext, context?: unknown): Promise<GraphRuntime>;
   /** Per graph: undefined when it loaded. */
   loadErrors(): ReadonlyMap<string, Error>;
+  /** Per graph: what it was compiled with and the server puts its own in place of. Factories are not asked. */
+  replaced(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
 }

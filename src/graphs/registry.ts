@@ -5,8 +5,8 @@ import { within } from './deadline.ts';
 import type { AccessContext, GraphConfig, GraphRegistry, GraphRuntime } from './graph.ts';
 import { langGraph } from './langgraph.ts';
 import { asGraph, type GraphExport, type GraphFactory, loadExport } from './load.ts';
-import { loadError } from './load-error.ts';
-import type { RunnableGraph } from './runnable.ts';
+import { loadError, withoutCause } from './load-error.ts';
+import { type RunnableGraph, replacedMemory } from './runnable.ts';
 import { offerLogger } from './sdk-logger.ts';
 import type { GraphSource } from './type-schemas/extraction.ts';
 import { type FindTypeSchemas, type TypeSchemaOptions, typeSchemas } from './type-schemas/type-schemas.ts';
@@ -49,8 +49,8 @@ export async function loadGraphs(
     const file = resolve(root, spec.path);
     const loaded = await within(limit_ms, loadExport(file, spec.export)).catch((cause: unknown) => {
       const error = loadError(spec.graph_id, cause, root);
-      logger.error(error.message, { graph_id: spec.graph_id, file, cause });
-      return { error };
+      logger.error(error.message, { graph_id: spec.graph_id, file, cause: error.cause });
+      return { error: withoutCause(error) };
     });
     entries.set(spec.graph_id, { spec, folder: dirname(file), loaded });
   }
@@ -108,6 +108,14 @@ function registry(entries: ReadonlyMap<string, Entry>, { root, limit_ms, findTyp
       );
       return new Map(failed);
     },
+
+    replaced: () =>
+      new Map(
+        [...entries].flatMap(([id, { loaded }]) => {
+          const names = 'graph' in loaded ? replacedMemory(loaded.graph) : [];
+          return names.length === 0 ? [] : [[id, names] as const];
+        }),
+      ),
   };
 }
 

@@ -68,6 +68,15 @@ export function withMemory(
   return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
 }
 
+/** What `withMemory` takes out of the graph. A checkpointer may also be a flag, which is nobody's memory. */
+export function replacedMemory(graph: RunnableGraph): ('checkpointer' | 'store')[] {
+  if (!isBuiltHere(graph)) return [];
+  const own = graph as { checkpointer?: unknown; store?: unknown };
+  return (['checkpointer', 'store'] as const).filter(
+    (name) => typeof own[name] === 'object' && own[name] !== null,
+  );
+}
+
 /** Built as LangGraph's own graphs are; not, say, a graph that is elsewhere, which makes its checkpoints there. */
 export function isBuiltHere(graph: RunnableGraph): boolean {
   return 'nodes' in graph && 'channels' in graph;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, ContentTooLarge, Unavailable } from '../core/errors.ts';
-import { safeJson } from './safe-json.ts';
+import { type Json, readJson } from './safe-json.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -32,8 +32,8 @@ export interface RequestBodies {
   read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>>;
   /** The same as text. */
   text(request: FastifyRequest, payload: Readable): Promise<string>;
-  /** See `safeJson`. */
-  json(text: string): ReturnType<typeof safeJson>;
+  /** See `readJson`. */
+  json(text: string): Promise<Json>;
   /** For a request whose body was handed on while its answer may take long: it is forgotten. */
   release(request: FastifyRequest): void;
 }
@@ -88,7 +88,7 @@ export function useBodies(
   server.decorate('bodies', {
     read,
     text: async (request, payload) => (await read(request, payload)).toString(),
-    json: (text) => safeJson(text, max_body_values),
+    json: (text) => readJson(text, max_body_values),
     release(request) {
       release(request);
       request.body = undefined;

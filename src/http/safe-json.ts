@@ -7,15 +7,15 @@ const MAX_DEPTH = 500;
 /** From that many characters on, others get a turn between the steps: each takes some ms for a megabyte. */
 const LARGE = 512 * 1024;
 
+/** A text read, or what is wrong with one that is no JSON. */
+export type Json = { readonly value: unknown } | { readonly problem: string };
+
 /**
- * What a client sent, safe to keep, through whichever door it came. Undefined for what is no JSON. Throws
+ * What a client sent, safe to keep, through whichever door it came. Throws
  * `InvalidInput` for what is too deep, or aims at prototypes, and `ContentTooLarge` for more than `max_values` values,
  * keys included: what a text costs to parse and to store depends on them far more than on its length.
  */
-export async function safeJson(
-  text: string,
-  max_values: number,
-): Promise<{ readonly value: unknown } | undefined> {
+export async function readJson(text: string, max_values: number): Promise<Json> {
   const betweenSteps = text.length < LARGE ? () => undefined : nextTurn;
   // Two characters at least are a value and what sets it apart from the next one.
   if (text.length > 2 * max_values) checkValues(text, max_values);
@@ -23,8 +23,8 @@ export async function safeJson(
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return { problem: problemOf((error as Error).message) };
   }
   await betweenSteps();
   // Only an escape can bring what PostgreSQL refuses as text: NUL, and halves of surrogate pairs.
@@ -52,6 +52,15 @@ function checkValues(text: string, max_values: number): void {
         `Request body has more than ${max_values} values, keys included. The setting is server.max_body_values.`,
       );
   }
+}
+
+/** In few words and without the text, of which the parser shows a part. */
+function problemOf(message: string): string {
+  const [, what, place] = /^(.*?)(?: in JSON)? at position \d+ (\(.*\))$/s.exec(message) ?? [];
+  if (what !== undefined) return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${place}`;
+  const [, token] = /^Unexpected token '(.+?)', /su.exec(message) ?? [];
+  if (token !== undefined) return `unexpected ${JSON.stringify(token)}`;
+  return message.startsWith('Unexpected end') ? 'it ends too early' : 'it is none';
 }
 
 function inspect(value: unknown, depth: number): void {

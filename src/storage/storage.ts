@@ -14,6 +14,7 @@ import type { Sealer } from './encryption/sealer.ts';
 import { SealingCipher } from './encryption/sealing-cipher.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { openPostgres } from './engines/postgres.ts';
+import { postgresOpenError } from './engines/postgres-open-error.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { idempotencyRepository } from './idempotency.ts';
 import { migrate } from './migrate.ts';
@@ -128,7 +129,7 @@ async function openDatabase(
     return db;
   } catch (error) {
     await db[Symbol.asyncDispose]();
-    throw error;
+    throw path === undefined ? postgresOpenError(url, error) : error;
   }
 }
 

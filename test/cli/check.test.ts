@@ -4,6 +4,14 @@ import { project } from '../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 
+const OWN_MEMORY = `
+import { Annotation, END, InMemoryStore, MemorySaver, START, StateGraph } from '@langchain/langgraph';
+const builder = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode('say', () => ({ n: 1 })).addEdge(START, 'say').addEdge('say', END);
+export const plain = builder.compile();
+export const own = builder.compile({ checkpointer: new MemorySaver(), store: new InMemoryStore() });
+`;
+
 const lines = (stdout: string) =>
   stdout
     .trim()
@@ -22,11 +30,28 @@ test('check reports every graph by its name and succeeds when all load', async (
   expect(stdout).toBe('  ok      one    ./one.mjs:graph\n  ok      other  ./one.mjs:graph\n');
 });
 
+test('check notes a checkpointer and a store that the server replaces', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { plain: "./graphs.mjs:plain", own: "./graphs.mjs:own" }',
+    'graphs.mjs': OWN_MEMORY,
+  });
+
+  const { code, stdout } = await agentServer(['check'], { cwd: folder.root });
+
+  expect(code).toBe(0);
+  expect(lines(stdout)).toEqual([
+    'ok plain ./graphs.mjs:plain',
+    'ok own ./graphs.mjs:own',
+    'note own its own checkpointer and store are not used: the server keeps threads and store itself',
+  ]);
+});
+
 test('check says why a graph does not load, and fails', async () => {
   await using folder = await project({
     'agent.config.yaml':
-      'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph" }',
+      'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph", half: "./half.mjs:graph" }',
     'one.mjs': GRAPH,
+    'half.mjs': "import { tools } from './tools.mjs';\nexport const graph = tools;\n",
     'throws.ts': "throw new Error('no model is configured');",
   });
 
@@ -37,6 +62,7 @@ test('check says why a graph does not load, and fails', async () => {
     'ok good ./one.mjs:graph',
     "failed gone Graph 'gone' failed to load: there is no file ./gone.ts",
     "failed throws Graph 'throws' failed to load: no model is configured",
+    "failed half Graph 'half' failed to load: half.mjs:1 imports 'tools.mjs', and there is no such file",
     '',
   ]);
 });

@@ -65,6 +65,20 @@ test('a change to a file that a graph imports is served, and threads keep their 
   expect(took_ms).toBeLessThan(Math.max(1000, 1.5 * server.start_ms));
 });
 
+test('a checkpointer that the server replaces is told in a line', async () => {
+  await using folder = await project({
+    'agent.config.yaml': CONFIG,
+    'src/talker.ts': graph(
+      "import { MemorySaver } from '@langchain/langgraph';\nconst word = 'own';",
+    ).replace('.compile()', '.compile({ checkpointer: new MemorySaver() })'),
+  });
+  await using server = await develop(folder);
+
+  expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
+    expect.stringMatching(/ info .* graph_id=talker$/),
+  ]);
+});
+
 test('a graph that does not compile says so, and is served again when it is mended', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await develop(folder);

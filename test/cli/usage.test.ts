@@ -33,6 +33,18 @@ test('each command explains its flags', async () => {
   expect(stdout).toContain('Usage: agent-server start [--config FILE] [--port N] [--host H]');
 });
 
+test.each([
+  ['keys', ['keys create', 'keys list', 'keys revoke']],
+  ['encryption', ['encryption rotate']],
+])('the group %s explains its commands', async (group, commands) => {
+  const { code, stdout } = await agentServer([group, '--help']);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Usage: agent-server ${group} <command> [flags]`);
+  for (const command of commands) expect(stdout).toContain(`  ${command}`);
+  expect(stdout).not.toContain('  start');
+});
+
 test('version prints the version of the package', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
 

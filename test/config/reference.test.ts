@@ -18,7 +18,7 @@ function defaultOf({ default: value, key }: ConfigKey): string {
   if (key === 'graphs') return 'required';
   // A map without keys stands for what is unset.
   if (value === undefined || isDeepStrictEqual(value, {})) return '';
-  const texts = [value].flat().map((item) => `\`${item}\``);
+  const texts = [value].flat().map((item) => `\`${typeof item === 'object' ? JSON.stringify(item) : item}\``);
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
@@ -43,6 +43,7 @@ test('the page describes every key and every variable, with their defaults', asy
     variables,
   );
 
+  expect(described).not.toContain('[object');
   await expect(described).toMatchFileSnapshot(PAGE);
 });
 

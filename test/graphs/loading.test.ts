@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type LogLine, logger } from '../../src/core/logger.ts';
+import { loadGraphs } from '../../src/graphs/registry.ts';
+import { project } from '../support/project.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
 
 const CONFIG = { configurable: {} };
@@ -61,6 +64,45 @@ describe('a graph that does not load', () => {
     const graphs = await load({ it: spec });
     await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(message);
     expect(message).not.toContain(FIXTURES);
+  });
+
+  test.each([
+    [
+      'a.ts',
+      "import { x } from 'not-real'; x();",
+      "a.ts:2 imports 'not-real', which is not installed: npm install not-real",
+    ],
+    [
+      'a.mjs',
+      "import x from '@not/real';",
+      "a.mjs:2 imports '@not/real', which is not installed: npm install @not/real",
+    ],
+    [
+      'a.cjs',
+      "const x = require('not-real');",
+      "a.cjs:2 imports 'not-real', which is not installed: npm install not-real",
+    ],
+    ['a.ts', "import { x } from './gone.ts'; x();", "a.ts:2 imports './gone.ts', and there is no such file"],
+    [
+      'a.ts',
+      "import { x } from '@/gone'; x();",
+      "a.ts:2 imports '@/gone', which is neither a package nor in the paths of tsconfig.json",
+    ],
+  ])('because %s says %s: the line and what to do are told, without a stack', async (name, line, message) => {
+    await using folder = await project({ [name]: `// The first line.\n${line}\n` });
+    const log: LogLine[] = [];
+    const graphs = await loadGraphs([{ graph_id: 'it', path: `./${name}`, export: 'graph' }], {
+      root: folder.root,
+      logger: logger('info', (entry) => log.push(entry)),
+    });
+
+    const error = graphs.loadErrors().get('it');
+
+    expect(error?.message).toBe(`Graph 'it' failed to load: ${message}`);
+    expect(error?.stack).toBe(`GraphLoadError: ${error?.message}`);
+    expect(log.map(({ message, fields }) => [message, fields['cause']])).toEqual([
+      [error?.message, undefined],
+    ]);
   });
 
   test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not hold up the others', async (spec) => {

@@ -21,7 +21,7 @@ const WRITES: [string, (value: string) => string][] = [
 ];
 
 const MALICE: [string, string, number, RegExp][] = [
-  ['not JSON', '{', 422, /^Invalid JSON in request body$/],
+  ['not JSON', '{', 422, /^Invalid JSON in request body: /],
   ['a number', '1', 422, /: expected object, received number|: Invalid input|expected/],
   ['a list of nonsense', '[[1,2,[]]]', 422, /expected/],
   ['10,000 levels', nested(10_000), 422, /^Request body is nested deeper than 500 levels$/],

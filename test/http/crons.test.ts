@@ -62,6 +62,11 @@ test('a cron on a thread says nothing of what becomes of the thread', async () =
 describe('what cannot be is refused when it is made', () => {
   test.each([
     [{ schedule: 'bad' }, 422, "Invalid cron schedule: 'bad'. Reason: it needs five fields"],
+    [
+      { schedule: '0 30 8 * * MON' },
+      422,
+      "Invalid cron schedule: '0 30 8 * * MON'. Reason: it needs five fields: minute, hour, day of month, month, day of week, without the seconds in front;",
+    ],
     [{ schedule: '0 0 30 2 *' }, 422, "Invalid cron schedule: '0 0 30 2 *'. Reason: it never comes"],
     [{ schedule: undefined }, 422, 'schedule'],
     [{ assistant_id: undefined }, 422, 'assistant_id'],

@@ -52,9 +52,24 @@ const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${'}'.re
 describe('is refused with a reason, and reaches no service', () => {
   test.each([
     ['nothing', '', 'Invalid JSON in request body'],
-    ['what is not JSON', '{"metadata":', 'Invalid JSON in request body'],
-    ['a form', 'metadata=1', 'Invalid JSON in request body'],
-    ['NUL as it is', '{"metadata":{"a":"\0"}}', 'Invalid JSON in request body'],
+    ['what ends too early', '{"metadata":', 'Invalid JSON in request body: it ends too early'],
+    [
+      'a comma too much',
+      '{"metadata":{},\n}',
+      'Invalid JSON in request body: expected double-quoted property name (line 2 column 1)',
+    ],
+    [
+      'more than one value',
+      '{} {}',
+      'Invalid JSON in request body: unexpected non-whitespace character after JSON (line 1 column 4)',
+    ],
+    ['a word of JavaScript', 'undefined', 'Invalid JSON in request body: it is none'],
+    ['a form', 'metadata=1', 'Invalid JSON in request body: unexpected "m"'],
+    [
+      'NUL as it is',
+      '{"metadata":{"a":"\0"}}',
+      'Invalid JSON in request body: bad control character in string literal (line 1 column 19)',
+    ],
     ['a list', '[]', 'request body: expected object, received array'],
     ['text', '"thread"', 'request body: expected object, received string'],
     ['a wrong type', '{"metadata":"x"}', 'metadata: expected object, received string'],
@@ -63,10 +78,20 @@ describe('is refused with a reason, and reaches no service', () => {
     [
       'a choice that is none',
       '{"if_exists":"x"}',
-      'if_exists: Invalid option: expected one of "raise"|"do_nothing"',
+      'if_exists: unknown value "x"; expected one of "raise", "do_nothing"',
+    ],
+    [
+      'a choice with a slip',
+      '{"if_exists":"do_nothng"}',
+      'if_exists: unknown value "do_nothng" (did you mean "do_nothing"?); expected one of "raise", "do_nothing"',
+    ],
+    [
+      'a long text for a choice',
+      JSON.stringify({ if_exists: 'x'.repeat(1000) }),
+      'if_exists: expected one of "raise", "do_nothing"',
     ],
     ['10,000 levels', nested(10_000), 'Request body is nested deeper than 500 levels'],
-    ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body'],
+    ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body: it ends too early'],
     [
       'a prototype',
       '{"metadata":{"__proto__":{"a":1}}}',

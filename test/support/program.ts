@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
-const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-server.mjs');
+export const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-server.mjs');
 
 export interface ProgramOptions {
   readonly cwd?: string;

@@ -18,5 +18,11 @@ export function scriptedGraph(
     schemas: () => Promise.reject(new Error('a scripted graph has no schemas')),
     subgraphs: async () => ({}),
   };
-  return { ids: ['scripted'], description: () => null, get: async () => graph, loadErrors: () => new Map() };
+  return {
+    ids: ['scripted'],
+    description: () => null,
+    get: async () => graph,
+    loadErrors: () => new Map(),
+    replaced: () => new Map(),
+  };
 }

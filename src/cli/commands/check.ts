@@ -12,9 +12,10 @@ export const check: Command = {
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
     applyEnvironment(config.env);
     const checked = await checkProject(config);
-    const rows = checked.map(({ name, file, error }) =>
+    const rows = checked.flatMap(({ name, file, error, note }) => [
       error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
-    );
+      ...(note === undefined ? [] : [[`note    ${name}`, note]]),
+    ]);
     process.stdout.write(`${columns(rows).join('\n')}\n`);
     return checked.every(({ error }) => error === undefined) ? 0 : 1;
   },

@@ -1,5 +1,5 @@
 import { ADDRESS_FLAGS, CONFIG_FLAG, type Command } from '../command.ts';
-import { loadFor, loggerOf } from '../configured.ts';
+import { loadFor, voiceOf } from '../configured.ts';
 
 export const dev: Command = {
   name: 'dev',
@@ -8,6 +8,6 @@ export const dev: Command = {
   async run(values) {
     const loaded = await loadFor(values);
     const { develop } = await import('../develop.ts');
-    return await develop(values, loaded, loggerOf(loaded.config.log, false));
+    return await develop(values, loaded, voiceOf(loaded.config.log, false).logger);
   },
 };

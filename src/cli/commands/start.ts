@@ -6,8 +6,13 @@ export const start: Command = {
   summary: 'Serves the graphs of the configuration',
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
-    const { config, logger } = await configured(values, { json: true });
+    // People read a terminal; elsewhere the log is for machines.
+    const { config, logger, announce } = await configured(values, { json: !process.stdout.isTTY });
     const { serve } = await import('../../node.ts');
-    return await serve(config, { logger, grace_ms: config.runs.shutdown_grace_seconds * 1000 });
+    return await serve(config, {
+      logger,
+      announce,
+      grace_ms: config.runs.shutdown_grace_seconds * 1000,
+    });
   },
 };

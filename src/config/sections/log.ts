@@ -4,7 +4,9 @@ export const Log = group({
   level: word(['debug', 'info', 'warn', 'error', 'silent'], pythonLevel)
     .default('info')
     .describe('The least level that is logged.'),
-  json: flag().optional().describe('JSON lines or readable ones. Unset: JSON in `start`, readable in `dev`.'),
+  json: flag()
+    .optional()
+    .describe('JSON lines or readable ones. Unset: readable in `dev` and on a terminal, else JSON.'),
   color: flag().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
 });
 

@@ -204,8 +204,8 @@ function checkRequest(request: A2aRequest): void {
 }
 
 async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {
-  const given = (await server.bodies.json(String(body)))?.value;
-  if (isObject(given)) return given;
+  const given = await server.bodies.json(String(body));
+  if ('value' in given && isObject(given.value)) return given.value;
   throw new RequestMalformedError('The body must be a JSON object.');
 }
 

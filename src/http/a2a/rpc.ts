@@ -157,7 +157,7 @@ function checkType(type: string | undefined): void {
 
 async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {
   const json = await server.bodies.json(String(body));
-  if (!json) throw new RpcError(-32700, 'The request is not JSON.');
+  if ('problem' in json) throw new RpcError(-32700, 'The request is not JSON.');
   const rpc = json.value;
   if (!isObject(rpc))
     throw new RpcError(-32600, 'The request must be one JSON-RPC object; batches are not taken.');

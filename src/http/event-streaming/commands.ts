@@ -51,6 +51,6 @@ export function commandRoutes(
 
 /** Here as the official server has it: text that is no JSON is a bad request, not a bad field. */
 function answerBadJson(error: Error, _request: FastifyRequest, reply: FastifyReply) {
-  if (!(error instanceof InvalidInput) || error.message !== NO_JSON) throw error;
+  if (!(error instanceof InvalidInput) || !error.message.startsWith(NO_JSON)) throw error;
   return reply.code(400).send({ detail: 'Invalid JSON body' });
 }

@@ -128,7 +128,8 @@ type Command = { readonly value: unknown } | { readonly problem: string };
 
 async function commandIn(text: string, json: RequestBodies['json']): Promise<Command> {
   try {
-    return (await json(text)) ?? { problem: 'Protocol commands must be valid JSON.' };
+    const read = await json(text);
+    return 'value' in read ? read : { problem: 'Protocol commands must be valid JSON.' };
   } catch (error) {
     if (error instanceof ServerError) return { problem: error.message };
     throw error;

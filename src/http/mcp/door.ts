@@ -12,6 +12,7 @@ import type { Actor } from '../../auth/actor.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { ownAddress } from '../own-address.ts';
+import type { Json } from '../safe-json.ts';
 import { type LegacyParts, legacyDoor } from './legacy.ts';
 import { mcpServer } from './server.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
@@ -55,10 +56,10 @@ export function openDoor(parts: McpDoorParts): McpDoor {
       reply.raw.once('close', () => gone.abort());
       const text = typeof incoming.body === 'string' ? incoming.body : '';
       const json = await messageIn(incoming, text);
-      if (json && 'problem' in json) return reply.code(400).send(refusal(json.problem));
+      if ('refused' in json) return reply.code(400).send(refusal(json.refused));
       // What is no JSON, the library says so in the protocol's way.
-      const request = webRequest(incoming, json ? JSON.stringify(json.value) : text, gone.signal);
-      const message = json?.value;
+      const message = 'value' in json ? json.value : undefined;
+      const request = webRequest(incoming, 'value' in json ? JSON.stringify(message) : text, gone.signal);
       const caller = callerOf(incoming, message);
       const answer = (await isLegacyRequest(request))
         ? legacy(request, message, caller)
@@ -105,11 +106,11 @@ function protocolOf(message: unknown, header: unknown): NonNullable<Actor['proto
 async function messageIn(
   { server }: FastifyRequest,
   text: string,
-): Promise<{ readonly value: unknown } | { readonly problem: string } | undefined> {
+): Promise<Json | { readonly refused: string }> {
   try {
     return await server.bodies.json(text);
   } catch (error) {
-    if (error instanceof InvalidInput) return { problem: error.message };
+    if (error instanceof InvalidInput) return { refused: error.message };
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyTypeProvider } from 'fastify';
 import type { z } from 'zod';
 import { InvalidInput } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
+import { nearest } from '../../core/nearest.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -31,7 +32,10 @@ function validator(schema: z.ZodType, part: string) {
   const bodyIsOptional = part === 'body' && schema.safeParse(undefined).success;
   return (value: unknown) => {
     if (part === 'body' && value === null && !bodyIsOptional) return { error: new InvalidInput(NO_JSON) };
-    const result = schema.safeParse(value === null ? undefined : part === 'body' ? value : withoutNul(value));
+    const result = schema.safeParse(
+      value === null ? undefined : part === 'body' ? value : withoutNul(value),
+      { reportInput: true },
+    );
     return result.success
       ? { value: result.data }
       : { error: new InvalidInput(readable(result.error, part)) };
@@ -64,6 +68,10 @@ function sentence(issue: z.core.$ZodIssue, parents: PropertyKey[], part: string)
     // The form that fits at its top is the one that was meant.
     const meant = issue.errors.find((branch) => branch.some((inner) => inner.path.length > 0));
     if (meant) return sentence(meant[0] as z.core.$ZodIssue, path, part);
+    // Of a text that none of the forms takes, the choices tell more than their types.
+    const choices =
+      typeof issue.input === 'string' && issue.errors.flat().find(({ code }) => code === 'invalid_value');
+    if (choices) return `${name(path, part)}: ${reason(choices)}`;
     const forms = issue.errors.map((branch) => reason(branch[0] as z.core.$ZodIssue));
     return `${name(path, part)}: ${[...new Set(forms)].join(' or ')}`;
   }
@@ -73,7 +81,22 @@ function sentence(issue: z.core.$ZodIssue, parents: PropertyKey[], part: string)
 }
 
 function reason(issue: z.core.$ZodIssue): string {
+  // A schema may have a text of its own.
+  const isStandard = /^Invalid (?:option|input): expected /.test(issue.message);
+  if (issue.code === 'invalid_value' && isStandard && typeof issue.input === 'string')
+    return notAChoice(issue.input, issue.values);
   return issue.message.replace(/^Invalid input: /, '').replace('expected record', 'expected object');
+}
+
+/** A text that is longer than any choice is not repeated. */
+const LONGEST_SHOWN = 50;
+
+function notAChoice(given: string, values: readonly unknown[]): string {
+  const choices = values.filter((value) => typeof value === 'string');
+  const expected = `expected one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (given.length > LONGEST_SHOWN) return expected;
+  const meant = nearest(given, choices);
+  return `unknown value ${JSON.stringify(given)}${meant === undefined ? '' : ` (did you mean "${meant}"?)`}; ${expected}`;
 }
 
 /** `command.goto`, `ids[0]`. */

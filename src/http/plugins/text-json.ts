@@ -16,7 +16,7 @@ export function useTextJson(server: FastifyInstance): void {
     if (encoding !== 'identity')
       throw new InvalidInput(`Request body is encoded (${encoding}): send it as it is`);
     const json = await server.bodies.json(text);
-    if (!json) throw new InvalidInput(NO_JSON);
+    if ('problem' in json) throw new InvalidInput(`${NO_JSON}: ${json.problem}`);
     return json.value;
   });
 }

@@ -91,7 +91,11 @@ export function a2aPush(
     },
 
     /** Clients of 0.3 may call the only one there is by no id, or by `default`. */
-    async get(actor: Actor, assistant_id: string, { taskId, id }: { taskId: string; id: string }) {
+    async get(
+      actor: Actor,
+      assistant_id: string,
+      { taskId, id }: { taskId: string; id: string },
+    ): Promise<TaskPushNotificationConfig> {
       requireSending();
       const { task_id } = await find(actor, assistant_id, taskId);
       const configs = await push.list(task_id);

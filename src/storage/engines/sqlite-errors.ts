@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
 
 /** What the client should hear of an error of SQLite; what is our own fault stays as it is. */
@@ -10,6 +11,18 @@ export function sqliteError(error: unknown): unknown {
     return new Unavailable('The database cannot be used right now.', { cause: error });
   }
   return error;
+}
+
+/** Why the file in `path` cannot be opened, and what to do. */
+export function sqliteOpenError(path: string, error: unknown): Unavailable {
+  const code = codeOf(error);
+  const way = `Set another "storage.url" or AGENT_SERVER_DATA_DIR`;
+  if (/^(EACCES|EPERM|EROFS|SQLITE_CANTOPEN|SQLITE_READONLY)/.test(code)) {
+    const detail = `The database ${path} cannot be opened: no right to write in ${dirname(path)} (${code})`;
+    return new Unavailable(`${detail}. ${way}.`, { cause: error });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new Unavailable(`The database ${path} cannot be opened: ${reason}. ${way}.`, { cause: error });
 }
 
 export function isBusy(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
-import { sqliteError } from './sqlite-errors.ts';
+import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
 import { realFile, refuseForeign } from './sqlite-file.ts';
 import { WalSync } from './wal-sync.ts';
 
@@ -27,9 +27,7 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
   try {
     return open(path, options);
   } catch (error) {
-    if (error instanceof Unavailable) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Unavailable(`The database ${path} cannot be opened: ${reason}.`, { cause: error });
+    throw error instanceof Unavailable ? error : sqliteOpenError(path, error);
   }
 }
 

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+
+const FILES = {
+  'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
+  'a.mjs': 'export const graph = { stream() {}, getState() {} };\n',
+};
+
+/** What `start` says of a database, and that no password is in it. */
+async function complaintAbout(url: string): Promise<string> {
+  await using folder = await project(FILES);
+  const { code, stdout, stderr } = await agentServer(['start'], {
+    cwd: folder.root,
+    env: { DATABASE_URI: url },
+  });
+  expect(code).toBe(1);
+  expect(stdout + stderr).not.toContain('do-not-show');
+  return stderr;
+}
+
+const line = (reason: string) =>
+  `agent-server: The database cannot be used. ${reason} ("storage.url", DATABASE_URI)\n`;
+
+test.each([
+  ['127.0.0.1:1', 'connection refused, nothing listens there'],
+  ['no-such-host.invalid:5432', 'no address is known for this host (DNS)'],
+])('a database at %s is one line that says why', async (host, reason) => {
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toBe(
+    line(`postgres://***@${host}/agents: ${reason}`),
+  );
+});
+
+test('a database that closes the connection is one line that says so', async () => {
+  await using closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(closing, 'listening');
+  const host = `127.0.0.1:${(closing.address() as AddressInfo).port}`;
+
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toMatch(
+    /: (the connection was closed before it was ready|read ECONNRESET)/,
+  );
+});
+
+test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself refuses is told in its own words', async () => {
+  await using server = await startPostgres();
+  const { host } = new URL(server.url);
+
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toBe(
+    line(`postgres://***@${host}/agents: user or password refused: role "me" does not exist`),
+  );
+  expect(await complaintAbout(`postgres://postgres:do-not-show@${host}/agents`)).toBe(
+    line(`postgres://***@${host}/agents: database "agents" does not exist; create it, or name another one`),
+  );
+});
+
+test.runIf(POSTGRES_BINARIES)('a database whose connections are all taken says so', async () => {
+  await using server = await startPostgres({ max_connections: '1', superuser_reserved_connections: '0' });
+  const other = new pg.Client(server.url);
+  await other.connect();
+  const { host } = new URL(server.url);
+
+  expect(await complaintAbout(server.url)).toBe(
+    line(`postgres://***@${host}/postgres: too many connections: sorry, too many clients already`),
+  );
+  await other.end();
+});
+
+test.each([
+  ['/sys/agent-server/server.db', 'no right to write in /sys/agent-server (EPERM)'],
+  ['/dev/null/server.db', "EEXIST: file already exists, mkdir '/dev/null'"],
+])('a SQLite file in %s is one line with the way out', async (path, reason) => {
+  expect(await complaintAbout(`sqlite:${path}`)).toBe(
+    `agent-server: The database ${path} cannot be opened: ${reason}. ` +
+      'Set another "storage.url" or AGENT_SERVER_DATA_DIR.\n',
+  );
+});

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { allHelp } from '../../src/cli/help.ts';
+import { COMMANDS } from '../../src/cli/main.ts';
+import { agentServer } from '../support/program.ts';
+
+const HELP = new URL('../../bin/help.json', import.meta.url);
+/** The bin file reads nothing but this of the Node it runs on. */
+const OLD_NODE =
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } });";
+const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(OLD_NODE)}` };
+
+test('the help for an old Node is that of the commands; npx vitest run test/cli/help.test.ts -u writes it', async () => {
+  await expect(`${JSON.stringify(allHelp(COMMANDS), null, 2)}\n`).toMatchFileSnapshot('../../bin/help.json');
+});
+
+test.each([
+  [['--help'], ''],
+  [['help'], ''],
+  [['start', '-h'], 'start'],
+  [['keys', '--help'], 'keys'],
+  [['keys', 'create', '--help'], 'keys create'],
+])('an old Node shows the help of %j', async (args, name) => {
+  const help = JSON.parse(await readFile(HELP, 'utf8'));
+
+  const shown = await agentServer(args, { env });
+
+  expect(shown).toEqual({ code: 0, stdout: help[name], stderr: '' });
+  expect(await agentServer(args)).toEqual(shown);
+});
+
+test('an old Node prints the version', async () => {
+  expect(await agentServer(['version'], { env })).toEqual(await agentServer(['version']));
+});
+
+test('an old Node says which one is needed, and the way to it, exit code 2', async () => {
+  expect(await agentServer(['start'], { env })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr:
+      'agent-server: needs Node 24.0 or newer, but this is 18.20.0: ' +
+      'in this repository, run it as npm start or npx agent-server\n',
+  });
+});

@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const http = await openApp({ graphs: ['zod-state', 'echo'] });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const run = (assistant_id: string, input: object, more: object = {}) => ({ assistant_id, input, ...more });
+
+test('an input that the schema of a graph refuses is an error that names the fields', async () => {
+  const { body } = await http.post('/runs/wait', run('zod-state', { topic: 5, words: ['a', 6] }));
+
+  expect(body['__error__']).toEqual({
+    error: 'InvalidInput',
+    message: 'topic: expected string, received number; words.1: expected string, received number',
+  });
+});
+
+test.each([
+  ['message', '"message" (did you mean "messages"?); expected one of "values", '],
+  ['everything', '"everything"; expected one of "values", '],
+])('a stream mode %s that is none is told with the one that was meant', async (stream_mode, said) => {
+  for (const asked of [stream_mode, [stream_mode]]) {
+    const { status, body } = await http.post('/runs/wait', run('echo', {}, { stream_mode: asked }));
+
+    expect(status).toBe(422);
+    expect(body.detail).toMatch(/^stream_mode(\[0\])?: unknown value "/);
+    expect(body.detail).toContain(said);
+  }
+});

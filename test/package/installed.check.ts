@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { emptyFolder, nodeFolder, packedInto } from './pack.ts';
+import { installedProject, type Manager } from './project.ts';
+import { serving } from './serving.ts';
+
+let folder: Awaited<ReturnType<typeof emptyFolder>>;
+let tarball: string;
+
+beforeAll(async () => {
+  folder = await emptyFolder();
+  tarball = await packedInto(folder.path);
+});
+
+afterAll(() => folder[Symbol.asyncDispose]());
+
+test.each([
+  ['npm', 24],
+  ['npm', 22],
+  ['pnpm', 24],
+] as [Manager, number][])(
+  'the package that %s installs on Node %i serves a graph',
+  async (manager, major) => {
+    const node = await nodeFolder(major, join(folder.path, `node-${major}`));
+    const root = join(folder.path, `${manager}-${major}`);
+    const project = await installedProject({ root, manager, node, tarball });
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+
+    expect(await project.run('node --version')).toMatch(new RegExp(`^v${major}\\.`));
+    expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
+    expect(await project.run('npx agent-server version')).toBe(`${version}\n`);
+    expect(await project.run('npx agent-server check')).toBe('  ok      greeter  ./greeter.ts:graph\n');
+    const key = await project.run('npx agent-server keys create --name tests --scope run');
+    expect(key).toMatch(/^ask_[\w-]{43}\n$/);
+
+    await using server = await serving(project);
+    expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+    const answer = await fetch(`${server.url}/runs/wait`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Api-Key': key.trim() },
+      body: JSON.stringify({ assistant_id: 'greeter', input: { name: 'Ada' } }),
+    });
+    expect(await answer.json()).toEqual({ name: 'Ada', greeting: 'Hello Ada!' });
+    expect(await server.stop()).toBe(0);
+  },
+);
+
+test('on an old Node the package explains itself, and the way that it names leads out', async () => {
+  const node = await nodeFolder(20, join(folder.path, 'node-20'));
+  const project = await installedProject({ root: join(folder.path, 'old'), manager: 'npm', node, tarball });
+
+  expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
+  expect(await project.run('npx agent-server start --help')).toContain('--port N');
+  await expect(project.run('npx agent-server check')).rejects.toThrow(
+    /ended with 2:\n[\s\S]*agent-server: needs Node 22\.19 or newer, but this is 20\.[\d.]+: npm install --save-dev node@24, then npx agent-server\n/,
+  );
+
+  await project.run('npm install --save-dev node@24');
+  expect(await project.run('npx agent-server check')).toContain('ok      greeter');
+});

@@ -1,0 +1,61 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { command } from './command.ts';
+
+const FILES = {
+  'package.json': '{ "private": true, "type": "module" }\n',
+  'agent.config.yaml': 'graphs: { greeter: "./greeter.ts:graph" }\nserver: { port: 0 }\n',
+  'greeter.ts': `
+import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
+import { z } from 'zod';
+
+const State = new StateSchema({ name: z.string(), greeting: z.string().default('') });
+
+export const graph = new StateGraph(State)
+  .addNode('greet', ({ name }: { name: string }) => ({ greeting: \`Hello \${name}!\` }))
+  .addEdge(START, 'greet')
+  .addEdge('greet', END)
+  .compile();
+`,
+};
+
+export type Manager = 'npm' | 'pnpm';
+
+const INSTALL: Record<Manager, readonly string[]> = {
+  npm: ['npm', 'install'],
+  // The newest line that runs on Node 22 as well.
+  pnpm: ['npx', '--yes', 'pnpm@10', 'add'],
+};
+
+/** A project with one graph, in which the package was installed from its tarball. */
+export interface InstalledProject {
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** A command in the project, such as `npx agent-server check`. Returns what it printed; throws when it fails. */
+  run(line: string): Promise<string>;
+}
+
+/** `node`: the folder of the Node that everything in it runs on. */
+export async function installedProject(given: {
+  readonly root: string;
+  readonly manager: Manager;
+  readonly node: string;
+  readonly tarball: string;
+}): Promise<InstalledProject> {
+  const { root, manager, node, tarball } = given;
+  await mkdir(root, { recursive: true });
+  for (const [name, content] of Object.entries(FILES)) await writeFile(join(root, name), content);
+  const env = { ...outsideOfNpm(), PATH: `${node}:${process.env['PATH']}` };
+  const run = (line: string) => {
+    const [name = '', ...args] = line.split(' ');
+    return command(name, args, { cwd: root, env });
+  };
+  await run([...INSTALL[manager], tarball, '@langchain/langgraph', '@langchain/core', 'zod'].join(' '));
+  return { root, env, run };
+}
+
+/** `npm run` tells its children where it runs; an npm that is started from there must not believe it. */
+function outsideOfNpm(): NodeJS.ProcessEnv {
+  const told = /^(npm_(package|lifecycle)_|npm_config_local_prefix$|INIT_CWD$)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !told.test(name)));
+}
