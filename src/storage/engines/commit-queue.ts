@@ -1,3 +1,5 @@
+import { systemClock } from '../../core/clock.ts';
+import { nextTurn } from '../../core/event-loop.ts';
 import type { Durability, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
@@ -56,7 +58,7 @@ export class CommitQueue {
 
   async #work(): Promise<void> {
     while (this.#jobs.length > 0) {
-      await new Promise(setImmediate);
+      await nextTurn();
       const batch = this.#jobs;
       this.#jobs = [];
       await this.#commit(batch);
@@ -68,8 +70,10 @@ export class CommitQueue {
     try {
       this.#rollback();
       this.#connection.exec('begin immediate');
+      const turns = new Turns();
       const settlements: Settlement[] = [];
-      for (const job of batch) settlements.push(await this.#execute(job));
+      for (const job of batch) settlements.push(await this.#execute(job, turns));
+      await turns.due();
       this.#connection.exec('commit');
       this.#settle(settlements);
     } catch (error) {
@@ -104,11 +108,12 @@ export class CommitQueue {
   }
 
   /** Undoes a failing body alone. Throws when the whole batch is lost. */
-  async #execute(job: Job): Promise<Settlement> {
+  async #execute(job: Job, turns: Turns): Promise<Settlement> {
+    await turns.due();
     this.#connection.exec('savepoint job');
-    using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher);
+    using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher, turns);
     try {
-      const value = await withinTurn(job.body(tx));
+      const value = await withinTurns(turns, job.body(tx));
       this.#connection.exec('release job');
       return { job, waits: job.durability === 'promised', settle: () => job.resolve(value) };
     } catch (error) {
@@ -120,29 +125,55 @@ export class CommitQueue {
   }
 }
 
-/** Statements run at once, so that a body needs no more than microtasks. Unusable when its body is over. */
+/** After so many ms of a batch others have their turn before its next statement. */
+const LONG_MS = 10;
+
+/** Turns of the event loop within a batch: reads go on meanwhile, other writes wait for its commit in any case. */
+class Turns {
+  /** It waits for one now. */
+  isWaiting = false;
+  #since = systemClock.monotonic();
+
+  due(): Promise<void> | undefined {
+    return systemClock.monotonic() - this.#since < LONG_MS ? undefined : this.#take();
+  }
+
+  async #take(): Promise<void> {
+    this.isWaiting = true;
+    await nextTurn();
+    this.isWaiting = false;
+    this.#since = systemClock.monotonic();
+  }
+}
+
+/** Statements run at once, so that a body waits for no more than microtasks and `Turns`. Unusable when its body is over. */
 class SqliteTransaction implements Transaction, Disposable {
   readonly dialect = 'sqlite';
   readonly cipher: Cipher;
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #turns: Turns;
   #over = false;
 
-  constructor(connection: Connection, statements: Statements, cipher: Cipher) {
+  constructor(connection: Connection, statements: Statements, cipher: Cipher, turns: Turns) {
     this.cipher = cipher;
     this.#connection = connection;
     this.#statements = statements;
+    this.#turns = turns;
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
+    await this.#turns.due();
     return this.#open().all(query);
   }
 
   async get<Row>(query: Sql): Promise<Row | undefined> {
+    await this.#turns.due();
     return this.#open().get(query);
   }
 
   async run(query: Sql): Promise<number> {
+    await this.#turns.due();
     return this.#open().run(query);
   }
 
@@ -158,10 +189,17 @@ class SqliteTransaction implements Transaction, Disposable {
 }
 
 /** Fails a body that waits for anything but its transaction: it would hold up every other write, or wait for one. */
-async function withinTurn<T>(body: Promise<T>): Promise<T> {
+async function withinTurns<T>(turns: Turns, body: Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
   const over = new Promise<never>((_resolve, reject) => {
-    turn = setImmediate(() => reject(new Error('A transaction may await nothing but its own statements.')));
+    const look = () => {
+      turn = setImmediate(() =>
+        turns.isWaiting
+          ? look()
+          : reject(new Error('A transaction may await nothing but its own statements.')),
+      );
+    };
+    look();
   });
   try {
     return await Promise.race([body, over]);

@@ -32,7 +32,9 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await fill(db, 'parked', 30_000, 1000);
     const figures = await queueFigures(db);
     expect(figures.n_running).toBe(0);
-    expect(figures.n_pending / 90_000).toBeCloseTo(1, db.dialect === 'sqlite' ? 10 : 1);
+    // PostgreSQL looks at some 500 pages of the 1,000 or so.
+    const inexact = db.dialect === 'sqlite' ? 0 : 0.2;
+    expect(Math.abs(figures.n_pending / 90_000 - 1)).toBeLessThanOrEqual(inexact);
     expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
     expect(figures.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
     expect(figures.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
