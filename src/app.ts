@@ -77,6 +77,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
   const { logger, clock = systemClock } = options;
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
+  const drain = new AbortController();
   const graphs = await loadGraphs(config.graphs, {
     root: config.root,
     logger,
@@ -99,6 +100,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     webhooks: wirePolicy(config),
     postOwn: (request, signal) => postInside(server, request, signal),
     access,
+    draining: drain.signal,
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const { cronTicks, ...services } = wireServices(ground);
@@ -115,7 +117,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       webhooks: workers.webhooks,
       crons: () => storage.crons.figures(timestamp(clock.now())),
       ping: storage.ping,
-      isDraining: workers.isDraining,
+      isDraining: () => drain.signal.aborted,
     },
     options: { ...config.http, ...config.server, served_hosts: servedHosts(config.server, access) },
     auth: { ...access, openapi: config.auth.openapi },
@@ -131,7 +133,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     registerMcp: await openOwnTools(config),
   });
   const loopback = bindLoopback(server, config.http.mount_prefix);
-  return appOf({ config, server, graphs, workers, storage, end, loopback });
+  return appOf({ config, server, graphs, workers, storage, drain, end, loopback });
 }
 
 /** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
@@ -148,6 +150,7 @@ function appOf({
   graphs,
   workers,
   storage,
+  drain,
   end,
   loopback,
 }: {
@@ -156,12 +159,15 @@ function appOf({
   graphs: GraphRegistry;
   workers: Engine;
   storage: AsyncDisposable;
+  /** Sends new runs elsewhere. */
+  drain: AbortController;
   /** Ends what only serves requests. */
   end: AbortController;
   loopback: Disposable;
 }): App {
   let stopping: Promise<void> | undefined;
   function stop(grace_ms: number): Promise<void> {
+    drain.abort();
     return closeAll([
       // The server still answers while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
       () => workers.stop(grace_ms),

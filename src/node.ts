@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly logger: Logger;
   /** How long running runs may go on at the end, ms. */
   readonly grace_ms: number;
-  /** Asks for the end, as SIGTERM and SIGINT do. */
+  /** Asks for the end, as SIGTERM, SIGINT and SIGHUP do. */
   readonly stop?: AbortSignal;
   /** Makes the app reachable and resolves to its address; without it, it listens where the configuration says. */
   readonly reach?: (app: App) => Promise<string>;
@@ -59,7 +59,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   return inTime ? 0 : 1;
 }
 
-/** Resolves at the first request to end. A second signal ends the process at once: somebody is in a hurry. */
+/** What asks for the end. SIGHUP comes when a terminal or a session goes; Node would die of it at once. */
+const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * Resolves at the first request to end. A second signal ends the process at once: somebody is in a hurry. SIGUSR1 does
+ * nothing meanwhile: by default Node opens its debugger, to whoever is on this machine.
+ */
 export function endRequest(stop?: AbortSignal): Disposable & { readonly requested: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let signalled = false;
@@ -69,13 +75,16 @@ export function endRequest(stop?: AbortSignal): Disposable & { readonly requeste
     resolve();
   };
   const onStop = () => resolve();
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  const onNothing = () => {};
+  for (const signal of END_SIGNALS) process.on(signal, onSignal);
+  process.on('SIGUSR1', onNothing);
   stop?.addEventListener('abort', onStop);
   if (stop?.aborted) resolve();
   return {
     requested: promise,
     [Symbol.dispose]() {
-      process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+      for (const signal of END_SIGNALS) process.off(signal, onSignal);
+      process.off('SIGUSR1', onNothing);
       stop?.removeEventListener('abort', onStop);
     },
   };

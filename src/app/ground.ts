@@ -31,6 +31,8 @@ export interface Ground {
   /** Posts to a route of the project's own app. */
   readonly postOwn: PostWebhook;
   readonly access: Access;
+  /** Aborted from the moment the process was told to stop. */
+  readonly draining: AbortSignal;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
 }

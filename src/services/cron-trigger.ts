@@ -9,7 +9,7 @@ import { both } from '../storage/visibility.ts';
 import { type CronRunDeps, cronSubmission, runOf } from './cron-runs.ts';
 import type { Once } from './idempotency.ts';
 import { allowRun } from './run-access.ts';
-import { newRun, type SubmitDeps, submitted } from './run-submit.ts';
+import { newRun, refuseWhileDraining, type SubmitDeps, submitted } from './run-submit.ts';
 
 export interface CronTriggerDeps extends CronRunDeps, SubmitDeps {
   readonly cronFires: Pick<CronFireRepository, 'list'>;
@@ -28,6 +28,7 @@ export function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
     /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
     async trigger(actor: Actor, cron_id: string, once?: Once): Promise<Run> {
       if (once?.run) return once.run;
+      refuseWhileDraining(deps);
       const cron = await find(actor, 'crons:update', cron_id);
       // The run acts as whoever made the cron, who may do more than whoever triggers it.
       const allowed = await allowRun(deps, actor, cron.thread_id, runOf(cron));

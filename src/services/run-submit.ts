@@ -1,5 +1,5 @@
 import { type Clock, timestamp } from '../core/clock.ts';
-import { Conflict, NotFound } from '../core/errors.ts';
+import { Conflict, NotFound, Unavailable } from '../core/errors.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
@@ -23,6 +23,8 @@ export interface SubmitDeps extends RecursionRules {
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
+  /** Aborted from the moment the process was told to stop. */
+  readonly draining: AbortSignal;
   /** What becomes of threads that runs make; undefined: they stay. */
   readonly default_ttl: Ttl | undefined;
 }
@@ -40,9 +42,10 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Allow
 
 /**
  * Puts a run into the queue and tells the others of its thread and the workers. Throws `InvalidInput` when its webhook
- * must not be called, or it may take too many steps.
+ * must not be called, or it may take too many steps, and `Unavailable` while the server stops.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
+  refuseWhileDraining(deps);
   await checkWebhook(deps, submission.input);
   const request = newRun(deps, submission);
   return submitted(deps, request, await deps.queue.enqueue(request));
@@ -56,10 +59,16 @@ export function submitted(deps: SubmitDeps, request: NewRun, outcome: Enqueued):
 
 /** Several runs, each on a thread of its own: all or none. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
+  refuseWhileDraining(deps);
   for (const { input } of submissions) await checkWebhook(deps, input);
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
   return requests.map((request, i) => submitted(deps, request, outcomes[i] as Enqueued));
+}
+
+/** A server that stops executes nothing new: another one, or the next, takes the request sooner. Throws `Unavailable`. */
+export function refuseWhileDraining({ draining }: Pick<SubmitDeps, 'draining'>): void {
+  if (draining.aborted) throw new Unavailable('The server is shutting down: send the request again');
 }
 
 /** Throws `InvalidInput` for an address that must not be called, also while nothing is sent (CONTRACT §6). */

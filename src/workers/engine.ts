@@ -97,7 +97,6 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
     storeIndexLoop({ store: deps.longTermStore, logger }),
   ];
-  let draining = false;
   const subscriptions = [
     deps.bus.onScheduled(() => {
       dueRuns.poke();
@@ -120,9 +119,6 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       ...(dispatcher?.tries ?? { delivered: 0, failed: 0 }),
     }),
 
-    /** True from the moment it was told to stop. */
-    isDraining: () => draining,
-
     /** From now on the other processes know that this one lives. */
     async join(): Promise<void> {
       if (options.alone) await Promise.all([queue.forgetWorkers(), outbox.releaseAll()]);
@@ -139,7 +135,6 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 
     /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. Stops all, whatever fails. */
     async stop(grace_ms: number): Promise<void> {
-      draining = true;
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await closeAll([
         () => runs.stop(grace_ms),

@@ -6,6 +6,7 @@ import { withoutCredentials } from '../../src/node.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 const UNRULY = `
 export const graph = {
@@ -63,7 +64,7 @@ test('what user code throws outside of a run is logged, and the server goes on',
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the server with exit code 0', async (signal) => {
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the server with exit code 0', async (signal) => {
   await using server = await startServer();
   const stopped = server.untilLog('stopped');
 
@@ -82,6 +83,44 @@ test('a second signal ends it at once', async () => {
 
   expect(await server.kill('SIGINT')).toBe(1);
   await ended;
+});
+
+test('SIGUSR1 opens no debugger', async () => {
+  await using server = await startServer();
+  process.kill(server.pid, 'SIGUSR1');
+  for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+  expect(await server.kill('SIGTERM')).toBe(0);
+  expect(server.errors).not.toContain('Debugger');
+});
+
+test('while it stops, what asks for a run is sent elsewhere, and what executes goes on', async () => {
+  await using server = await startServer();
+  const { client, url } = server;
+  const thread = await client.threads.create();
+  const waiting = client.runs.wait(thread.thread_id, 'sleeper', { input: { ms: 3000 } });
+  const other = await client.threads.create();
+  const cron = await client.crons.create('echo', { schedule: '0 0 1 1 *', input: {} });
+  await until('it executes', async () => (await client.threads.get(thread.thread_id)).status === 'busy');
+  const stopping = server.untilLog('stopping');
+  const ended = server.kill('SIGTERM');
+  await stopping;
+
+  const run = { assistant_id: 'echo', input: {} };
+  const asked: [string, unknown][] = [
+    ['/runs', run],
+    ['/runs/wait', run],
+    ['/runs/stream', run],
+    ['/runs/batch', [run]],
+    [`/threads/${other.thread_id}/runs`, run],
+    [`/runs/crons/${cron.cron_id}/trigger`, {}],
+  ];
+  for (const [path, body] of asked) {
+    const { status, headers } = await fetch(url + path, { method: 'POST', body: JSON.stringify(body) });
+    expect([path, status, headers.get('retry-after')]).toEqual([path, 503, '1']);
+  }
+  expect((await fetch(`${url}/threads/${other.thread_id}`)).status).toBe(200);
+  expect(await waiting).toBeDefined();
+  expect(await ended).toBe(0);
 });
 
 test('a port in use is one line, exit code 1', async () => {

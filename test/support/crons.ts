@@ -60,7 +60,14 @@ export async function cronServer(db: Db, { clock, missed = 'fire_once', actFor =
     threads: threadRepository(db),
     queue: runQueue(db),
   };
-  const shared = { ...rows, clock, ids: systemIds(clock), bus: memoryBus(), max_recursion_limit: 10_000 };
+  const shared = {
+    ...rows,
+    clock,
+    ids: systemIds(clock),
+    bus: memoryBus(),
+    max_recursion_limit: 10_000,
+    draining: new AbortController().signal,
+  };
   const assistants = assistantService({
     ...shared,
     assistants: assistantRepository(db),

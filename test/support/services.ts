@@ -103,6 +103,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
       webhooks: policy(),
       keep_log_ms: 60_000,
       max_recursion_limit: 10_000,
+      draining: new AbortController().signal,
       default_ttl: undefined,
     }),
     /** The runs whose workers were told that they are gone. */
