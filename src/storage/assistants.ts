@@ -77,7 +77,7 @@ export function assistantRepository(db: Db) {
 
     /** Its versions and crons go too; its runs stay. */
     delete(assistant_id: string): Promise<boolean> {
-      return db.transaction('promised', async (tx) => {
+      return db.transaction('freeing', async (tx) => {
         await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
         return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
       });

@@ -77,7 +77,7 @@ export function cronRepository(db: Db) {
     /** Its history goes too, its runs stay. */
     async delete(cron_id: string, visibility?: Visibility): Promise<boolean> {
       const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
-      return (await db.run(sql`delete from crons where ${wanted}`)) > 0;
+      return (await db.run(sql`delete from crons where ${wanted}`, 'freeing')) > 0;
     },
 
     /** Some of those whose time has come by `at`; the longest overdue first. */

@@ -18,8 +18,9 @@ export interface Transaction extends Reader {
 /**
  * How a commit is kept. `promised`: on disk before the promise resolves, survives a power cut (invariant 5).
  * `relaxed`: survives the process's death; a power cut may take it until the next promised commit.
+ * `freeing`: promised, and it makes room: on a full disk SQLite has a reserve for it.
  */
-export type Durability = 'promised' | 'relaxed';
+export type Durability = 'promised' | 'relaxed' | 'freeing';
 
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock; several of one turn

@@ -62,7 +62,7 @@ export function runEventRepository(db: Db) {
      * has yet to read.
      */
     dropExpired(limit: number): Promise<number> {
-      return db.transaction('relaxed', async (tx) => {
+      return db.transaction('freeing', async (tx) => {
         const due = await tx.all<{ run_id: string }>(sql`
           select run_id from run_event_expiry e where expires_at <= ${NOW} and not exists (
             select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id

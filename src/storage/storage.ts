@@ -122,7 +122,9 @@ async function openDatabase(
 ): Promise<Db> {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   const db =
-    path === undefined ? openPostgres(url, options) : openSqlite(path, { ...options, only_ours: true });
+    path === undefined
+      ? openPostgres(url, options)
+      : openSqlite(path, { ...options, only_ours: true, keeps_reserve: !options.beside_a_server });
   try {
     await migrateOver(url, db);
     await prepare(db);

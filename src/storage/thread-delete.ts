@@ -13,7 +13,7 @@ export function deleteThread(
   thread_id: string,
   visibility?: Visibility,
 ): Promise<string[] | undefined> {
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
     // One that is made from now on is not locked, and not meant.
     if (!thread.exists) return undefined;
     if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;

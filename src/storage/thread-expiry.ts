@@ -51,7 +51,7 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
 }
 
 function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
-  return withThread(db, 'relaxed', thread_id, async (tx, thread) => {
+  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
     if (!thread.exists) return false;
     // A run may have come in, or a client may have given it more time, since it was found.
     const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);

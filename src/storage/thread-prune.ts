@@ -7,7 +7,7 @@ import { isIdle, withThread } from './queue/locked-thread.ts';
  * flight: it may go on from any checkpoint. A thread that is gone has nothing left to forget.
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
     if (!thread.exists) return true;
     if (!(await isIdle(tx, thread))) return false;
     await keepNewestCheckpoint(tx, thread_id);

@@ -3,8 +3,9 @@ import { nextTurn } from '../../core/event-loop.ts';
 import type { Durability, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
+import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
-import { sqliteError } from './sqlite-errors.ts';
+import { isDiskFull, sqliteError } from './sqlite-errors.ts';
 import type { Sync } from './wal-sync.ts';
 
 interface Job {
@@ -32,15 +33,18 @@ export class CommitQueue {
   readonly #statements: Statements;
   readonly #sync: Sync;
   readonly #cipher: Cipher;
+  readonly #reserve: DiskReserve | undefined;
   readonly #syncing = new Set<Promise<void>>();
   #jobs: Job[] = [];
+  #hasReserve = false;
   #working: Promise<void> | undefined;
 
-  constructor(connection: Connection, sync: Sync, cipher: Cipher) {
+  constructor(connection: Connection, sync: Sync, cipher: Cipher, reserve?: DiskReserve) {
     this.#connection = connection;
     this.#statements = new Statements(connection);
     this.#sync = sync;
     this.#cipher = cipher;
+    this.#reserve = reserve;
   }
 
   add<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -61,12 +65,14 @@ export class CommitQueue {
       await nextTurn();
       const batch = this.#jobs;
       this.#jobs = [];
-      await this.#commit(batch);
+      const [full, ...deletes] = await this.#commit(batch);
+      if (full) await this.#commitWithReserve([full, ...deletes]);
     }
     this.#working = undefined;
   }
 
-  async #commit(batch: readonly Job[]): Promise<void> {
+  /** Jobs that make room, which the disk had no room for; nobody has heard of them yet. */
+  async #commit(batch: readonly Job[]): Promise<Job[]> {
     try {
       this.#rollback();
       this.#connection.exec('begin immediate');
@@ -76,14 +82,37 @@ export class CommitQueue {
       await turns.due();
       this.#connection.exec('commit');
       this.#settle(settlements);
+      return [];
     } catch (error) {
-      for (const job of batch) job.reject(sqliteError(error));
+      const again = batch.filter((job) => isDiskFull(error) && this.#mayUseReserve(job));
+      for (const job of batch) if (!again.includes(job)) job.reject(sqliteError(error));
       try {
         this.#rollback();
       } catch {
         // A disk that fails can fail this too: the next batch begins with it.
       }
+      return again;
     }
+  }
+
+  /** What they free is inside of the file; then the log is empty again, and whoever comes next has its room. */
+  async #commitWithReserve(batch: readonly Job[]): Promise<void> {
+    this.#hasReserve = true;
+    try {
+      this.#reserve?.release();
+      await this.#commit(batch);
+      this.#connection.exec('pragma wal_checkpoint(passive)');
+      this.#reserve?.fill();
+    } catch (error) {
+      // Those whose commit failed know of it; whatever else a disk refuses here, the next write is told.
+      for (const job of batch) job.reject(sqliteError(error));
+    } finally {
+      this.#hasReserve = false;
+    }
+  }
+
+  #mayUseReserve({ durability }: Job): boolean {
+    return durability === 'freeing' && this.#reserve !== undefined && !this.#hasReserve;
   }
 
   #rollback(): void {
@@ -115,10 +144,10 @@ export class CommitQueue {
     try {
       const value = await withinTurns(turns, job.body(tx));
       this.#connection.exec('release job');
-      return { job, waits: job.durability === 'promised', settle: () => job.resolve(value) };
+      return { job, waits: job.durability !== 'relaxed', settle: () => job.resolve(value) };
     } catch (error) {
       // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
-      if (!this.#connection.inTransaction) throw error;
+      if (!this.#connection.inTransaction || (isDiskFull(error) && this.#mayUseReserve(job))) throw error;
       this.#connection.exec('rollback to job; release job');
       return { job, waits: false, settle: () => job.reject(sqliteError(error)) };
     }

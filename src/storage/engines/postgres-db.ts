@@ -32,7 +32,7 @@ export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher)
     get: (query) => attempt(() => pool.get(query)),
     // Alone a statement is a transaction already, which saves two round trips.
     run: (query, durability = 'promised') =>
-      durability === 'promised'
+      durability !== 'relaxed'
         ? attempt(() => pool.run(query))
         : transaction(durability, (tx) => tx.run(query)),
     transaction,

@@ -53,7 +53,7 @@ function poolDriver(pool: pg.Pool): PostgresDriver {
     query: (text, values) => withClient(pool, (client) => session(client).query(text, values)),
     transaction: (durability, body) =>
       withClient(pool, async (client) => {
-        await client.query(durability === 'promised' ? 'begin' : 'begin; set local synchronous_commit = off');
+        await client.query(durability === 'relaxed' ? 'begin; set local synchronous_commit = off' : 'begin');
         const result = await body(session(client));
         // After a failed statement PostgreSQL answers a commit with a rollback and no error.
         const { command } = await client.query('commit');

@@ -4,7 +4,7 @@ import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
 /** What the client should hear of an error of SQLite; what is our own fault stays as it is. */
 export function sqliteError(error: unknown): unknown {
   const code = codeOf(error);
-  if (code === 'SQLITE_FULL') {
+  if (isDiskFull(error)) {
     return new InsufficientStorage('The disk of the database is full.', { cause: error });
   }
   if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY)/.test(code)) {
@@ -23,6 +23,10 @@ export function sqliteOpenError(path: string, error: unknown): Unavailable {
   }
   const reason = error instanceof Error ? error.message : String(error);
   return new Unavailable(`The database ${path} cannot be opened: ${reason}. ${way}.`, { cause: error });
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_FULL';
 }
 
 export function isBusy(error: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Db, Durability, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { DiskReserve } from './disk-reserve.ts';
 import { type Connection, connect, lockDatabase, Statements } from './sqlite-connection.ts';
 import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
 import { realFile, refuseForeign } from './sqlite-file.ts';
@@ -15,6 +16,8 @@ export interface SqliteOptions {
   readonly beside_a_server?: boolean;
   /** Refuses a database that has tables, but not those of this server. */
   readonly only_ours?: boolean;
+  /** Keeps room on the disk for deletes. */
+  readonly keeps_reserve?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
 }
@@ -33,18 +36,21 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
 
 function open(
   path: string,
-  { synchronous, beside_a_server = false, only_ours = false, cipher = plainCipher }: SqliteOptions,
+  { synchronous, beside_a_server, only_ours, keeps_reserve, cipher = plainCipher }: SqliteOptions,
 ): Db {
   const file = realFile(path);
   const lock = beside_a_server ? undefined : lockDatabase(file, path);
   try {
-    const writer = connect(file, { readonly: false }, (opened) => only_ours && refuseForeign(opened, path));
+    const writer = connect(file, { readonly: false }, (opened) => {
+      if (only_ours) refuseForeign(opened, path);
+    });
     return new SqliteDb(
       lock,
       writer,
       connect(file, { readonly: true }),
       synchronous === 'full' ? new WalSync(file) : undefined,
       cipher,
+      keeps_reserve ? new DiskReserve(file) : undefined,
     );
   } catch (error) {
     lock?.close();
@@ -68,13 +74,14 @@ class SqliteDb implements Db {
     reader: Connection,
     walSync: WalSync | undefined,
     cipher: Cipher,
+    reserve: DiskReserve | undefined,
   ) {
     this.cipher = cipher;
     // The lock goes last.
     this.#connections = [reader, writer, ...(lock ? [lock] : [])];
     this.#reads = new Statements(reader);
     this.#walSync = walSync;
-    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}), cipher);
+    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}), cipher, reserve);
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {

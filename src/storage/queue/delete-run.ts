@@ -34,7 +34,7 @@ export function deleteRun(
     sql`thread_id = ${thread_id}`,
     ofVisibleThread('runs.thread_id', visibility),
   ]);
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
     const gone = thread.exists ? await tx.run(sql`delete from runs where ${wanted}`) : 0;
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);

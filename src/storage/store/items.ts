@@ -57,8 +57,9 @@ export function storeItemRepository(db: Db) {
           ? removal(db.cipher, write, visibility)
           : writeItem(db.cipher, { ...write, value }, form, visibility),
       );
+      const isRemoval = writes.every(({ value }) => value === null);
       return db
-        .transaction('promised', (tx) => allOf(tx, steps))
+        .transaction(isRemoval ? 'freeing' : 'promised', (tx) => allOf(tx, steps))
         .catch((error: unknown) => {
           if (error === HIDDEN) return false;
           throw error;
@@ -73,7 +74,7 @@ export function storeItemRepository(db: Db) {
       return db.run(
         sql`delete from store_items where item_id in (
           select item_id from store_items where expires_at <= ${NOW} order by expires_at limit ${limit})`,
-        'relaxed',
+        'freeing',
       );
     },
 
