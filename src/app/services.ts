@@ -1,6 +1,7 @@
 import type { Actor, User } from '../auth/actor.ts';
 import type { Config } from '../config/schema.ts';
 import { lazy } from '../core/lazy.ts';
+import { SafetyPoll } from '../events/safety-poll.ts';
 import { threadCheckpointer } from '../graphs/checkpointer.ts';
 import { uiBundles } from '../graphs/ui/bundles.ts';
 import type { Services } from '../http/server-parts.ts';
@@ -47,7 +48,8 @@ export function wireServices({
     sends_webhooks: !config.http.disable_webhooks,
     max_recursion_limit: config.runs.max_recursion_limit,
   };
-  const sources = { live, log, threadLog, bus, isInFlight: queue.isInFlight };
+  const poll = new SafetyPoll(storage.logEnds, live);
+  const sources = { live, log, threadLog, bus, poll };
 
   const threadState = threadStateService({
     ...shared,

@@ -2,16 +2,18 @@ import { Latch } from '../core/latch.ts';
 import type { Frame, RunEventRepository } from '../storage/run-events.ts';
 import type { LoggedRun, ThreadLogRepository } from '../storage/thread-log.ts';
 import type { EventBus } from './bus.ts';
-import { PAGE, SAFETY_POLL_MS } from './follow.ts';
+import { PAGE } from './follow.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { lostEvents } from './lost-events.ts';
+import type { SafetyPoll } from './safety-poll.ts';
 
 export interface ThreadSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly threadLog: ThreadLogRepository;
   readonly bus: EventBus;
+  readonly poll: Pick<SafetyPoll, 'wait'>;
 }
 
 /**
@@ -112,7 +114,8 @@ export async function* followThread(
       yield frame;
       if (signal.aborted) return;
     }
-    if (frames.length === 0) await news.wait(SAFETY_POLL_MS, signal);
+    if (frames.length > 0) continue;
+    await sources.poll.wait({ of: 'thread', id: thread_id, seq: reader.seq }, news, signal);
   }
 }
 

@@ -4,9 +4,8 @@ import type { EventBus } from './bus.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { lostEvents } from './lost-events.ts';
+import type { SafetyPoll } from './safety-poll.ts';
 
-/** A lost hint costs this much, ms, and never a frame. */
-export const SAFETY_POLL_MS = 500;
 /** Frames read from the log at once. */
 export const PAGE = 500;
 
@@ -14,8 +13,8 @@ export interface Sources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly bus: EventBus;
-  /** False when nobody writes the run's log any more: the run has ended or was deleted. */
-  readonly isInFlight: (run_id: string) => Promise<boolean>;
+  /** Looks for all followers of this process. */
+  readonly poll: Pick<SafetyPoll, 'wait'>;
 }
 
 /**
@@ -44,8 +43,7 @@ export async function* follow(
       delivered++;
     }
     if (delivered > 0) continue;
-    const hinted = await news.wait(SAFETY_POLL_MS, signal);
-    if (hinted || (await sources.isInFlight(run_id))) continue;
+    if (await sources.poll.wait({ of: 'run', id: run_id, seq }, news, signal)) continue;
     // Read after that, and not before: a run leaves the queue in the transaction that completes its log.
     const [next] = await sources.log.readAfter(run_id, seq, 1);
     if (!next) return;

@@ -14,7 +14,10 @@ const FIELD = /^Validation failed for field "([^"]*)": (\[[\s\S]*\])$/;
 export function inputRefusal(thrown: unknown): unknown {
   if (!isErrorLike(thrown)) return thrown;
   const stack = safely(() => String(thrown.stack)) ?? '';
-  if (!/\n\s+at .*\._validateInput \(/.test(stack)) return thrown;
+  const isOfInput = stack
+    .split('\n')
+    .some((line) => /^ +at /.test(line) && line.includes('._validateInput ('));
+  if (!isOfInput) return thrown;
   const issues = safely(() => issuesOf(thrown));
   if (issues === undefined || issues.length === 0) return thrown;
   const told = issues.slice(0, MAX_ISSUES).map(sentence);

@@ -56,11 +56,14 @@ function checkValues(text: string, max_values: number): void {
 
 /** In few words and without the text, of which the parser shows a part. */
 function problemOf(message: string): string {
-  const [, what, place] = /^(.*?)(?: in JSON)? at position \d+ (\(.*\))$/s.exec(message) ?? [];
-  if (what !== undefined) return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${place}`;
   const [, token] = /^Unexpected token '(.+?)', /su.exec(message) ?? [];
   if (token !== undefined) return `unexpected ${JSON.stringify(token)}`;
-  return message.startsWith('Unexpected end') ? 'it ends too early' : 'it is none';
+  if (message.startsWith('Unexpected end')) return 'it ends too early';
+  const position = message.indexOf(' at position ');
+  const place = message.indexOf('(', position);
+  if (position < 0 || place < 0) return 'it is none';
+  const what = message.slice(0, position).replace(/ in JSON$/, '');
+  return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${message.slice(place)}`;
 }
 
 function inspect(value: unknown, depth: number): void {

@@ -17,6 +17,7 @@ import { openPostgres } from './engines/postgres.ts';
 import { postgresOpenError } from './engines/postgres-open-error.ts';
 import { openSqlite } from './engines/sqlite.ts';
 import { idempotencyRepository } from './idempotency.ts';
+import { logEnds } from './log-ends.ts';
 import { migrate } from './migrate.ts';
 import { OpenAttempts } from './open-attempts.ts';
 import type { Lease } from './queue/lease.ts';
@@ -155,6 +156,7 @@ function storageOf({ requests, work, leases }: Pools, options: QueueOptions) {
     runs: runRepository(requests),
     runCheckpoints: runCheckpointRepository(requests, open),
     threadLog: threadLogRepository(requests),
+    logEnds: logEnds(requests),
     apiKeys: apiKeyRepository(requests),
     a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),

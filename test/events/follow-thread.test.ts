@@ -6,7 +6,6 @@ import {
   type ThreadSources,
   threadEnd,
 } from '../../src/events/follow-thread.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
@@ -17,6 +16,7 @@ import { deleteThread } from '../../src/storage/thread-delete.ts';
 import { threadLogRepository } from '../../src/storage/thread-log.ts';
 import { setThreadState } from '../../src/storage/thread-state.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { liveSources } from '../support/live-sources.ts';
 import { type QueueStory, queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 interface Story extends QueueStory {
@@ -26,7 +26,7 @@ interface Story extends QueueStory {
 
 function story(db: Db): Story {
   const sources = {
-    live: new LiveRuns(),
+    ...liveSources(db),
     log: runEventRepository(db),
     threadLog: threadLogRepository(db),
     bus: memoryBus(),
@@ -200,7 +200,7 @@ describeEachDatabase('following a thread', (open) => {
   test('a follower without hints still gets everything', async () => {
     await using db = await open();
     const there = story(db);
-    const deaf = { ...there, sources: { ...there.sources, live: new LiveRuns(), bus: memoryBus() } };
+    const deaf = { ...there, sources: { ...there.sources, ...liveSources(db), bus: memoryBus() } };
     const reading = read(deaf, 2);
     await run(there, 'a');
     expect(await reading).toEqual(['1:a', '2:end']);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { follow, type Sources } from '../../src/events/follow.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
@@ -10,6 +9,7 @@ import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { type Frame, runEventRepository } from '../../src/storage/run-events.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 /** A run that executes here, and everything that its followers read from. */
@@ -19,10 +19,9 @@ async function executing(db: Db, resumable: boolean) {
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease } = claimed as ClaimedRun;
   const sources: Sources = {
-    live: new LiveRuns(),
+    ...liveSources(db),
     log: runEventRepository(db),
     bus: memoryBus(),
-    isInFlight: queue.isInFlight,
   };
   const live = sources.live.open(run_id, 0);
   const errors: unknown[] = [];
@@ -96,10 +95,9 @@ describeEachDatabase('following a run', (open) => {
     const thread_id = randomUUID();
     const run_id = await add(thread_id);
     const sources = {
-      live: new LiveRuns(),
+      ...liveSources(db),
       log: runEventRepository(db),
       bus: memoryBus(),
-      isInFlight: queue.isInFlight,
     };
     const reading = read({ sources, run_id });
     await queue.deleteRun(thread_id, run_id);
@@ -109,7 +107,7 @@ describeEachDatabase('following a run', (open) => {
   test('a follower without hints still gets everything', async () => {
     await using db = await open();
     const run = await executing(db, true);
-    const deaf = { ...run.sources, live: new LiveRuns(), bus: memoryBus() };
+    const deaf = { ...run.sources, ...liveSources(db), bus: memoryBus() };
     const reading = read({ sources: deaf, run_id: run.run_id });
     for (let n = 1; n <= 20; n++) run.writer.write('custom', { n });
     await end(run);

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { follow } from '../../src/events/follow.ts';
+import { follow, type Sources } from '../../src/events/follow.ts';
 import { followThread } from '../../src/events/follow-thread.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { Db } from '../../src/storage/db.ts';
+import { logEnds } from '../../src/storage/log-ends.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { type Frame, insertFrames, runEventRepository } from '../../src/storage/run-events.ts';
 import { sql } from '../../src/storage/sql.ts';
 import { threadLogRepository } from '../../src/storage/thread-log.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq) });
@@ -19,11 +20,10 @@ function story(db: Db) {
   const { queue, add } = queueStory(db);
   const thread_id = randomUUID();
   const sources = {
-    live: new LiveRuns(),
+    ...liveSources(db),
     log: runEventRepository(db),
     threadLog: threadLogRepository(db),
     bus: memoryBus(),
-    isInFlight: queue.isInFlight,
   };
 
   async function executing() {
@@ -47,8 +47,8 @@ function story(db: Db) {
       await run.end();
       return run.run_id;
     },
-    async read(run_id: string, after = 0, isInFlight = sources.isInFlight): Promise<string[]> {
-      const frames = follow({ ...sources, isInFlight }, run_id, after, AbortSignal.timeout(10_000));
+    async read(run_id: string, after = 0, poll: Sources['poll'] = sources.poll): Promise<string[]> {
+      const frames = follow({ ...sources, poll }, run_id, after, AbortSignal.timeout(10_000));
       return (await Array.fromAsync(frames)).map((each) => `${each.seq}:${textOf(each)}`);
     },
     /** To the entry with this number. */
@@ -117,10 +117,12 @@ describeEachDatabase('events that a database lost', (open) => {
     const run = await there.executing();
     await run.log(1, 3);
     const asked = Promise.withResolvers<void>();
-    const reading = there.read(run.run_id, 0, async (run_id) => {
-      const isInFlight = await there.sources.isInFlight(run_id);
-      asked.resolve();
-      return isInFlight;
+    const reading = there.read(run.run_id, 0, {
+      async wait(...asks) {
+        const goesOn = await there.sources.poll.wait(...asks);
+        asked.resolve();
+        return goesOn;
+      },
     });
     const readingThread = there.readThread(4);
     await asked.promise;
@@ -135,12 +137,16 @@ describeEachDatabase('events that a database lost', (open) => {
     const there = story(db);
     const run = await there.executing();
     await run.log(1, 3);
-    const endsMeanwhile = async (run_id: string) => {
-      await run.log(2);
-      await run.end();
-      return there.sources.isInFlight(run_id);
-    };
-    expect(await there.read(run.run_id, 0, endsMeanwhile)).toEqual(['1:1', '2:2', '3:3']);
+    const ends = logEnds(db);
+    const { poll } = liveSources(db, {
+      ...ends,
+      async ofRuns(run_ids) {
+        await run.log(2);
+        await run.end();
+        return ends.ofRuns(run_ids);
+      },
+    });
+    expect(await there.read(run.run_id, 0, poll)).toEqual(['1:1', '2:2', '3:3']);
   });
 
   test('a log without its end, and one that was dropped, end where they end', async () => {

@@ -8,6 +8,7 @@ import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
+import { SafetyPoll } from '../../src/events/safety-poll.ts';
 import { threadCheckpointer } from '../../src/graphs/checkpointer.ts';
 import type { GraphMemory, GraphRegistry } from '../../src/graphs/graph.ts';
 import { graphStore } from '../../src/graphs/graph-store.ts';
@@ -75,11 +76,12 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     bus,
     runs: assistantRuns({ ...storage, bus, settle }),
   });
+  const live = new LiveRuns();
   const sources = {
-    live: new LiveRuns(),
+    live,
+    poll: new SafetyPoll(storage.logEnds, live),
     log: storage.events,
     bus,
-    isInFlight: (run_id: string) => storage.queue.isInFlight(run_id),
   };
   return {
     assistants,

@@ -79,7 +79,7 @@ function working(
       return run;
     },
     async ended({ run_id }: Run): Promise<string | undefined> {
-      await expect.poll(() => whole.isInFlight(run_id), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => whole.standing(run_id), { timeout: 10_000 }).toBeUndefined();
       return statusOf(run_id);
     },
     async log({ run_id }: Run): Promise<string[]> {

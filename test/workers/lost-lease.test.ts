@@ -4,7 +4,6 @@ import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { follow } from '../../src/events/follow.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
@@ -16,6 +15,7 @@ import { sql } from '../../src/storage/sql.ts';
 import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { liveSources } from '../support/live-sources.ts';
 import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
@@ -33,10 +33,11 @@ const KWARGS = {
 function processOver(db: Db, graphs: GraphRegistry) {
   const { queue } = queueStory(db);
   const log = runEventRepository(db);
+  const { live, poll } = liveSources(db);
   const deps: AttemptDeps = {
     queue,
     writes: (lease, options) => new AttemptWrites(db, lease, options),
-    live: new LiveRuns(),
+    live,
     bus: memoryBus(),
     graphs,
     memory: () => ({ checkpointer: undefined, store: undefined }),
@@ -52,7 +53,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
     failure: FAILURE_RULES,
     attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
   });
-  const sources = { ...deps, log, isInFlight: queue.isInFlight };
+  const sources = { ...deps, log, poll };
   return {
     ...deps,
     log,

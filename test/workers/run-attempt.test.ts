@@ -64,7 +64,7 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rule
       return run;
     },
     async ended(run: Run): Promise<string | undefined> {
-      await expect.poll(() => story.queue.isInFlight(run.run_id), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => story.queue.standing(run.run_id), { timeout: 10_000 }).toBeUndefined();
       return story.statusOf(run.run_id);
     },
     async events(run: Run) {

@@ -14,7 +14,7 @@ import { type ReapRules, reap } from './reap.ts';
 import { type Release, release, releaseUnknown, type UnknownLease } from './release.ts';
 import type { QueueReport } from './report.ts';
 import { standingOf, timesOf, workForce } from './standing.ts';
-import { forgetWorkers, heartbeat, isInFlight, leave, standings, type Worker } from './workers.ts';
+import { forgetWorkers, heartbeat, leave, standings, type Worker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
 
@@ -60,6 +60,5 @@ export function runQueue(
     times: (run_id: string) => timesOf(db, run_id),
     workForce: () => workForce(db),
     standings: (worker_id: string) => standings(leases, worker_id),
-    isInFlight: (run_id: string) => isInFlight(db, run_id),
   };
 }

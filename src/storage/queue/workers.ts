@@ -55,8 +55,3 @@ export async function standings(db: Db, worker_id: string): Promise<Standing[]> 
     where q.worker_id = ${worker_id} and q.state = 'running'`);
   return rows.map((row) => openJson(db.cipher, row, { error: RUN_ERROR }));
 }
-
-/** Whether the run still waits or executes. */
-export async function isInFlight(db: Db, run_id: string): Promise<boolean> {
-  return (await db.get(sql`select 1 from run_queue where run_id = ${run_id}`)) !== undefined;
-}

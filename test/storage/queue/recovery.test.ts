@@ -88,7 +88,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     await queue.cancel(thread_id, [run_id], { ...CANCEL, action });
     expect(await queue.reap(REAP)).toBe(1);
     expect(await threadRepository(db).get(thread_id)).toBeUndefined();
-    expect(await queue.isInFlight(run_id)).toBe(false);
+    expect(await queue.standing(run_id)).toBeUndefined();
   });
 
   test('is noted in the history of its cron, as is one that was cancelled before it began', async () => {
@@ -247,7 +247,7 @@ describeEachDatabase('a database that lost commits', (open) => {
     const { queue, run_id, lease, writes } = await crashed(db);
     const batch = await writes.take();
     expect(await queue.finish(lease, successful({ batch }))).toEqual({ outcome: 'writes lost' });
-    expect(await queue.isInFlight(run_id)).toBe(true);
+    expect(await queue.standing(run_id)).toBeDefined();
   });
 
   test('takes the same batch again when the answer to its commit was lost', async () => {

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Unavailable } from '../../src/core/errors.ts';
+import { Latch } from '../../src/core/latch.ts';
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { type Position, SafetyPoll } from '../../src/events/safety-poll.ts';
+import { type LogEnds, logEnds } from '../../src/storage/log-ends.ts';
+import { insertFrames } from '../../src/storage/run-events.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+const signal = () => AbortSignal.timeout(10_000);
+
+/** Counts what is asked. */
+function counted(ends: LogEnds) {
+  const asked: string[][] = [];
+  const counting: LogEnds = {
+    ofRuns: (ids) => {
+      asked.push([...ids]);
+      return ends.ofRuns(ids);
+    },
+    ofThreads: (ids) => {
+      asked.push([...ids]);
+      return ends.ofThreads(ids);
+    },
+  };
+  return { asked, ends: counting };
+}
+
+const NONE: LogEnds = { ofRuns: async () => [], ofThreads: async () => [] };
+
+function followers(poll: SafetyPoll, count: number, position: Position) {
+  return Promise.all(Array.from({ length: count }, () => poll.wait(position, new Latch(), signal())));
+}
+
+describeEachDatabase('the poll of those who follow logs', (open) => {
+  test('asks once for thousands, and tells each what is behind their own place', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    if (!claimed) throw new Error('nothing to claim');
+    const { asked, ends } = counted(logEnds(db));
+    const poll = new SafetyPoll(ends, new LiveRuns());
+
+    const silent = followers(poll, 1000, { of: 'run', id: run_id, seq: 2 });
+    const others = followers(poll, 1000, { of: 'thread', id: thread_id, seq: 1 });
+    const frames = [1, 2].map((seq) => ({ seq, event: 'custom', data: '1' }));
+    await db.transaction('relaxed', (tx) => insertFrames(tx, run_id, frames));
+    expect(await others).toEqual(Array(1000).fill(true));
+    expect(asked).toEqual([[run_id], [thread_id]]);
+
+    await queue.finish(claimed.lease, successful());
+    expect(await silent).toEqual(Array(1000).fill(false));
+    expect(
+      asked
+        .slice(2)
+        .flat()
+        .every((id) => id === run_id),
+    ).toBe(true);
+  });
+
+  test('knows more logs than one statement looks at, and those that are gone', async () => {
+    await using db = await open();
+    const { add } = queueStory(db);
+    const waiting = await Promise.all(Array.from({ length: 3 }, () => add(randomUUID())));
+    const gone = Array.from({ length: 1100 }, () => randomUUID());
+    const ends = await logEnds(db).ofRuns([...gone, ...waiting]);
+    expect(ends).toHaveLength(1103);
+    expect(ends.filter(({ in_flight }) => in_flight).map(({ run_id }) => run_id)).toEqual(waiting);
+    expect(await logEnds(db).ofThreads(gone)).toEqual(gone.map((thread_id) => ({ thread_id, last: 0 })));
+  });
+});
+
+test('nobody waits in vain for a poll that fails', async () => {
+  const broken: LogEnds = { ...NONE, ofRuns: () => Promise.reject(new Unavailable('away')) };
+  const poll = new SafetyPoll(broken, new LiveRuns());
+  await expect(followers(poll, 3, { of: 'run', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
+  await expect(followers(poll, 1, { of: 'thread', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
+});
+
+test('a run that executes here is not asked about', async () => {
+  const { asked, ends } = counted(NONE);
+  const live = new LiveRuns();
+  const run_id = randomUUID();
+  using _run = live.open(run_id, 0);
+  const poll = new SafetyPoll(ends, live);
+  const patience = AbortSignal.timeout(1200);
+  expect(await poll.wait({ of: 'run', id: run_id, seq: 0 }, new Latch(), patience)).toBe(true);
+  expect(asked.flat()).toEqual([]);
+});

@@ -1,0 +1,10 @@
+import { LiveRuns } from '../../src/events/live-runs.ts';
+import { SafetyPoll } from '../../src/events/safety-poll.ts';
+import type { Db } from '../../src/storage/db.ts';
+import { type LogEnds, logEnds } from '../../src/storage/log-ends.ts';
+
+/** The runs of a process that executes none yet, and what looks for those who follow others. */
+export function liveSources(db: Db, ends: LogEnds = logEnds(db)) {
+  const live = new LiveRuns();
+  return { live, poll: new SafetyPoll(ends, live) };
+}
