@@ -1,5 +1,5 @@
 import { asError, partsOf } from '../core/failure.ts';
-import type { Serde } from './serde.ts';
+import { MARK, type Serde } from './serde.ts';
 import { UnreadableValueError } from './unreadable.ts';
 
 /** A graph put something into its state that no checkpoint can hold. Ends the run, and keeps the last good state. */
@@ -36,7 +36,27 @@ export async function storableBytes(
   if (type === 'json' && value !== GIVEN_UP && isSame(GIVEN_UP_BYTES, bytes)) {
     throw unstorable(channel, 'its JSON cannot be made, as with a BigInt or a toJSON that throws');
   }
+  if (type === 'json' && Buffer.from(bytes).includes(MARK) && hasRecord(value)) {
+    await serde.loadsTyped(type, bytes).catch((cause: unknown) => {
+      throw unstorable(channel, 'a part of it looks like an object of LangChain, and is none', cause);
+    });
+  }
   return dumped;
+}
+
+/** What plain data can bring with which the serialiser marks what is more than that: it is taken for such, too. */
+function hasRecord(value: unknown): boolean {
+  const seen = new Set<unknown>();
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    seen.add(next);
+    const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(next));
+    if (isPlain && Object.hasOwn(next, 'lc')) return true;
+    waiting.push(...(next instanceof Map || next instanceof Set ? [...next] : Object.values(next)));
+  }
+  return false;
 }
 
 /** By length first: most values differ in it. */

@@ -47,6 +47,7 @@ export function useBodies(
 ): void {
   const budget = Math.max(body_budget, body_limit);
   const gone = new WeakSet<FastifyRequest>();
+  const passedOver = new WeakSet<FastifyRequest>();
   let in_flight = 0;
 
   /** Refuses what would be too much with `more` bytes to come. */
@@ -77,8 +78,8 @@ export function useBodies(
         chunks.push(chunk);
       }
     } catch (error) {
-      // What is still to come is passed over, so that the client can read the answer.
       payload.resume();
+      passedOver.add(request);
       throw payload.errored ? new BadRequest(CUT_OFF) : error;
     }
     return Buffer.concat(chunks);
@@ -93,6 +94,10 @@ export function useBodies(
       release(request);
       request.body = undefined;
     },
+  });
+  // Fastify would close the connection; a client that is still sending would never read why.
+  server.addHook('onError', async (request, reply) => {
+    if (passedOver.has(request)) reply.removeHeader('connection');
   });
   // In flight until the answer has left, or nobody waits for it any more.
   server.addHook('onRequest', async (request, reply) => {

@@ -80,3 +80,23 @@ test('metadata that looks like an object of LangChain breaks no thread', async (
   expect((await server.get(`/threads/${thread_id}/state`)).body.metadata.odd).toEqual(odd);
   expect(await run(thread_id, 'echo', { input: { x: 2 } })).toBe(true);
 });
+
+test.each([
+  ['in a message', (odd: object) => [{ role: 'user', content: [{ type: 'text', text: 'a', odd }] }]],
+  ['beside a message', (odd: object) => [{ role: 'user', content: 'a', additional_kwargs: { odd } }]],
+])(
+  'an object that only looks like one of LangChain ends its run, and spoils no thread: %s',
+  async (_where, made) => {
+    const odd = { lc: 1, type: 'constructor', id: ['langchain', 'llms', 'OpenAI'], kwargs: { apiKey: 'x' } };
+    const thread_id = await server.thread();
+    const good = { input: { messages: [{ role: 'user', content: 'hello' }] } };
+    expect(await run(thread_id, 'chat', good)).toBe(true);
+    const { messages } = (await server.get(`/threads/${thread_id}/state`)).body.values;
+
+    expect(await run(thread_id, 'chat', { input: { messages: made(odd) } })).toBe(false);
+
+    await isReadable(thread_id);
+    expect((await server.get(`/threads/${thread_id}/state`)).body.values.messages).toEqual(messages);
+    expect(await run(thread_id, 'chat', good)).toBe(true);
+  },
+);

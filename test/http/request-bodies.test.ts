@@ -24,7 +24,7 @@ async function patientServer(options: Parameters<typeof bareServer>[0] & object 
   };
 }
 
-test('a body over the limit is refused by the name of the setting', async () => {
+test('a body over the limit is refused by the name of the setting, and the connection goes on', async () => {
   await using http = await patientServer({ options: { body_limit: KB } });
   const socket = await open(http.url);
   socket.write(head(2 * KB));
@@ -32,6 +32,8 @@ test('a body over the limit is refused by the name of the setting', async () => 
   expect(await answer(socket)).toMatch(
     /^HTTP\/1.1 413.*limit: 1024 bytes\). The setting is server.body_limit/s,
   );
+  socket.write('GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  expect(await answer(socket)).toMatch(/^HTTP\/1.1 200/);
   socket.destroy();
 });
 
