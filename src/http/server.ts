@@ -21,6 +21,7 @@ import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
 import { useSecurityHeaders } from './plugins/security-headers.ts';
 import { useTextJson } from './plugins/text-json.ts';
+import { useWholeRequests } from './plugins/whole-requests.ts';
 import { useBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
 import { runReplies } from './run-replies.ts';
@@ -55,6 +56,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useContract(server);
   useTextJson(server);
   useErrors(server, { logger, routes });
+  useWholeRequests(server);
   useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
   await useSecurityHeaders(server);
   if (options.served_hosts) useHostCheck(server, options.served_hosts);

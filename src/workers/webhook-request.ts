@@ -125,7 +125,7 @@ async function postFollowing(
     // A literal address is never looked up.
     policy.checkText(url);
     const answer = await postOnce(dispatcher, { ...request, url }, signal);
-    const next = redirects < MOST_REDIRECTS ? sameHost(answer, url) : undefined;
+    const next = redirects < MOST_REDIRECTS ? samePlace(answer, url) : undefined;
     if (next === undefined) return answer;
     url = next;
   }
@@ -187,11 +187,16 @@ async function beginning(body: Dispatcher.ResponseData['body']): Promise<string>
   return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8');
 }
 
-/** Where to go on to: only as a POST, on the same host, and not from https to http. Undefined: the answer stands. */
-function sameHost({ status, redirect }: WebhookAnswer, url: string): string | undefined {
+/**
+ * Where to go on to: only as a POST, at the same host and port, or from http to https at their own ports. Undefined: the
+ * answer stands. Whatever else listens on the host is none of the receiver's business, and the body is signed.
+ */
+function samePlace({ status, redirect }: WebhookAnswer, url: string): string | undefined {
   if ((status !== 307 && status !== 308) || redirect === undefined) return undefined;
   if (!URL.canParse(redirect, url)) return undefined;
   const [from, to] = [new URL(url), new URL(redirect, url)];
-  const isSafe = to.protocol === 'https:' || to.protocol === from.protocol;
-  return isSafe && to.hostname === from.hostname ? to.href : undefined;
+  const isSame = to.protocol === from.protocol && to.port === from.port;
+  const isUpgrade =
+    from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === '';
+  return to.hostname === from.hostname && (isSame || isUpgrade) ? to.href : undefined;
 }

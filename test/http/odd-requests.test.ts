@@ -41,3 +41,17 @@ test('OPTIONS is answered whether a page asks or not', async () => {
   const page = { origin: 'http://localhost:3000' };
   expect((await server.send('OPTIONS', '/threads', undefined, page)).status).toBe(200);
 });
+
+test.each([
+  ['without a version', 'GET /ok\r\n\r\n', 'no version of HTTP'],
+  ['with two hosts', 'GET /ok HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n', 'more than one Host'],
+])('a request %s is refused', async (_what, request, reason) => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const { port } = await server.app.listen();
+  const socket = connect(port, '127.0.0.1');
+  socket.write(request);
+  const [answer] = await once(socket, 'data');
+  socket.destroy();
+  expect(String(answer)).toMatch(/^HTTP\/1.1 400/);
+  expect(String(answer)).toContain(reason);
+});

@@ -134,19 +134,18 @@ test('an answer that breaks off counts for its status', async () => {
 
 test.each([307, 308])('%i is followed on the same host, with the body', async (status) => {
   await using hook = await receiver();
-  await using other = await receiver();
   await using to = await story();
   hook.answers.push((_request, response) => response.writeHead(status, { location: '/moved?a=1' }).end());
-  hook.answers.push((_request, response) =>
-    response.writeHead(status, { location: `${other.url}/port` }).end(),
-  );
   expect(await to.send(`${hook.url}/old`)).toMatchObject({ status: 'delivered' });
-  expect(hook.received.map(({ path }) => path)).toEqual(['/old', '/moved?a=1']);
-  expect(other.received).toMatchObject([{ path: '/port', body: { n: 1 } }]);
+  expect(hook.received).toMatchObject([
+    { path: '/old', body: { n: 1 } },
+    { path: '/moved?a=1', body: { n: 1 } },
+  ]);
 });
 
 test.each([
   ['another host', 307, (url: string) => url.replace('127.0.0.1', 'localhost')],
+  ['another port', 307, (url: string) => url.replace(/:\d+/, ':9')],
   ['an address that must not be called', 308, () => 'http://169.254.169.254/latest'],
   ['another scheme', 307, () => 'file:///etc/passwd'],
   ['what would become a GET', 302, () => '/moved'],
