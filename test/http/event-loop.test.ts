@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { longestPiece } from '../support/event-loop-pieces.ts';
+
+/** What the server may do without letting others have their turn. */
+const LONGEST_MS = 50;
+/** The best of some tries: what the server does is in each, a collection of garbage or a slow moment in some. */
+const TRIES = 6;
+
+const MB = 1024 ** 2;
+const agent = new Agent({ keepAlive: true });
+
+let app: Awaited<ReturnType<typeof openApp>>;
+let url: string;
+beforeAll(async () => {
+  app = await openApp({ graphs: ['echo', 'chat'] });
+  ({ url } = await app.app.listen());
+});
+afterAll(async () => {
+  agent.destroy();
+  await app[Symbol.asyncDispose]();
+});
+
+/** Values of JSON that are as large as a body may be by default, in bytes or in values. */
+const LARGE: Record<string, string> = {
+  text: JSON.stringify('x'.repeat(4 * MB - 2000)),
+  escapes: `"${'\\n'.repeat(2 * MB - 1000)}"`,
+  texts: JSON.stringify(Array(40_000).fill('x'.repeat(90))),
+  numbers: JSON.stringify(Array(49_000).fill(1)),
+  lists: `[${'[],'.repeat(24_000)}1]`,
+  objects: `[${'{"a":1},'.repeat(12_000)}1]`,
+  keys: JSON.stringify(Object.fromEntries(Array.from({ length: 24_000 }, (_, i) => [`k${i}`, i]))),
+};
+const tooLarge = `"${'x'.repeat(5 * MB)}"`;
+
+const message = (value: string) => `{"role":"user","content":"hi","additional_kwargs":{"a":${value}}}`;
+const run = (value: string) => `{"assistant_id":"echo","input":{"messages":[${message(value)}]}}`;
+
+const REQUESTS: [string, string, (value: string) => string][] = [
+  ['a run', '/runs/wait', run],
+  ['metadata of a thread', '/threads', (value) => `{"metadata":{"a":${value}}}`],
+  ['a search', '/threads/search', (value) => `{"metadata":{"a":${value}}}`],
+  ['what is no request', '/threads', (value) => `{"metadata":${value}}`],
+  ['an unknown path', '/nowhere', (value) => value],
+];
+
+test.each(
+  REQUESTS.flatMap(([what, path, made]) => Object.keys(LARGE).map((kind) => ({ what, path, made, kind }))),
+)('$what with a large body of $kind holds nobody up', async ({ path, made, kind }) => {
+  const body = Buffer.from(made(LARGE[kind] as string));
+  const pieces: number[] = [];
+  for (let tries = 0; tries < TRIES && Math.min(...pieces, 1000) > LONGEST_MS; tries++) {
+    pieces.push(await longestPiece(async () => expect(await post(path, body)).toBeLessThan(500)));
+  }
+  expect(Math.min(...pieces)).toBeLessThan(LONGEST_MS);
+});
+
+test('the largest item of the store holds nobody up, and neither does what is too large', async () => {
+  const item = Buffer.from(
+    `{"value":{"a":${JSON.stringify('word, '.repeat(170_000))}},"namespace":["a"],"key":"k"}`,
+  );
+  const pieces: number[] = [];
+  for (let tries = 0; tries < TRIES && Math.min(...pieces, 1000) > LONGEST_MS; tries++) {
+    pieces.push(await longestPiece(async () => expect(await post('/store/items', item, 'PUT')).toBe(204)));
+  }
+  expect(Math.min(...pieces)).toBeLessThan(LONGEST_MS);
+  expect(
+    await longestPiece(async () => expect(await post('/runs/wait', Buffer.from(run(tooLarge)))).toBe(413)),
+  ).toBeLessThan(LONGEST_MS);
+});
+
+/** The status of the answer, of which nothing is kept: the client works in this process, too. */
+async function post(path: string, body: Buffer, method = 'POST'): Promise<number> {
+  const sent = request(url + path, { method, agent, headers: { 'content-length': body.length } });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  await once(answer, 'end');
+  return answer.statusCode ?? 0;
+}
