@@ -6,8 +6,8 @@ import { BadRequest } from '../../core/errors.ts';
  * have believed another one, and requests without a version.
  */
 export function useWholeRequests(server: FastifyInstance): void {
-  server.addHook('onRequest', async ({ raw }) => {
-    if (raw.httpVersionMajor < 1) throw new BadRequest('The request has no version of HTTP');
+  server.addHook('onRequest', ({ raw }, _reply, done) => {
+    if (raw.httpVersionMajor < 1) return done(new BadRequest('The request has no version of HTTP'));
     const { rawHeaders } = raw;
     let hosts = 0;
     // Names and values in turn; made for a request inside of the server there are none.
@@ -15,6 +15,6 @@ export function useWholeRequests(server: FastifyInstance): void {
       const name = rawHeaders[i] as string;
       if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
     }
-    if (hosts > 1) throw new BadRequest('The request has more than one Host header');
+    done(hosts > 1 ? new BadRequest('The request has more than one Host header') : undefined);
   });
 }

@@ -154,8 +154,8 @@ export class CommitQueue {
   }
 }
 
-/** After so many ms of a batch others have their turn before its next statement. */
-const LONG_MS = 10;
+/** After so many ms of a batch others have their turn before its next statement. Ordinary batches are shorter. */
+const LONG_MS = 25;
 
 /** Turns of the event loop within a batch: reads go on meanwhile, other writes wait for its commit in any case. */
 class Turns {
