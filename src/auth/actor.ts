@@ -25,6 +25,8 @@ export interface Identity {
 export interface Actor extends Identity {
   /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
+  /** The request came from the project's own code in this process, such as a run that starts another. */
+  readonly from_within?: boolean;
   /** Headers of the request that the configuration wants to be part of the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */

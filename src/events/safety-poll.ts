@@ -23,7 +23,7 @@ interface Waiting extends Position {
 
 /**
  * Looks for everybody who follows a log: every 500 ms while somebody waits, two statements for some hundred logs,
- * however many wait for each. A run that executes here tells its followers itself.
+ * however many wait for each. Whoever has all of a run that executes here will be told by it.
  */
 export class SafetyPoll {
   readonly #ends: LogEnds;
@@ -64,7 +64,9 @@ export class SafetyPoll {
 
   async #look(all: readonly Waiting[]): Promise<void> {
     const idsOf = (kind: Position['of']) => [
-      ...new Set(all.filter(({ of, id }) => of === kind && !this.#live.get(id)).map(({ id }) => id)),
+      ...new Set(
+        all.filter(({ of, id, seq }) => of === kind && this.#live.get(id)?.last !== seq).map(({ id }) => id),
+      ),
     ];
     const runs = new Map((await this.#ends.ofRuns(idsOf('run'))).map((end) => [end.run_id, end]));
     const threads = await this.#ends.ofThreads(idsOf('thread'));
@@ -72,7 +74,8 @@ export class SafetyPoll {
     for (const waiting of all) {
       const run = waiting.of === 'run' ? runs.get(waiting.id) : undefined;
       const last = run?.last ?? lasts.get(waiting.id) ?? 0;
-      waiting.isOver = run !== undefined && !run.in_flight;
+      // A run that executes here ends here before its log does.
+      waiting.isOver = run !== undefined && !run.in_flight && !this.#live.get(waiting.id);
       if (waiting.isOver || last > waiting.seq) waiting.news.open();
     }
   }

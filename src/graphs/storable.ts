@@ -50,11 +50,13 @@ function hasRecord(value: unknown): boolean {
   const waiting = [value];
   while (waiting.length > 0) {
     const next = waiting.pop();
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    if (typeof next !== 'object' || next === null || ArrayBuffer.isView(next) || seen.has(next)) continue;
     seen.add(next);
     const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(next));
     if (isPlain && Object.hasOwn(next, 'lc')) return true;
-    waiting.push(...(next instanceof Map || next instanceof Set ? [...next] : Object.values(next)));
+    // One by one: so many arguments as a list may have members are too many for a call.
+    for (const member of next instanceof Map || next instanceof Set ? next : Object.values(next))
+      waiting.push(member);
   }
   return false;
 }

@@ -12,6 +12,13 @@ export type Passage =
   | { readonly from?: undefined; readonly own_routes_only: true };
 
 const passages = new WeakMap<IncomingMessage, Passage>();
+const ours = new WeakSet<IncomingMessage>();
+
+/** Whether it was this process that asked, and nobody outside. */
+export function isFromWithin(raw: IncomingMessage): boolean {
+  const from = passageOf(raw)?.from;
+  return from ? isFromWithin(from.raw) : ours.has(raw);
+}
 
 export function passageOf(raw: IncomingMessage): Passage | undefined {
   return passages.get(raw);
@@ -42,6 +49,7 @@ export async function answerInside(
       written.once('close', () => signal.removeEventListener('abort', leave));
       const incoming = raw as unknown as IncomingMessage;
       if (passage) passages.set(incoming, passage);
+      ours.add(incoming);
       server.routing(incoming, written);
     },
     {

@@ -77,8 +77,12 @@ export function useBodies(
   function read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>> {
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
     const chunks: Buffer[] = [];
+    const finish = () => resolve(Buffer.concat(chunks));
     const refuse = (error: unknown) => {
-      payload.off('data', take).resume();
+      // What has come is let go, what is still to come is passed over.
+      payload.off('data', take).off('end', finish).resume();
+      chunks.length = 0;
+      release(request);
       passedOver.add(request);
       reject(error);
     };
@@ -95,9 +99,12 @@ export function useBodies(
         chunks.push(chunk);
       });
     payload.on('data', take);
-    payload.once('end', () => resolve(Buffer.concat(chunks)));
+    payload.once('end', finish);
     for (const event of ['error', 'close']) payload.once(event, () => reject(new BadRequest(CUT_OFF)));
-    orRefuse(() => check(request, Number(request.headers['content-length'] ?? 0)));
+    orRefuse(() => {
+      if (payload.destroyed && !payload.readableEnded) throw new BadRequest(CUT_OFF);
+      check(request, Number(request.headers['content-length'] ?? 0));
+    });
     return promise;
   }
 
@@ -111,20 +118,26 @@ export function useBodies(
       request.body = undefined;
     },
   });
-  // Fastify would close the connection; a client that is still sending would never read why.
-  server.addHook('onError', async (request, reply) => {
-    if (passedOver.has(request)) reply.removeHeader('connection');
+  keepOpen(server, passedOver);
+  onGone(server, (request) => {
+    gone.add(request);
+    release(request);
   });
-  // In flight until the answer has left, or nobody waits for it any more.
+}
+
+/** A body is in flight until the answer has left, or nobody waits for it any more. */
+function onGone(server: FastifyInstance, forget: (request: FastifyRequest) => void): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-    if (length !== undefined || encoding !== undefined) {
-      reply.raw.once('close', () => {
-        gone.add(request);
-        release(request);
-      });
-    }
+    if (length !== undefined || encoding !== undefined) reply.raw.once('close', () => forget(request));
     done();
+  });
+}
+
+/** Fastify would close the connection; a client that is still sending would never read why. */
+function keepOpen(server: FastifyInstance, passedOver: WeakSet<FastifyRequest>): void {
+  server.addHook('onError', async (request, reply) => {
+    if (passedOver.has(request)) reply.removeHeader('connection');
   });
 }
 

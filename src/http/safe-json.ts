@@ -46,7 +46,9 @@ function checkValues(text: string, max_values: number): void {
       if (sign === BACKSLASH) at++;
       else if (sign === QUOTE) isInString = false;
     } else if (sign === QUOTE) isInString = true;
-    else if (sign === COMMA || sign === COLON || sign === LIST || sign === OBJECT) values++;
+    else if (sign === COMMA || sign === COLON) values++;
+    // An empty one has no members.
+    else if (sign === LIST || sign === OBJECT) values += text.charCodeAt(at + 1) === sign + 2 ? 0 : 1;
     if (values > max_values)
       throw new ContentTooLarge(
         `Request body has more than ${max_values} values, keys included. The setting is server.max_body_values.`,

@@ -28,7 +28,7 @@ export function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
     /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
     async trigger(actor: Actor, cron_id: string, once?: Once): Promise<Run> {
       if (once?.run) return once.run;
-      refuseWhileDraining(deps);
+      refuseWhileDraining(deps, actor);
       const cron = await find(actor, 'crons:update', cron_id);
       // The run acts as whoever made the cron, who may do more than whoever triggers it.
       const allowed = await allowRun(deps, actor, cron.thread_id, runOf(cron));

@@ -1,3 +1,4 @@
+import type { Actor } from '../auth/actor.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, NotFound, Unavailable } from '../core/errors.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -45,7 +46,7 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Allow
  * must not be called, or it may take too many steps, and `Unavailable` while the server stops.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
-  refuseWhileDraining(deps);
+  refuseWhileDraining(deps, submission.actor);
   await checkWebhook(deps, submission.input);
   const request = newRun(deps, submission);
   return submitted(deps, request, await deps.queue.enqueue(request));
@@ -59,16 +60,23 @@ export function submitted(deps: SubmitDeps, request: NewRun, outcome: Enqueued):
 
 /** Several runs, each on a thread of its own: all or none. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
-  refuseWhileDraining(deps);
+  for (const { actor } of submissions) refuseWhileDraining(deps, actor);
   for (const { input } of submissions) await checkWebhook(deps, input);
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
   return requests.map((request, i) => submitted(deps, request, outcomes[i] as Enqueued));
 }
 
-/** A server that stops executes nothing new: another one, or the next, takes the request sooner. Throws `Unavailable`. */
-export function refuseWhileDraining({ draining }: Pick<SubmitDeps, 'draining'>): void {
-  if (draining.aborted) throw new Unavailable('The server is shutting down: send the request again');
+/**
+ * A server that stops executes nothing new: another one, or the next, takes the request sooner. But what a run asks for
+ * that still executes waits with it for the next start. Throws `Unavailable`.
+ */
+export function refuseWhileDraining(
+  { draining }: Pick<SubmitDeps, 'draining'>,
+  { from_within }: Actor,
+): void {
+  if (draining.aborted && !from_within)
+    throw new Unavailable('The server is shutting down: send the request again');
 }
 
 /** Throws `InvalidInput` for an address that must not be called, also while nothing is sent (CONTRACT §6). */

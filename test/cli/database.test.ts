@@ -40,8 +40,8 @@ test('a database that closes the connection is one line that says so', async () 
   await once(closing, 'listening');
   const host = `127.0.0.1:${(closing.address() as AddressInfo).port}`;
 
-  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toMatch(
-    /: (the connection was closed before it was ready|read ECONNRESET)/,
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toContain(
+    ': the connection was closed before it was ready',
   );
 });
 

@@ -80,13 +80,19 @@ test('nobody waits in vain for a poll that fails', async () => {
   await expect(followers(poll, 1, { of: 'thread', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
 });
 
-test('a run that executes here is not asked about', async () => {
-  const { asked, ends } = counted(NONE);
+test('who has all of a run that executes here is not asked for, who is behind is', async () => {
+  const { asked, ends } = counted({
+    ...NONE,
+    ofRuns: async ([run_id = '']) => [{ run_id, last: 3, in_flight: 1 }],
+  });
   const live = new LiveRuns();
   const run_id = randomUUID();
-  using _run = live.open(run_id, 0);
+  using _run = live.open(run_id, 3);
   const poll = new SafetyPoll(ends, live);
   const patience = AbortSignal.timeout(1200);
-  expect(await poll.wait({ of: 'run', id: run_id, seq: 0 }, new Latch(), patience)).toBe(true);
+  expect(await poll.wait({ of: 'run', id: run_id, seq: 3 }, new Latch(), patience)).toBe(true);
   expect(asked.flat()).toEqual([]);
+  // Memory has the newest frames only: the others are in the log, when it has them.
+  expect(await poll.wait({ of: 'run', id: run_id, seq: 1 }, new Latch(), signal())).toBe(true);
+  expect(asked.flat()).toContain(run_id);
 });

@@ -105,6 +105,17 @@ test('more values than a body may have are refused before they are made, in each
   expect((await taken).statusCode).toBe(200);
 });
 
+test('an empty list is one value', async () => {
+  await using http = await patientServer({ options: { max_body_values: 1000 } });
+  const body = (members: number) => `{"metadata":{"a":[${'[],'.repeat(members)}1]}}`;
+  const refused = await http.inject({ method: 'POST', url: '/threads', payload: body(1000) });
+  expect(refused.statusCode).toBe(413);
+  const taken = http.inject({ method: 'POST', url: '/threads', payload: body(900) });
+  await until('the body has come', () => http.waiting.length === 1);
+  http.waiting[0]?.();
+  expect((await taken).statusCode).toBe(200);
+});
+
 const head = (length: number) =>
   `POST /threads HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 

@@ -64,3 +64,9 @@ test('the step that made it is the last: nothing is executed after it', async ()
   expect(text).toContain('event: error');
   expect((await http.get(`/threads/${thread_id}/state`)).body.next).toEqual(['make']);
 });
+
+test.each(['a picture', 'a long list'])('%s beside a key of the serialiser is stored', async (want) => {
+  const thread_id = await http.thread();
+  expect((await run(thread_id, want)).status).toBe('success');
+  await read(thread_id);
+});

@@ -4,7 +4,7 @@ import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
 import { includes, type Scope, scopeOf } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
-import { passageOf } from '../inside.ts';
+import { isFromWithin, passageOf } from '../inside.ts';
 import { ownAddress } from '../own-address.ts';
 
 declare module 'fastify' {
@@ -48,7 +48,8 @@ export function admission(
     const { id: request_id, raw } = request;
     const passage = passageOf(raw);
     const headers = headersOf(raw.headers);
-    request.actor = { ...systemActor(request_id), headers };
+    const asked = { request_id, headers, from_within: isFromWithin(raw) };
+    request.actor = { ...systemActor(request_id), ...asked };
     // A webhook of the server's own, which reaches the project's routes only.
     if (passage && !passage.from) return false;
     if (!authenticate || request.method === 'OPTIONS') return true;
@@ -57,7 +58,7 @@ export function admission(
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity, request);
     known.set(request, identity);
-    request.actor = { ...identity, request_id, headers };
+    request.actor = { ...identity, ...asked };
     return true;
   };
 }

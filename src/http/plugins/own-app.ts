@@ -70,6 +70,8 @@ async function fetched(
     async pass(onward) {
       // A webhook is for the project's routes, not for ours in the server's name.
       if (!isPassedOn) return Response.json({ detail: 'Not Found' }, { status: 404 });
+      // The request inside counts it again.
+      server.bodies.release(request);
       const { origin: start, pathname, search } = new URL(onward.url);
       const ours = new Request(start + mount_prefix + pathname + search, onward);
       return answerInside(server, ours, { from: request });

@@ -95,19 +95,37 @@ export class CommitQueue {
     }
   }
 
-  /** What they free is inside of the file; then the log is empty again, and whoever comes next has its room. */
+  /**
+   * What they free is inside of the file. Where the reserve has room for all of the log, that is written back, so that
+   * whoever comes next has its room; half of it would use the reserve up for nothing.
+   */
   async #commitWithReserve(batch: readonly Job[]): Promise<void> {
     this.#hasReserve = true;
+    const writesBack = this.#reserve?.holdsLogOf(this.#connection) === true;
+    this.#connection.pragma('wal_autocheckpoint = 0');
     try {
       this.#reserve?.release();
       await this.#commit(batch);
-      this.#connection.exec('pragma wal_checkpoint(passive)');
-      this.#reserve?.fill();
     } catch (error) {
-      // Those whose commit failed know of it; whatever else a disk refuses here, the next write is told.
       for (const job of batch) job.reject(sqliteError(error));
-    } finally {
-      this.#hasReserve = false;
+    }
+    this.#hasReserve = false;
+    this.#tidy(writesBack);
+  }
+
+  /** Whatever the disk refuses here, it refuses the next write too, which is told. */
+  #tidy(writesBack: boolean): void {
+    const steps = [
+      () => writesBack && this.#connection.exec('pragma wal_checkpoint(passive)'),
+      () => this.#reserve?.fill(),
+      () => this.#connection.pragma('wal_autocheckpoint = 1000'),
+    ];
+    for (const step of steps) {
+      try {
+        step();
+      } catch {
+        // See above.
+      }
     }
   }
 
@@ -159,18 +177,22 @@ const LONG_MS = 25;
 
 /** Turns of the event loop within a batch: reads go on meanwhile, other writes wait for its commit in any case. */
 class Turns {
-  /** It waits for one now. */
-  isWaiting = false;
+  #waiting = 0;
   #since = systemClock.monotonic();
+
+  /** A statement waits for one now. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
 
   due(): Promise<void> | undefined {
     return systemClock.monotonic() - this.#since < LONG_MS ? undefined : this.#take();
   }
 
   async #take(): Promise<void> {
-    this.isWaiting = true;
+    this.#waiting++;
     await nextTurn();
-    this.isWaiting = false;
+    this.#waiting--;
     this.#since = systemClock.monotonic();
   }
 }

@@ -7,6 +7,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(ENOTFOUND|EAI_)/, 'no address is known for this host (DNS)'],
   [/^(EHOSTUNREACH|ENETUNREACH)/, 'there is no way to this host'],
   [/^ETIMEDOUT/, 'no answer in time'],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE)/, 'the connection was closed before it was ready'],
   [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL)/, 'TLS: …'],
   [/^28/, 'user or password refused: …'],
   [/^3D000/, '…; create it, or name another one'],

@@ -17,7 +17,7 @@ const FIRST = sql`(select count(*) from (select from run_queue limit 10001) as f
 const TOTAL: DialectSql = {
   sqlite: sql`(select count(*) from run_queue)`,
   postgres: sql`case when ${FIRST} <= 10000 then ${FIRST} else (
-    select round(count(*) * 100 / ${SHARE})::bigint from run_queue tablesample system (${SHARE}) repeatable (1)) end`,
+    select greatest(10001, round(count(*) * 100 / ${SHARE})::bigint) from run_queue tablesample system (${SHARE}) repeatable (1)) end`,
 };
 
 /** Times as ISO-8601. */
