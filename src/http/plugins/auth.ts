@@ -48,7 +48,7 @@ export function admission(
     const { id: request_id, raw } = request;
     const passage = passageOf(raw);
     const headers = headersOf(raw.headers);
-    const asked = { request_id, headers, from_within: isFromWithin(raw) };
+    const asked = { request_id, headers, ...(isFromWithin(raw) && { from_within: true }) };
     request.actor = { ...systemActor(request_id), ...asked };
     // A webhook of the server's own, which reaches the project's routes only.
     if (passage && !passage.from) return false;
