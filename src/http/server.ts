@@ -33,7 +33,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   const { body_limit, trust_proxy, mount_prefix = '' } = options;
   const timeouts = timeoutsOf(options);
   const server = fastify({
-    bodyLimit: body_limit,
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     genReqId: (raw) => passageOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { type EndedRun, webhookReceiver } from '../../examples/webhook-receiver/receiver.ts';
 import { openApp } from '../support/app.ts';
-import { receiver } from '../support/receiver.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { callsOf, inShell, NODE, ROOT } from './blocks.ts';
 import { started } from './started.ts';
@@ -71,7 +71,7 @@ test('the receiver believes nobody else, and takes everything once', async () =>
 });
 
 test('docs/webhooks.md', async () => {
-  const port = await freePort();
+  const port = String(await freePort());
   const child = spawn(NODE, ['examples/webhook-receiver/main.ts'], {
     cwd: ROOT,
     env: { ...process.env, WEBHOOK_SECRET: SECRET, RECEIVER_PORT: port },
@@ -97,8 +97,3 @@ test('docs/webhooks.md', async () => {
     await once(child, 'close');
   }
 });
-
-async function freePort(): Promise<string> {
-  await using taken = await receiver();
-  return new URL(taken.url).port;
-}

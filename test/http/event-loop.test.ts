@@ -50,26 +50,29 @@ test.each(
   REQUESTS.flatMap(([what, path, made]) => Object.keys(LARGE).map((kind) => ({ what, path, made, kind }))),
 )('$what with a large body of $kind holds nobody up', async ({ path, made, kind }) => {
   const body = Buffer.from(made(LARGE[kind] as string));
-  const pieces: number[] = [];
-  for (let tries = 0; tries < TRIES && Math.min(...pieces, 1000) > LONGEST_MS; tries++) {
-    pieces.push(await longestPiece(async () => expect(await post(path, body)).toBeLessThan(500)));
-  }
-  expect(Math.min(...pieces)).toBeLessThan(LONGEST_MS);
+  const piece = await bestPiece(async () => expect(await post(path, body)).toBeLessThan(500));
+  expect(piece).toBeLessThan(LONGEST_MS);
 });
 
 test('the largest item of the store holds nobody up, and neither does what is too large', async () => {
   const item = Buffer.from(
     `{"value":{"a":${JSON.stringify('word, '.repeat(170_000))}},"namespace":["a"],"key":"k"}`,
   );
-  const pieces: number[] = [];
-  for (let tries = 0; tries < TRIES && Math.min(...pieces, 1000) > LONGEST_MS; tries++) {
-    pieces.push(await longestPiece(async () => expect(await post('/store/items', item, 'PUT')).toBe(204)));
-  }
-  expect(Math.min(...pieces)).toBeLessThan(LONGEST_MS);
+  const piece = await bestPiece(async () => expect(await post('/store/items', item, 'PUT')).toBe(204));
+  expect(piece).toBeLessThan(LONGEST_MS);
   expect(
     await longestPiece(async () => expect(await post('/runs/wait', Buffer.from(run(tooLarge)))).toBe(413)),
   ).toBeLessThan(LONGEST_MS);
 });
+
+/** The shortest of the longest pieces of each try; one that is short enough ends them. */
+async function bestPiece(work: () => Promise<unknown>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && best > LONGEST_MS; tries++) {
+    best = Math.min(best, await longestPiece(work));
+  }
+  return best;
+}
 
 /** The status of the answer, of which nothing is kept: the client works in this process, too. */
 async function post(path: string, body: Buffer, method = 'POST'): Promise<number> {

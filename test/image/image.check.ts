@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { chown, cp, mkdir, realpath, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { command } from '../package/command.ts';
 import { emptyFolder } from '../package/pack.ts';
+import { freePort } from '../support/free-port.ts';
 import { startContainer } from './container.ts';
 import { type ContainerOptions, engineIn } from './engine.ts';
 
@@ -56,10 +54,4 @@ async function projectIn(folder: string): Promise<ContainerOptions['mounts']> {
   await mkdir(data);
   await chown(data, UID, UID);
   return { '/app': app, '/app/node_modules': await realpath(join(ROOT, 'node_modules')), '/data': data };
-}
-
-async function freePort(): Promise<number> {
-  await using server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
 import type { RequestBodies } from '../request-bodies.ts';
+import type { Json } from '../safe-json.ts';
 import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
 /** What one client may have waiting for it; then it reads the log at its own pace. */
@@ -87,7 +88,7 @@ export function converse(
 
 type Connection = Awaited<ReturnType<EventStreamingService['connect']>>;
 
-async function answerTo(connection: Connection, command: Command): Promise<object> {
+async function answerTo(connection: Connection, command: Json): Promise<object> {
   return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
 }
 
@@ -124,9 +125,7 @@ function sinkOf(socket: Socket): EventSink {
   };
 }
 
-type Command = { readonly value: unknown } | { readonly problem: string };
-
-async function commandIn(text: string, json: RequestBodies['json']): Promise<Command> {
+async function commandIn(text: string, json: RequestBodies['json']): Promise<Json> {
   try {
     const read = await json(text);
     return 'value' in read ? read : { problem: 'Protocol commands must be valid JSON.' };
