@@ -115,6 +115,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
       queue: storage.queue.figures,
       workers: workers.figures,
       webhooks: workers.webhooks,
+      onRunEnded: workers.onRunEnded,
       crons: () => storage.crons.figures(timestamp(clock.now())),
       ping: storage.ping,
       isDraining: () => drain.signal.aborted,

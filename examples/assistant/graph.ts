@@ -1,4 +1,4 @@
-import { AIMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { AIMessage, SystemMessage, type ToolCall, ToolMessage } from '@langchain/core/messages';
 import {
   END,
   type GraphNode,
@@ -19,18 +19,17 @@ are asked to.`;
 
 const State = new StateSchema({ messages: MessagesValue });
 
-/** What a person answers to an interrupt. `arguments` replaces those it names, and alone means approval. */
-const Decision = z.object({
-  approved: z.boolean().optional(),
-  arguments: z.record(z.string(), z.unknown()).optional(),
-});
+const Action = z.object({ args: z.record(z.string(), z.unknown()) });
 
-/** The same for clients that show a form, such as those of MCP. */
-const FORM = {
-  type: 'object',
-  properties: { approved: { type: 'boolean', title: 'Approved' } },
-  required: ['approved'],
-};
+/** One decision for each call that was asked about, in order: https://docs.langchain.com/oss/javascript/langchain/human-in-the-loop */
+const Decision = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('approve') }),
+  // Clients for Python write the first, those for JavaScript the second.
+  z.object({ type: z.literal('edit'), edited_action: Action.optional(), editedAction: Action.optional() }),
+  z.object({ type: z.literal('reject'), message: z.string().optional() }),
+]);
+
+const Answer = z.object({ decisions: z.array(Decision.catch({ type: 'reject' })) });
 
 const agent: GraphNode<typeof State> = async ({ messages }, config) => {
   const model = await chatModel();
@@ -38,27 +37,47 @@ const agent: GraphNode<typeof State> = async ({ messages }, config) => {
 };
 
 /**
- * Asks a person before each sensitive call. A refused call gets its answer here; the node `tools` runs the others.
- * On resume the node starts again and `interrupt` returns the answers in order, so nothing else may happen here.
+ * Asks a person before sensitive calls, in the shape that Agent Chat UI, Agent Inbox and Studio draw buttons for. A call
+ * that is rejected, or that nobody decided on, gets its answer here; the node `tools` runs the others. On resume the node
+ * starts again and `interrupt` returns the answer, so nothing else may happen here.
  */
 const review: GraphNode<typeof State> = ({ messages }) => {
   const message = lastAnswer(messages);
-  const refusals: ToolMessage[] = [];
-  const tool_calls = (message.tool_calls ?? []).map((call) => {
-    if (!SENSITIVE.has(call.name)) return call;
-    const question = `May I call ${call.name}?`;
-    const answer = interrupt({ question, tool: call.name, arguments: call.args, schema: FORM });
-    const { approved, arguments: changes } = Decision.safeParse(answer).data ?? {};
-    if (approved ?? changes !== undefined) return { ...call, args: { ...call.args, ...changes } };
-    const content = `${call.name} was not approved, so I did not do it.`;
-    refusals.push(new ToolMessage({ name: call.name, tool_call_id: call.id ?? '', content }));
+  const calls = message.tool_calls ?? [];
+  const sensitive = calls.filter(({ name }) => SENSITIVE.has(name));
+  const answer = Answer.safeParse(interrupt(reviewRequest(sensitive))).data;
+  const rejections: ToolMessage[] = [];
+  const tool_calls = calls.map((call) => {
+    if (!sensitive.includes(call)) return call;
+    const decision = answer?.decisions[sensitive.indexOf(call)] ?? { type: 'reject' };
+    if (decision.type === 'approve') return call;
+    const edited = decision.type === 'edit' && (decision.edited_action ?? decision.editedAction);
+    if (edited) return { ...call, args: edited.args };
+    const reason = decision.type === 'reject' ? decision.message : undefined;
+    const content = reason ?? `${call.name} was rejected, so I did not do it.`;
+    rejections.push(new ToolMessage({ name: call.name, tool_call_id: call.id ?? '', content }));
     return call;
   });
-  // The same id: the message with the approved arguments takes the place of the first one.
+  // The same id: the message with the decided arguments takes the place of the first one.
   return {
-    messages: [new AIMessage({ id: message.id!, content: message.content, tool_calls }), ...refusals],
+    messages: [new AIMessage({ id: message.id!, content: message.content, tool_calls }), ...rejections],
   };
 };
+
+/** What `humanInTheLoopMiddleware` of the package `langchain` asks, with the names that all front ends know. */
+function reviewRequest(calls: readonly ToolCall[]) {
+  return {
+    action_requests: calls.map(({ name, args }) => ({
+      name,
+      args,
+      description: `May I call ${name} with these arguments?\n\n${JSON.stringify(args, null, 2)}`,
+    })),
+    review_configs: calls.map(({ name }) => ({
+      action_name: name,
+      allowed_decisions: ['approve', 'edit', 'reject'],
+    })),
+  };
+}
 
 function afterAgent({ messages }: typeof State.State) {
   const calls = lastAnswer(messages).tool_calls ?? [];

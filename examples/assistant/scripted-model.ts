@@ -72,10 +72,14 @@ export class ScriptedChatModel extends BaseChatModel<CallOptions> {
   }
 }
 
-/** Words one by one; the arguments of a tool call in pieces, as hosted models stream them. */
+/**
+ * Words one by one; the arguments of a tool call in pieces, as hosted models stream them. The text is block 0 of the
+ * message, so calls beside it count from 1: event streaming merges blocks of one index, and the calls would be lost.
+ */
 function* tokensOf({ text = '', tool_calls = [] }: Reply): Generator<ChatGenerationChunk> {
   for (const word of text.match(/\s*\S+/g) ?? []) yield tokenOf({ content: word });
-  for (const [index, { name, args }] of tool_calls.entries()) {
+  for (const [position, { name, args }] of tool_calls.entries()) {
+    const index = position + (text === '' ? 0 : 1);
     const call = { index, type: 'tool_call_chunk' as const };
     const id = `call_${randomUUID()}`;
     yield tokenOf({ content: '', tool_call_chunks: [{ ...call, id, name, args: '' }] });

@@ -24,21 +24,29 @@ export async function connect(url: string, key: string, answer: Answer): Promise
   return client;
 }
 
-/** Asks for each field of a form. An empty answer to the first one declines. */
+/** Asks for each field that a form needs. An empty answer to the first one declines. */
 async function fillIn(
-  { message, requestedSchema }: ElicitRequestFormParams,
+  { message, requestedSchema: { properties, required = [] } }: ElicitRequestFormParams,
   answer: Answer,
 ): Promise<ElicitResult> {
   const content: Content = {};
-  for (const [name, { type, title = name }] of Object.entries(requestedSchema.properties)) {
-    const text = await answer(`${message} ${title}${type === 'boolean' ? ' (yes/no)' : ''}: `);
+  for (const [name, field] of Object.entries(properties)) {
+    if (!required.includes(name)) continue;
+    const text = await answer(`${message} ${field.title ?? name}${choicesOf(field)}: `);
     if (text === '' && Object.keys(content).length === 0) return { action: 'decline' };
-    content[name] = fieldOf(text, type);
+    content[name] = entered(text, field);
   }
   return { action: 'accept', content };
 }
 
-function fieldOf(text: string, type: string): Content[string] {
+type Field = ElicitRequestFormParams['requestedSchema']['properties'][string];
+
+function choicesOf(field: Field): string {
+  if (field.type === 'boolean') return ' (yes/no)';
+  return 'enum' in field && field.enum ? ` (${field.enum.join('/')})` : '';
+}
+
+function entered(text: string, { type }: Field): Content[string] {
   if (type === 'boolean') return /^y/i.test(text);
   return type === 'string' ? text : Number(text);
 }

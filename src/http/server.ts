@@ -50,6 +50,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
   cutHalfRequestsOnClose(server);
   const metrics = httpMetrics(engine);
+  server.addHook('onClose', async () => metrics.stop());
   const routes = useRouteTable(server);
   useBodies(server, options);
   useContract(server);

@@ -5,6 +5,7 @@ import type { Frame } from '../events/frame.ts';
 import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../schemas/chat-completions.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Thread } from '../schemas/threads.ts';
+import { textAnswer } from './human-review.ts';
 import { questionOf } from './interrupt-question.ts';
 import { answersIn, isFromAi, isMessage, messagesIn, textOf } from './messages.ts';
 import { failureOf } from './run-failure.ts';
@@ -61,7 +62,9 @@ function nextTurn(thread: Thread | undefined, messages: readonly ChatMessage[]):
   if (thread?.status === 'interrupted') {
     const last = news.at(-1);
     if (!last) throw new BadRequest('The assistant waits for an answer: send it as the last message.');
-    return { command: { resume: textOf(last.content) } };
+    const asked = Object.values(thread.interrupts ?? {}).flat();
+    const value = asked.length === 1 ? asked[0]?.value : undefined;
+    return { command: { resume: textAnswer(value, textOf(last.content)) } };
   }
   const isNew = messagesIn(thread?.values).length === 0;
   return { input: { messages: (isNew ? messages : news).map(graphMessage) } };

@@ -19,6 +19,7 @@ import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
 import { retentionLoop, type Sweep } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
+import type { EndedRun } from './run-report.ts';
 import { RunWorker } from './runs.ts';
 import { storeExpiryLoop } from './store-expiry.ts';
 import { storeIndexLoop } from './store-index.ts';
@@ -77,11 +78,13 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     version: options.version,
     slots: options.concurrency,
   };
+  const listeners: ((run: EndedRun) => void)[] = [];
+  const onEnded = (run: EndedRun) => listeners.forEach((listener) => void listener(run));
   const runs = new RunWorker({
     ...deps,
     concurrency: options.concurrency,
     failure: failureRules(options.max_attempts, deps.rules.keep_log_ms, BROKEN),
-    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded }, claimed, stop),
   });
   const dueRuns = dueRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
@@ -112,6 +115,9 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       active: runs.active,
       available: Math.max(0, options.concurrency - runs.active),
     }),
+
+    /** Calls the listener, which must not throw, with every run that ends here from now on. */
+    onRunEnded: (listener: (run: EndedRun) => void) => void listeners.push(listener),
 
     /** What waits to be sent and what was given up, and the tries of this process. */
     webhooks: async () => ({

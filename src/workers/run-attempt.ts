@@ -13,6 +13,7 @@ import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { Lease } from '../storage/queue/lease.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import { conclude } from './run-conclusion.ts';
+import type { EndedRun } from './run-report.ts';
 import { StopReason } from './stop-reason.ts';
 
 export interface AttemptDeps {
@@ -27,6 +28,8 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly rules: AttemptRules;
+  /** Hears of every run that ended here. */
+  readonly onEnded?: (run: EndedRun) => void;
 }
 
 export interface AttemptRules {
@@ -46,6 +49,8 @@ export interface Attempt {
   readonly writes: AttemptWrites;
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
+  /** When it began, ms since 1970. */
+  readonly started: number;
   /** Undefined when the graph could not be had. */
   graph: GraphRuntime | undefined;
   /** What the graph, or getting it, threw. */
@@ -101,7 +106,8 @@ function begin(deps: AttemptDeps, claimed: ClaimedRun, live: LiveRun, stop: Abor
   const { bus } = deps;
   const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable });
   const memory = deps.memory(writes, lease, kwargs.durability);
-  return { claimed, kwargs, writes, writer, memory, graph: undefined, failure: undefined };
+  const started = deps.clock.now();
+  return { claimed, kwargs, writes, writer, memory, started, graph: undefined, failure: undefined };
 }
 
 async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal: AbortSignal): Promise<void> {

@@ -16,6 +16,7 @@ import type { Finished, RunEnd } from '../storage/queue/finish.ts';
 import { stateText } from '../storage/thread-outline.ts';
 import type { Attempt, AttemptDeps } from './run-attempt.ts';
 import { isInfrastructure } from './run-error.ts';
+import { endedRun, logEnd, runFields } from './run-report.ts';
 import { StopReason } from './stop-reason.ts';
 
 /** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
@@ -36,8 +37,13 @@ export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: Abor
   // What is thrown may be anything, also a value that cannot be asked for its class.
   if (attempt.failure !== undefined) attempt.failure = asError(attempt.failure);
   const outcome = outcomeOf(attempt.failure, signal);
-  report(deps, attempt, outcome);
-  if (outcome.kind === 'lost') return acknowledgeRollback(deps, attempt);
+  const { logger } = deps;
+  if (outcome.kind === 'lost') {
+    logger.warn('run stopped: it was taken away', runFields(attempt));
+    return acknowledgeRollback(deps, attempt);
+  }
+  if (outcome.kind === 'release')
+    logger.warn('run released, it will be tried again', { ...runFields(attempt), error: attempt.failure });
   if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
   // A release that is refused was cancelled meanwhile.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
@@ -64,15 +70,6 @@ function stopped({ kind, detail }: StopReason): Outcome {
     case 'cancelled':
       return { kind: 'end', status: 'interrupted', error: detail };
   }
-}
-
-function report({ logger }: AttemptDeps, { claimed, failure }: Attempt, outcome: Outcome): void {
-  const { run_id, thread_id, attempt } = claimed.lease;
-  const log = logger.with({ run_id, thread_id, attempt });
-  if (outcome.kind === 'lost') log.warn('run stopped: it was taken away');
-  else if (outcome.kind === 'release') log.warn('run released, it will be tried again', { error: failure });
-  else if (outcome.status === 'error') log.error('run failed', { error: loggedFailure(failure) });
-  else log.info('run ended', { status: outcome.status });
 }
 
 /**
@@ -103,6 +100,7 @@ async function finish(
   error: RunError | null,
 ): Promise<void> {
   const state = await stateAfter(deps, attempt);
+  logEnd(deps, attempt, status, state);
   if (error) attempt.writer.write('error', error);
   const batch = await attempt.writes.take();
   await finishWith(deps, attempt, { status, error, state, batch });
@@ -114,7 +112,10 @@ async function finishWith(deps: AttemptDeps, attempt: Attempt, end: EndOfAttempt
   const finished = await patiently(deps, attempt, () => deps.queue.finish(lease, whole)).catch(
     (refused: unknown) => finishRefused(deps, attempt, whole, refused),
   );
-  if (finished.outcome === 'finished') return announce(deps, attempt, end.batch, finished);
+  if (finished.outcome === 'finished') {
+    deps.onEnded?.(endedRun(attempt, end.status, deps.clock.now()));
+    return announce(deps, attempt, end.batch, finished);
+  }
   if (finished.outcome === 'lease lost') return;
   // What the run came to stands on steps that the database lost: the next attempt takes them again.
   deps.logger.warn('run released, the database lost a part of it', { run_id: lease.run_id });

@@ -66,11 +66,11 @@ test('a question of the graph is answered', async () => {
   say('Email ana@example.com about lunch saying See you at noon.');
   const { custom } = await run();
   expect(custom).toMatchObject([{ name: 'on_interrupt' }]);
-  expect(JSON.stringify(custom)).toContain('May I call send_email?');
+  expect(JSON.stringify(custom)).toContain('May I call send_email');
   const { interrupts } = (await server.get(`/threads/${client.threadId}`)).body;
   const [{ id: interruptId }] = Object.values<[{ id: string }]>(interrupts)[0] ?? [{ id: '' }];
   const { answer } = await run({
-    resume: [{ interruptId, status: 'resolved', payload: { approved: false } }],
+    resume: [{ interruptId, status: 'resolved', payload: { decisions: [{ type: 'reject' }] } }],
   });
-  expect(answer).toMatch(/was not approved/);
+  expect(answer).toMatch(/was rejected/);
 });

@@ -82,7 +82,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     const stopped = await collect(
       client.runs.stream(thread_id, 'assistant', { input: order, streamMode: 'updates' }),
     );
-    const question = { question: 'May I call send_email?', tool: 'send_email' };
+    const question = { action_requests: [{ name: 'send_email' }] };
     expect(stopped.data('updates').at(-1)).toMatchObject({ __interrupt__: [{ value: question }] });
 
     const thread = await client.threads.get(thread_id);
@@ -93,7 +93,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect(waiting.tasks[0]?.interrupts).toMatchObject([{ value: question }]);
 
     const resumed = client.runs.stream(thread_id, 'assistant', {
-      command: { resume: { approved: true } },
+      command: { resume: { decisions: [{ type: 'approve' }] } },
       streamMode: ['values', 'messages-tuple'],
     });
     const { data } = await collect(resumed);

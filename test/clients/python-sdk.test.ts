@@ -24,7 +24,7 @@ describe.runIf(python)('the Python SDK (where a Python has langgraph_sdk)', () =
       human: CHAT,
       user: CHAT,
       approval: {
-        asked: 'May I call send_email?',
+        asked: 'send_email',
         status: ['interrupted', 'idle'],
         interrupts: [1, 0],
         answer: true,

@@ -44,10 +44,10 @@ async def approval(client):
     order = says("Email ana@example.com about lunch saying See you at noon.")
     parts = await collect(client.runs.stream(thread_id, "assistant", input=order, stream_mode="updates"))
     waiting = await client.threads.get(thread_id)
-    values = await client.runs.wait(thread_id, "assistant", command={"resume": {"approved": True}})
+    values = await client.runs.wait(thread_id, "assistant", command={"resume": {"decisions": [{"type": "approve"}]}})
     after = await client.threads.get(thread_id)
     return {
-        "asked": data(parts, "updates")[-1]["__interrupt__"][0]["value"]["question"],
+        "asked": data(parts, "updates")[-1]["__interrupt__"][0]["value"]["action_requests"][0]["name"],
         "status": [waiting["status"], after["status"]],
         "interrupts": [len(waiting["interrupts"]), len(after["interrupts"])],
         "answer": values["messages"][-1]["content"].startswith("The e-mail to ana@example.com"),

@@ -42,15 +42,21 @@ async function sent(): Promise<string[]> {
   return Promise.all((await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')));
 }
 
-test('asks before it sends, naming the tool and its arguments', async () => {
+const approve = { decisions: [{ type: 'approve' }] };
+const edit = (args: object) => ({
+  decisions: [{ type: 'edit', edited_action: { name: 'send_email', args } }],
+});
+const LUNCH = { to: 'ana@example.com', subject: 'lunch', body: 'See you at noon.' };
+
+test('asks before it sends, as the human-in-the-loop middleware does', async () => {
   await say(ORDER);
 
   expect(await waitingFor()).toEqual([
     {
-      question: 'May I call send_email?',
-      tool: 'send_email',
-      arguments: { to: 'ana@example.com', subject: 'lunch', body: 'See you at noon.' },
-      schema: expect.objectContaining({ required: ['approved'] }),
+      action_requests: [
+        { name: 'send_email', args: LUNCH, description: expect.stringContaining('May I call send_email') },
+      ],
+      review_configs: [{ action_name: 'send_email', allowed_decisions: ['approve', 'edit', 'reject'] }],
     },
   ]);
   expect(await sent()).toEqual([]);
@@ -58,31 +64,43 @@ test('asks before it sends, naming the tool and its arguments', async () => {
 
 test('sends what was approved, once', async () => {
   await say(ORDER);
-  const { messages } = await decide({ approved: true });
+  const { messages } = await decide(approve);
 
   expect(await sent()).toEqual(['To: ana@example.com\nSubject: lunch\n\nSee you at noon.\n']);
   expect(messages.at(-1)?.text).toMatch(/^The e-mail to ana@example\.com is in the outbox/);
   expect(await waitingFor()).toEqual([]);
 });
 
-test.each([{ approved: false }, { approved: false, arguments: { to: 'bob@example.com' } }, 'yes', {}, []])(
-  'sends nothing when the answer is %j',
-  async (answer) => {
-    await say(ORDER);
-    const { messages } = await decide(answer);
-
-    expect(await sent()).toEqual([]);
-    expect(messages.at(-1)?.text).toBe('send_email was not approved, so I did not do it.');
-    expect((await assistant.getState(config)).next).toEqual([]);
-  },
-);
-
 test.each([
-  { approved: true, arguments: { to: 'bob@example.com' } },
-  { arguments: { to: 'bob@example.com' } },
-])('sends with the arguments that %j changes', async (answer) => {
+  { decisions: [{ type: 'reject' }] },
+  { decisions: [{ type: 'edit' }] },
+  { decisions: [{ type: 'accept' }] },
+  { decisions: [] },
+  { approved: true },
+  'yes',
+  {},
+  [],
+])('sends nothing when the answer is %j', async (answer) => {
   await say(ORDER);
-  await decide(answer);
+  const { messages } = await decide(answer);
+
+  expect(await sent()).toEqual([]);
+  expect(messages.at(-1)?.text).toBe('send_email was rejected, so I did not do it.');
+  expect((await assistant.getState(config)).next).toEqual([]);
+});
+
+test('a rejection is answered with its reason', async () => {
+  await say(ORDER);
+  const { messages } = await decide({ decisions: [{ type: 'reject', message: 'Lunch is off.' }] });
+
+  expect(await sent()).toEqual([]);
+  expect(messages.at(-1)?.text).toBe('Lunch is off.');
+});
+
+test.each(['edited_action', 'editedAction'])('sends with the arguments in %s', async (name) => {
+  await say(ORDER);
+  const args = { ...LUNCH, to: 'bob@example.com' };
+  await decide({ decisions: [{ type: 'edit', [name]: { name: 'send_email', args } }] });
 
   expect(await sent()).toEqual(['To: bob@example.com\nSubject: lunch\n\nSee you at noon.\n']);
 });
@@ -91,7 +109,7 @@ test.each([{ to: 'nobody' }, { subject: 'one\nBcc: everybody@example.com' }])(
   'sends nothing with arguments that the tool does not take: %j',
   async (changes) => {
     await say(ORDER);
-    const { messages } = await decide({ approved: true, arguments: changes });
+    const { messages } = await decide(edit({ ...LUNCH, ...changes }));
 
     expect(await sent()).toEqual([]);
     expect(messages.filter((message) => ToolMessage.isInstance(message))).toMatchObject([
@@ -105,10 +123,14 @@ test('sends a passage of the notes', async () => {
 
   expect(await waitingFor()).toMatchObject([
     {
-      arguments: {
-        subject: 'Opening hours: Shop',
-        body: expect.stringMatching(/^The shop is open from Tuesday/),
-      },
+      action_requests: [
+        {
+          args: {
+            subject: 'Opening hours: Shop',
+            body: expect.stringMatching(/^The shop is open from Tuesday/),
+          },
+        },
+      ],
     },
   ]);
 });
@@ -118,12 +140,14 @@ test('asks for an address and takes it from the next message', async () => {
   expect(messages.at(-1)?.text).toBe('To which address shall I send it?');
 
   await say('to ana@example.com');
-  expect(await waitingFor()).toMatchObject([{ arguments: { to: 'ana@example.com', subject: 'lunch' } }]);
+  expect(await waitingFor()).toMatchObject([
+    { action_requests: [{ args: { to: 'ana@example.com', subject: 'lunch' } }] },
+  ]);
 });
 
 test('the thread goes on after a decision', async () => {
   await say(ORDER);
-  await decide({ approved: false });
+  await decide({ decisions: [{ type: 'reject' }] });
   const { messages } = await say('When is the shop open on Saturday?');
 
   expect(messages.at(-1)?.text).toMatch(/opening-hours\.md/);

@@ -63,11 +63,14 @@ afterEach(() => {
 });
 
 /** The words of the answer after the decision. */
-async function askAndDecide(approved: boolean): Promise<string[]> {
+async function askAndDecide(type: 'approve' | 'reject'): Promise<string[]> {
   const assistant = onThreads(graph, new MemorySaver());
   const config = { configurable: { thread_id: 't' }, streamMode: 'messages' as const };
   const words: string[] = [];
-  for (const input of [{ messages: 'Send ana the opening hours' }, new Command({ resume: { approved } })]) {
+  for (const input of [
+    { messages: 'Send ana the opening hours' },
+    new Command({ resume: { decisions: [{ type }] } }),
+  ]) {
     for await (const [chunk, { langgraph_node }] of await assistant.stream(input as Input, config)) {
       if (langgraph_node === 'agent' && chunk.text !== '') words.push(chunk.text);
     }
@@ -76,19 +79,19 @@ async function askAndDecide(approved: boolean): Promise<string[]> {
 }
 
 test('a compatible endpoint is used when it is configured, with all tools', async () => {
-  expect(await askAndDecide(true)).toEqual(['We open ', 'at 9:30.']);
+  expect(await askAndDecide('approve')).toEqual(['We open ', 'at 9:30.']);
   expect(requests[0]).toMatchObject({ model: 'local-model', stream: true });
   expect(requests[0]?.tools.map((tool) => tool.function.name)).toEqual(['search_notes', 'send_email']);
   expect(requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user']);
 });
 
 test.each([
-  [true, 1, /in the outbox/],
-  [false, 0, /was not approved/],
-])(
-  'of two calls at once only the sensitive one waits for a person (approved: %s)',
-  async (approved, mails, answer) => {
-    await askAndDecide(approved);
+  ['approve', 1, /in the outbox/],
+  ['reject', 0, /was rejected/],
+] as const)(
+  'of two calls at once only the sensitive one waits for a person (%s)',
+  async (decision, mails, answer) => {
+    await askAndDecide(decision);
 
     const results = requests[1]?.messages.filter(({ role }) => role === 'tool') ?? [];
     expect(results.find(({ tool_call_id }) => tool_call_id === 'call_a')?.content).toMatch(

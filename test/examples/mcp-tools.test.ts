@@ -29,9 +29,9 @@ test('docs/mcp.md, the client for the terminal', async () => {
   expect(await printed(question ?? '')).toMatch(/opening-hours\.md[\s\S]*Saturday/);
   expect(await printed(research ?? '')).toMatch(/^… plan\n[\s\S]*topics: \[ 'heat pumps', 'insulation' \]/);
   expect(await printed(order ?? '')).toMatch(
-    /May I call send_email\? Approved \(yes\/no\)[\s\S]*in the outbox/,
+    /May I call send_email[\s\S]*Decision on send_email \(approve\/reject\)[\s\S]*in the outbox/,
   );
-  expect(await printed((order ?? '').replace('yes', 'no'))).toMatch(/was not approved/);
+  expect(await printed((order ?? '').replace('approve', 'reject'))).toMatch(/was rejected/);
 });
 
 test('docs/mcp.md, JavaScript', async () => {

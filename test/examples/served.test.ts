@@ -45,7 +45,9 @@ test('a question to a person waits through a crash, and its answer sends one e-m
 
   expect(await server.client.threads.get(thread_id)).toMatchObject({ status: 'interrupted' });
   expect(await readdir(outbox)).toEqual([]);
-  await server.client.runs.wait(thread_id, 'assistant', { command: { resume: { approved: true } } });
+  await server.client.runs.wait(thread_id, 'assistant', {
+    command: { resume: { decisions: [{ type: 'approve' }] } },
+  });
   expect(await readdir(outbox)).toHaveLength(1);
 });
 

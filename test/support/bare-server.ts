@@ -19,6 +19,7 @@ const ENGINE: ServerParts['engine'] = {
   crons: async () => ({ n_crons: 4, n_overdue_crons: 1 }),
   webhooks: async () => ({ pending: 3, dead: 1, delivered: 5, failed: 2 }),
   workers: () => ({ max: 10, active: 1, available: 9 }),
+  onRunEnded: () => {},
   ping: async () => {},
   isDraining: () => false,
 };

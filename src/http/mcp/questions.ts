@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
+import { decisionsOf, type ReviewedAction, reviewOf, type Verdict } from '../../services/human-review.ts';
 import { questionOf } from '../../services/interrupt-question.ts';
 
 /** One thing to ask a client, and the interrupt that its answer goes to. */
@@ -22,9 +23,12 @@ export interface Question {
   readonly is_own?: boolean;
   /** The form has only the field `response`, whose value is the answer. */
   readonly is_plain?: boolean;
+  /** The form asks for a decision on each of these calls. */
+  readonly review?: readonly ReviewedAction[];
 }
 
 type Form = ElicitRequestFormParams['requestedSchema'];
+type Elicited = Extract<InputResponseView, { kind: 'elicit' }>;
 
 const PLAIN_FORM: Form = {
   type: 'object',
@@ -71,14 +75,43 @@ function keyOf(value: unknown): string | undefined {
   return typeof key === 'string' ? key : undefined;
 }
 
-function elicitation({ value, response_schema }: Interrupt): Pick<Question, 'request' | 'is_plain'> {
+function elicitation({
+  value,
+  response_schema,
+}: Interrupt): Pick<Question, 'request' | 'is_plain' | 'review'> {
   const message = questionOf(value);
+  const review = reviewOf(value);
+  if (review)
+    return { request: inputRequired.elicit({ message, requestedSchema: reviewForm(review) }), review };
   if (isObject(value) && value['type'] === 'auth_required' && typeof value['url'] === 'string') {
     return { request: inputRequired.elicitUrl({ message, url: value['url'] }) };
   }
   const form = [response_schema, isObject(value) ? value['schema'] : undefined, value].find(isFlatForm);
   const requestedSchema = (form ?? PLAIN_FORM) as Form;
   return { request: inputRequired.elicit({ message, requestedSchema }), is_plain: form === undefined };
+}
+
+/** A decision on each call, and why where it is rejected. Changed arguments do not fit into plain fields. */
+function reviewForm(review: readonly ReviewedAction[]): Form {
+  const properties: Form['properties'] = {};
+  for (const [index, { name, allowed }] of review.entries()) {
+    const verdicts = ['approve', 'reject'].filter((verdict) => allowed.includes(verdict));
+    properties[`decision${index}`] = { type: 'string', title: `Decision on ${name}`, enum: verdicts };
+    properties[`reason${index}`] = { type: 'string', title: `Reason to reject ${name}` };
+  }
+  return { type: 'object', properties, required: review.map((_, index) => `decision${index}`) };
+}
+
+/** Who declines, or decides nothing, approves nothing. */
+function decisionsIn(review: readonly ReviewedAction[], response: Elicited): JsonObject {
+  const content = response.action === 'accept' ? (response.content ?? {}) : {};
+  return decisionsOf(
+    review.map((_, index): Verdict => {
+      if (content[`decision${index}`] === 'approve') return { type: 'approve' };
+      const reason = content[`reason${index}`];
+      return { type: 'reject', message: typeof reason === 'string' && reason !== '' ? reason : undefined };
+    }),
+  );
 }
 
 /** Clients show forms of plain fields only. */
@@ -114,7 +147,7 @@ export function answersTo(
 }
 
 /** What a graph is resumed with: the form's content, what the model or the client said, or that nobody answers. */
-function answerOf({ is_plain }: Question, response: InputResponseView): unknown {
+function answerOf({ is_plain, review }: Question, response: InputResponseView): unknown {
   switch (response.kind) {
     case 'missing':
       return undefined;
@@ -123,6 +156,7 @@ function answerOf({ is_plain }: Question, response: InputResponseView): unknown 
     case 'roots':
       return { roots: response.roots };
     case 'elicit':
+      if (review) return decisionsIn(review, response);
       if (response.action !== 'accept') return { action: response.action };
       return is_plain ? response.content?.['response'] : (response.content ?? {});
   }

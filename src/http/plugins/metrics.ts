@@ -6,6 +6,7 @@ import type {
   WebhookFigures,
   WorkerFigures,
 } from '../../schemas/system.ts';
+import { countRuns, type EndedRun, measureProcess } from './process-metrics.ts';
 
 /** What the engine knows about itself. */
 export interface EngineFigures {
@@ -13,6 +14,7 @@ export interface EngineFigures {
   workers(): WorkerFigures;
   webhooks(): Promise<WebhookFigures>;
   crons(): Promise<CronFigures>;
+  onRunEnded(listener: (run: EndedRun) => void): void;
 }
 
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
@@ -41,26 +43,28 @@ export function httpMetrics(engine: EngineFigures) {
     buckets: BUCKETS_MS,
     registers,
   });
-  const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
-  const gauges = {
-    max: gauge('workers_max', 'Runs this process may execute at once.'),
-    active: gauge('workers_active', 'Runs this process executes.'),
-    available: gauge('workers_available', 'Runs this process could execute more.'),
-    n_pending: gauge('num_pending_runs', 'Runs that wait.'),
-    n_running: gauge('num_running_runs', 'Runs that are executed.'),
-    n_crons: gauge('num_crons', 'Crons that make runs.'),
-    n_overdue_crons: gauge('num_overdue_crons', 'Crons whose time has come and whose run is not made yet.'),
-    pending: gauge('webhooks_pending', 'Webhooks that wait to be sent, or to be sent again.'),
-    dead: gauge('webhooks_dead', 'Webhooks that were given up.'),
-  };
+  const gauges = engineGauges(registers);
   const webhookTries = new Counter({
     name: 'lg_api_webhook_tries_total',
     help: 'Webhooks that this process tried to send, by what came of it.',
     labelNames: ['outcome'] as const,
     registers,
   });
+  const left = new Counter({
+    name: 'lg_api_http_clients_left_total',
+    help: 'Responses whose client went away before their end.',
+    labelNames: ['method', 'path'] as const,
+    registers,
+  });
+  countRuns(engine.onRunEnded, registers);
+  const stop = measureProcess(registers);
 
   return {
+    /** To be called when the server closes. */
+    stop,
+
+    left: (method: string, path: string): void => left.inc({ method, path }),
+
     observe({
       method,
       path,
@@ -98,5 +102,21 @@ export function httpMetrics(engine: EngineFigures) {
         count: value,
       }));
     },
+  };
+}
+
+/** The engine's figures by their names in `EngineFigures`. */
+function engineGauges(registers: Registry[]) {
+  const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
+  return {
+    max: gauge('workers_max', 'Runs this process may execute at once.'),
+    active: gauge('workers_active', 'Runs this process executes.'),
+    available: gauge('workers_available', 'Runs this process could execute more.'),
+    n_pending: gauge('num_pending_runs', 'Runs that wait.'),
+    n_running: gauge('num_running_runs', 'Runs that are executed.'),
+    n_crons: gauge('num_crons', 'Crons that make runs.'),
+    n_overdue_crons: gauge('num_overdue_crons', 'Crons whose time has come and whose run is not made yet.'),
+    pending: gauge('webhooks_pending', 'Webhooks that wait to be sent, or to be sent again.'),
+    dead: gauge('webhooks_dead', 'Webhooks that were given up.'),
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { passageOf } from '../inside.ts';
@@ -21,6 +21,11 @@ export interface RequestLogParts {
   readonly headersOf: (headers: IncomingHttpHeaders) => Record<string, string>;
 }
 
+/** Without the query, which may hold a key. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] as string;
+}
+
 /** What monitors ask for every few seconds would hide the rest of the log. */
 const QUIET = new Set(['/ok', '/metrics']);
 
@@ -35,13 +40,26 @@ export function useRequestLog(
   server.addHook('onRequest', async (request, reply) => {
     // Clients print it with an error, and it finds the line in the log.
     reply.header('x-request-id', request.id);
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableEnded && !passageOf(request.raw)?.from) logLeaving(request, reply);
+    });
   });
+  /** Fastify tells of responses that ended; of a stream that its client left, nothing. */
+  function logLeaving({ id, method, url, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+    const run = reply.raw.getHeader('content-location');
+    metrics.left(method, pathTemplate(routeOptions.url ?? 'unknown'));
+    logger.info(`${method} ${pathOf(url)} client left`, {
+      request_id: id,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(run === undefined ? {} : { run }),
+    });
+  }
   server.addHook(
     'onResponse',
     async ({ id, ip, method, url, routeOptions, raw }, { statusCode: status, elapsedTime: ms }) => {
       // The request that it is a part of is the one that came.
       if (passageOf(raw)?.from) return;
-      const path = url.split('?', 1)[0] as string;
+      const path = pathOf(url);
       metrics.observe({ method, path: pathTemplate(routeOptions.url ?? 'unknown'), status, ms });
       const write = QUIET.has(path) ? logger.debug : logger.info;
       const headers = headersOf(raw.headers);

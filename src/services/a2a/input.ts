@@ -3,6 +3,7 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
+import { textAnswer } from '../human-review.ts';
 import type { AssistantFacts } from './assistant-facts.ts';
 import { blockOf, isTaken, mediaTypeOf } from './parts.ts';
 
@@ -38,7 +39,7 @@ export function answerOf({ parts }: Message, interrupts: readonly Interrupt[]): 
   );
   const ids = interrupts.map(({ id }) => id);
   const [first] = data;
-  if (first === undefined) return textOfParts(parts);
+  if (first === undefined) return textAnswer(onlyOne(interrupts)?.value, textOfParts(parts));
   const { resume, ...others } = first;
   if (resume !== undefined && Object.keys(others).length === 0) {
     return answersById(resume, ids) ?? resume;
@@ -54,6 +55,10 @@ export function runOptionsOf({ metadata = {} }: Pick<Message, 'metadata'>): Part
     ...(isObject(configurable) ? { config: { configurable } } : {}),
     ...(isObject(context) ? { context } : {}),
   };
+}
+
+function onlyOne<T>(of: readonly T[]): T | undefined {
+  return of.length === 1 ? of[0] : undefined;
 }
 
 function isInput({ content, metadata }: Part): boolean {

@@ -1,0 +1,79 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** A run that has ended in this process; times in ms. */
+export interface EndedRun {
+  readonly graph_id: string;
+  readonly status: string;
+  readonly ms: number;
+  readonly queue_ms: number | undefined;
+}
+
+/** Upper bounds of the histograms of runs, seconds. */
+const BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
+
+/** How many runs ended how, and how long they took: what an alert on failing runs stands on. */
+export function countRuns(
+  onRunEnded: (listener: (run: EndedRun) => void) => void,
+  registers: Registry[],
+): void {
+  const ended = new Counter({
+    name: 'lg_api_runs_ended_total',
+    help: 'Runs that ended in this process.',
+    labelNames: ['graph', 'status'] as const,
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'lg_api_run_duration_seconds',
+    help: 'How long the last attempt of a run executed.',
+    labelNames: ['graph'] as const,
+    buckets: BUCKETS_S,
+    registers,
+  });
+  const waited = new Histogram({
+    name: 'lg_api_run_queue_seconds',
+    help: 'How long a run waited for its first attempt.',
+    buckets: BUCKETS_S,
+    registers,
+  });
+  onRunEnded(({ graph_id: graph, status, ms, queue_ms }) => {
+    ended.inc({ graph, status });
+    duration.observe({ graph }, ms / 1000);
+    if (queue_ms !== undefined) waited.observe(queue_ms / 1000);
+  });
+}
+
+/** Nanoseconds. */
+const SECOND = 1e9;
+
+/** Under the names that dashboards for Node.js look for. The lag is the one since the last time it was asked for. */
+export function measureProcess(registers: Registry[]): () => void {
+  const delays = monitorEventLoopDelay({ resolution: 20 });
+  delays.enable();
+  const lag = (name: string, what: string, read: () => number) =>
+    new Gauge({
+      name: `nodejs_eventloop_lag_${name}_seconds`,
+      help: `Delay of the event loop since the last scrape, ${what}.`,
+      registers,
+      collect() {
+        const nanoseconds = read();
+        this.set(Number.isFinite(nanoseconds) ? nanoseconds / SECOND : 0);
+      },
+    });
+  lag('p50', 'half of the time below', () => delays.percentile(50));
+  lag('p99', 'all but a hundredth of the time below', () => delays.percentile(99));
+  lag('max', 'at most', () => {
+    const most = delays.max;
+    delays.reset();
+    return most;
+  });
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of this process.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  return () => delays.disable();
+}

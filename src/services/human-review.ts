@@ -1,0 +1,71 @@
+import { isObject, type JsonObject, toJson } from '../core/json.ts';
+
+/** A call that waits for a person. */
+export interface ReviewedAction {
+  readonly name: string;
+  readonly args: JsonObject;
+  /** What the person is asked, in words. */
+  readonly description: string;
+  /** `approve`, `edit`, `reject`, and what later versions add. */
+  readonly allowed: readonly string[];
+}
+
+export interface Verdict {
+  readonly type: 'approve' | 'reject';
+  /** Why it was rejected; the model reads it. */
+  readonly message?: string | undefined;
+}
+
+const CONSENT = /^\s*(?:y|yes|ok|okay|approved?|accept(?:ed)?)\s*[.!]?\s*$/i;
+const REFUSAL = /^\s*(?:n|no|reject(?:ed)?|refused?)?\s*[.!]?\s*$/i;
+
+/**
+ * The calls that an interrupt asks about, when its value is the request that `humanInTheLoopMiddleware` of the package
+ * `langchain` makes: `{actionRequests, reviewConfigs}`, in Python with underscores. Undefined for any other value.
+ */
+export function reviewOf(value: unknown): ReviewedAction[] | undefined {
+  const requests = isObject(value) ? field(value, 'actionRequests', 'action_requests') : undefined;
+  if (!isObject(value) || !Array.isArray(requests) || requests.length === 0) return undefined;
+  const configs = field(value, 'reviewConfigs', 'review_configs');
+  const actions = requests.map((request) => actionOf(request, Array.isArray(configs) ? configs : []));
+  return actions.every((action) => action !== undefined) ? actions : undefined;
+}
+
+/** What the graph is resumed with: the same verdict for each call, as the middleware takes it. */
+export function decisionsOf(verdicts: readonly Verdict[]): JsonObject {
+  return {
+    decisions: verdicts.map(({ type, message }) =>
+      type === 'approve' || message === undefined ? { type } : { type, message },
+    ),
+  };
+}
+
+/** What a person says in words, where no buttons are: consent, or else a rejection with its reason. */
+export function verdictIn(text: string): Verdict {
+  if (CONSENT.test(text)) return { type: 'approve' };
+  return { type: 'reject', message: REFUSAL.test(text) ? undefined : text };
+}
+
+/** A text that answers an interrupt: decisions where it asks for a review, else the text as it is. */
+export function textAnswer(interrupt_value: unknown, text: string): unknown {
+  const review = reviewOf(interrupt_value);
+  return review === undefined ? text : decisionsOf(review.map(() => verdictIn(text)));
+}
+
+function actionOf(request: unknown, configs: readonly unknown[]): ReviewedAction | undefined {
+  if (!isObject(request) || typeof request['name'] !== 'string') return undefined;
+  const { name, description } = request;
+  const args = isObject(request['args']) ? request['args'] : {};
+  const config = configs.filter(isObject).find((each) => field(each, 'actionName', 'action_name') === name);
+  const allowed = config && field(config, 'allowedDecisions', 'allowed_decisions');
+  return {
+    name: String(name),
+    args,
+    description: typeof description === 'string' ? description : `May I call ${name} with ${toJson(args)}?`,
+    allowed: Array.isArray(allowed) ? allowed.map(String) : ['approve', 'reject'],
+  };
+}
+
+function field(of: JsonObject, name: string, python_name: string): unknown {
+  return of[name] ?? of[python_name];
+}

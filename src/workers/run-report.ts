@@ -1,0 +1,58 @@
+import { loggedFailure } from '../core/failure-log.ts';
+import type { LogFields } from '../core/logger.ts';
+import type { RunStatus } from '../schemas/runs.ts';
+import type { ThreadState } from '../schemas/thread-state.ts';
+import type { Attempt, AttemptDeps } from './run-attempt.ts';
+
+/** A run that has ended, for who counts them. */
+export interface EndedRun {
+  readonly graph_id: string;
+  readonly status: RunStatus;
+  /** How long its last attempt executed, ms. */
+  readonly ms: number;
+  /** From its time to its first attempt, ms; undefined of a later attempt. */
+  readonly queue_ms: number | undefined;
+}
+
+/** What every line about a run says: which it is, and of what graph. */
+export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
+  const { run_id, thread_id, attempt } = claimed.lease;
+  return { run_id, thread_id, graph: graphOf(kwargs), attempt };
+}
+
+/** How a run ended, in the log. `state`: of its thread, which names the nodes that failed. */
+export function logEnd(
+  { logger, clock }: AttemptDeps,
+  attempt: Attempt,
+  status: RunStatus,
+  state: ThreadState | undefined,
+): void {
+  const { ms, queue_ms } = endedRun(attempt, status, clock.now());
+  const fields = { ...runFields(attempt), node: failedNodes(state), ms, queue_ms };
+  if (status === 'error') logger.error('run failed', { ...fields, error: loggedFailure(attempt.failure) });
+  else logger.info('run ended', { status, ...fields });
+}
+
+export function endedRun(attempt: Attempt, status: RunStatus, now: number): EndedRun {
+  const { claimed, kwargs, started } = attempt;
+  const due = Date.parse(claimed.run.created_at) + 1000 * afterSeconds(kwargs);
+  return {
+    graph_id: graphOf(kwargs),
+    status,
+    ms: Math.max(0, now - started),
+    queue_ms: claimed.lease.attempt === 1 ? Math.max(0, started - due) : undefined,
+  };
+}
+
+function graphOf({ config }: Attempt['kwargs']): string {
+  return String(config.configurable['graph_id']);
+}
+
+function afterSeconds({ config }: Attempt['kwargs']): number {
+  return Number(config.configurable['__after_seconds__']) || 0;
+}
+
+function failedNodes(state: ThreadState | undefined): string | undefined {
+  const names = state?.tasks.filter(({ error }) => error != null).map(({ name }) => name) ?? [];
+  return names.length > 0 ? [...new Set(names)].join(', ') : undefined;
+}
