@@ -25,12 +25,14 @@ import { bindLoopback } from './http/loopback.ts';
 import { createServer } from './http/server.ts';
 import type { QueueReport } from './storage/queue/report.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
-import type { Engine } from './workers/engine.ts';
+import type { Engine, EngineOptions } from './workers/engine.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** A run that ended the process before this one: it fails instead of being tried again. */
+  readonly blamed?: EngineOptions['blamed'];
 }
 
 /** A whole server: made, started, and stopped as one. */
@@ -101,6 +103,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     postOwn: (request, signal) => postInside(server, request, signal),
     access,
     draining: drain.signal,
+    blamed: options.blamed,
     keep_log_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const { cronTicks, ...services } = wireServices(ground);

@@ -1,8 +1,10 @@
-import type { App } from './app.ts';
+import type { App, AppOptions } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
 import { sleep } from './core/timers.ts';
+import type { RunningNode } from './graphs/running-node.ts';
+import { type Culprit, watchUserCode } from './node/user-code.ts';
 
 /** The server cannot start for a reason the user can mend; the message is one line. */
 export class StartFailure extends Error {
@@ -22,6 +24,12 @@ export interface ServeOptions {
   readonly reach?: (app: App) => Promise<string>;
   /** Says that the server is ready; without it, the log does. */
   readonly announce?: ((facts: LogFields) => void) | undefined;
+  /** Hears of a node that ends this process, just before its end. */
+  readonly onCulprit?: (culprit: Culprit) => void;
+  /** A run that ended the process before: it fails at once. */
+  readonly blamed?: AppOptions['blamed'];
+  /** Looks after the event loop while the server lives. */
+  readonly watchEventLoop?: (runningNode: () => RunningNode | undefined) => Disposable;
 }
 
 /** Beyond the grace period, ms: what was interrupted must only be written down. */
@@ -34,11 +42,14 @@ const STOP_MARGIN_MS = 10_000;
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const { logger, grace_ms } = options;
   using end = endRequest(options.stop);
-  using _ = survivingUserCode(logger);
+  using userCode = watchUserCode(logger, options.onCulprit);
   applyEnvironment(config.env);
   // Only now: it brings LangChain, which reads its environment when it loads.
   const { createApp } = await import('./app.ts');
-  const app = await createApp(config, { logger });
+  const app = await createApp(config, { logger, blamed: options.blamed });
+  const { runningNode } = await import('./graphs/running-node.ts');
+  userCode.nodesBy(runningNode);
+  using _watch = options.watchEventLoop?.(runningNode);
   try {
     const url = await (options.reach?.(app) ?? listen(app, config.server));
     await app.ready();
@@ -86,22 +97,6 @@ export function endRequest(stop?: AbortSignal): Disposable & { readonly requeste
       for (const signal of END_SIGNALS) process.off(signal, onSignal);
       process.off('SIGUSR1', onNothing);
       stop?.removeEventListener('abort', onStop);
-    },
-  };
-}
-
-/**
- * What user code throws from a timer or an event, or rejects without anybody waiting, reaches the process and not the
- * run. It is logged and the server goes on (DESIGN invariant 8): nothing of ours runs outside a promise that is
- * awaited, and a write that was cut off in the middle is undone by its transaction or refused by its lease.
- */
-function survivingUserCode(logger: Logger): Disposable {
-  const onThrown = (error: unknown) => logger.error('uncaught exception outside of any run', { error });
-  const onRejected = (error: unknown) => logger.error('unhandled rejection outside of any run', { error });
-  process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected);
-  return {
-    [Symbol.dispose]() {
-      process.off('uncaughtException', onThrown).off('unhandledRejection', onRejected);
     },
   };
 }

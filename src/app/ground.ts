@@ -8,6 +8,7 @@ import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
 import type { WebhookPolicy } from '../services/webhook-policy.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { EngineOptions } from '../workers/engine.ts';
 import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { Access } from './auth.ts';
 
@@ -33,6 +34,8 @@ export interface Ground {
   readonly access: Access;
   /** Aborted from the moment the process was told to stop. */
   readonly draining: AbortSignal;
+  /** A run that ended the process before this one. */
+  readonly blamed: EngineOptions['blamed'];
   /** How long the log of an ended run is kept, ms. */
   readonly keep_log_ms: number;
 }

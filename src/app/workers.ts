@@ -40,7 +40,7 @@ export function wireWorkers(
       }),
       rules: attemptRules(config.runs, ground.keep_log_ms),
     },
-    engineOptions(config),
+    { ...engineOptions(config), blamed: ground.blamed },
   );
 }
 

@@ -1,7 +1,7 @@
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
-import { type LogFields, type Logger, type LogLine, logger } from '../core/logger.ts';
+import { type LogFields, type Logger, type LogLevel, type LogLine, logger } from '../core/logger.ts';
 import { banner } from './banner.ts';
 import type { FlagValues } from './command.ts';
 import { jsonLine, readableLine } from './output.ts';
@@ -20,29 +20,43 @@ export interface Voice {
   readonly logger: Logger;
   /** Greets people at a terminal; undefined where a line of the log does. */
   readonly announce: ((facts: LogFields) => void) | undefined;
+  readonly lines: Lines;
 }
 
-/** The configuration and how to tell what happens; its warnings are logged. `json`: unless the configuration says. */
-export async function configured(
-  values: FlagValues,
-  { json }: { json: boolean },
-): Promise<LoadedConfig & Voice> {
+/** How lines are written, for a thread that writes its own. */
+export interface Lines {
+  readonly level: LogLevel;
+  readonly json: boolean;
+  readonly color: boolean;
+}
+
+/** What the configuration leaves open. */
+export interface Told {
+  /** A line is an object of JSON, for machines. */
+  readonly json: boolean;
+  /** As in `ReadableStyle`. */
+  readonly code_of?: string;
+}
+
+/** The configuration and how to tell what happens; its warnings are logged. */
+export async function configured(values: FlagValues, told: Told): Promise<LoadedConfig & Voice> {
   const loaded = await loadFor(values);
-  const voice = voiceOf(loaded.config.log, json);
+  const voice = voiceOf(loaded.config.log, told);
   for (const warning of loaded.warnings) voice.logger.warn(warning);
   return { ...loaded, ...voice };
 }
 
-/** `json`: what the configuration leaves open. */
-export function voiceOf({ level, color, json: wanted }: Config['log'], json: boolean): Voice {
+export function voiceOf({ level, color, json: wanted }: Config['log'], { json, code_of }: Told): Voice {
   const print = (text: string) => process.stdout.write(text);
   if (wanted ?? json) {
     const write = (line: LogLine) => print(`${jsonLine(line, systemClock.now())}\n`);
-    return { logger: logger(level, write), announce: undefined };
+    return { logger: logger(level, write), announce: undefined, lines: { level, json: true, color: false } };
   }
   const colored = color ?? process.stdout.hasColors?.() ?? false;
+  const style = { color: colored, code_of };
   return {
-    logger: logger(level, (line) => print(`${readableLine(line, systemClock.now(), colored)}\n`)),
+    logger: logger(level, (line) => print(`${readableLine(line, systemClock.now(), style)}\n`)),
     announce: process.stdout.isTTY ? (facts) => print(banner(facts, colored)) : undefined,
+    lines: { level, json: false, color: colored },
   };
 }

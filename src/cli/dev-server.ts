@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { App } from '../app.ts';
 import { awaitLangChainCallbacks } from '../config/env.ts';
@@ -5,14 +6,18 @@ import { userModule } from '../graphs/user-module.ts';
 import { serve } from '../node.ts';
 import { configured } from './configured.ts';
 import { explain } from './explain.ts';
+import { watchEventLoop } from './loop-watch.ts';
 import { withOutput } from './output.ts';
 import { replacedNote } from './project-checks.ts';
 import type { DevServerArguments, FromServer, ToServer } from './server-process.ts';
 
+/** A node that blocks the event loop for so long fails, and the server restarts, ms. */
+const GIVE_UP_MS = 30_000;
+
 type Turn = Extract<ToServer, { type: 'serve' }>;
 
 /** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
-async function devServer({ flags, root }: DevServerArguments): Promise<number> {
+async function devServer({ flags, root, note }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const turn = Promise.withResolvers<Turn>();
   process.on('message', (message: ToServer | string) => {
@@ -27,12 +32,15 @@ async function devServer({ flags, root }: DevServerArguments): Promise<number> {
   await warmUp(root);
   const begin = await Promise.race([turn.promise, aborted(stop.signal)]);
   if (begin === undefined) return 0;
-  const { config, logger, announce } = await configured(flags, { json: false });
+  const { config, logger, announce, lines } = await configured(flags, { json: false, code_of: root });
   return await serve(config, {
     logger,
     stop: stop.signal,
     grace_ms: 0,
     announce: begin.greets ? announce : undefined,
+    blamed: begin.blamed,
+    onCulprit: (culprit) => writeFileSync(note, JSON.stringify(culprit)),
+    watchEventLoop: (runningNode) => watchEventLoop({ lines, fatal_ms: GIVE_UP_MS, note }, runningNode),
     reach: (app) => {
       for (const [graph_id, names] of app.graphs.replaced()) logger.info(replacedNote(names), { graph_id });
       return takeConnections(app, begin.url);

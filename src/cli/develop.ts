@@ -1,13 +1,17 @@
-import { relative, resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { isChildOfNpm } from '../config/env.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError } from '../config/problems.ts';
 import type { Logger } from '../core/logger.ts';
+import { every } from '../core/timers.ts';
 import { endRequest, StartFailure } from '../node.ts';
 import type { FlagValues } from './command.ts';
 import { loadFor } from './configured.ts';
 import { FrontDoor } from './front-door.ts';
 import { importedFiles } from './imports.ts';
-import { type DevServerArguments, ServerProcess } from './server-process.ts';
+import { ServerSuccession } from './server-succession.ts';
 import { FileWatcher } from './watch.ts';
 
 /**
@@ -15,10 +19,13 @@ import { FileWatcher } from './watch.ts';
  * the last good one goes on.
  */
 export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
-  using end = endRequest();
+  using parent = parentWatch();
+  using end = endRequest(parent.gone);
   using door = new FrontDoor();
   await door.openAt(first.config.server);
-  await using servers = new ServerSuccession({ flags, root: first.config.root }, door, logger);
+  await using folder = await temporaryFolder();
+  const given = { flags, root: first.config.root, note: join(folder.path, 'culprit.json') };
+  await using servers = new ServerSuccession(given, door, logger);
   using watcher = new FileWatcher();
   for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, door, logger)) {
     if (loaded !== undefined) {
@@ -27,60 +34,26 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
     }
     const changed = await Promise.race([watcher.next(), end.requested]);
     if (typeof changed !== 'string') return 0;
-    logger.info('changed, starting anew', { file: relative(process.cwd(), changed) });
+    logger.info('changed, restarting', { file: relative(process.cwd(), changed) });
   }
 }
 
-/**
- * One server process after the other behind a door that stays open. The next one is started long before it is needed,
- * so that a change costs only the time to load the project.
- */
-class ServerSuccession implements AsyncDisposable {
-  readonly #given: DevServerArguments;
-  readonly #door: FrontDoor;
-  readonly #logger: Logger;
-  #current: ServerProcess | undefined;
-  #spare: ServerProcess | undefined;
-  /** Never rejects. */
-  #supervision: Promise<void> = Promise.resolve();
+/** A folder that no other user of the machine can write to. */
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'agent-server-dev-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
 
-  constructor(given: DevServerArguments, door: FrontDoor, logger: Logger) {
-    this.#given = given;
-    this.#door = door;
-    this.#logger = logger;
-  }
+const PARENT_MS = 1000;
 
-  /** Resolves when the process before has stopped; connections wait until the new one takes them. */
-  async next(): Promise<void> {
-    const before = this.#current;
-    const server = this.#spare?.alive ? this.#spare : new ServerProcess(this.#given);
-    this.#spare = undefined;
-    this.#current = server;
-    this.#door.leadTo('starting');
-    await before?.stop();
-    this.#supervision = this.#supervise(server, before === undefined);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const last = this.#current;
-    this.#current = undefined;
-    await Promise.all([last?.stop(), this.#spare?.stop()]);
-    await this.#supervision;
-  }
-
-  /** A server that ends by itself is not started again: it most likely would end again. The next change does. */
-  async #supervise(server: ServerProcess, isFirst: boolean): Promise<void> {
-    const reachable = await server.serve(this.#door.url, isFirst);
-    if (this.#current === server) {
-      if (reachable) this.#door.leadTo(server.child);
-      this.#spare = new ServerProcess(this.#given);
-    }
-    const code = await server.ended;
-    if (this.#current !== server) return;
-    this.#door.leadTo('broken');
-    if (code !== 0)
-      this.#logger.error('the server ended; it starts anew at the next change', { exit_code: code });
-  }
+/** npm does not pass signals through the shell that it starts: when it is gone, nobody is left to stop this process. */
+function parentWatch(): Disposable & { readonly gone: AbortSignal } {
+  const gone = new AbortController();
+  const parent = process.ppid;
+  const timer = every(PARENT_MS, () => {
+    if (isChildOfNpm() && process.ppid !== parent) gone.abort();
+  });
+  return { gone: gone.signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }
 
 /** Undefined when the configuration is wrong or its port is taken; then it has said so. */
@@ -92,9 +65,7 @@ async function reload(flags: FlagValues, door: FrontDoor, logger: Logger): Promi
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof StartFailure)) throw error;
     for (const line of error.message.split('\n')) logger.error(line);
-    logger.error(
-      'the configuration is not used until this is mended; the server goes on with the one before',
-    );
+    logger.error('the configuration is not used until this is fixed; the server keeps the one before');
     return undefined;
   }
 }

@@ -8,8 +8,8 @@ interface Address {
   readonly port: number;
 }
 
-/** `starting` keeps connections until there is a process, `broken` answers them with 503. */
-type Behind = ChildProcess | 'starting' | 'broken';
+/** `starting` keeps connections until there is a process, a refusal answers them with 503 and this text. */
+type Behind = ChildProcess | 'starting' | { readonly refusal: string };
 
 /**
  * Holds the port in `dev` while server processes come and go behind it. It reads nothing from a connection: it hands
@@ -61,7 +61,7 @@ export class FrontDoor implements Disposable {
 
   #admit(socket: Socket): void {
     if (this.#behind === 'starting') this.#waiting.push(socket);
-    else if (this.#behind === 'broken') refuse(socket);
+    else if ('refusal' in this.#behind) refuse(socket, this.#behind.refusal);
     else {
       this.#behind.send('connection', socket, { keepOpen: false }, (error) => {
         // The process ended at this very moment; the next one shall serve it.
@@ -71,13 +71,12 @@ export class FrontDoor implements Disposable {
   }
 }
 
-const REFUSAL = JSON.stringify({ detail: 'The server did not start. Its log says why.' });
-
-function refuse(socket: Socket): void {
+function refuse(socket: Socket, detail: string): void {
+  const body = JSON.stringify({ detail });
   // Unread bytes would make the end a reset, and the answer would be lost.
   socket.resume();
   socket.end(
-    `HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: ${REFUSAL.length}\r\n` +
-      `retry-after: 1\r\nconnection: close\r\n\r\n${REFUSAL}`,
+    `HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `retry-after: 1\r\nconnection: close\r\n\r\n${body}`,
   );
 }

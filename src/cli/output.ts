@@ -3,6 +3,7 @@ import { isErrorLike } from '../core/failure.ts';
 import { stackOf } from '../core/failure-log.ts';
 import type { LogFields, LogLine } from '../core/logger.ts';
 import { withoutCredentials } from '../core/redact.ts';
+import { withCode } from './code-frame.ts';
 
 const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn: '33', error: '31' };
 
@@ -13,14 +14,27 @@ export function jsonLine({ level, message, fields }: LogLine, now: number): stri
   return JSON.stringify({ ...head, ...fields, ...head }, plain());
 }
 
+export interface ReadableStyle {
+  readonly color: boolean;
+  /** Shows the user's own code where it threw, with paths as they are seen from this folder. */
+  readonly code_of?: string | undefined;
+}
+
 /** Time of day, level, message, `name=value` pairs; the stack of an error goes on lines of its own. */
-export function readableLine({ level, message, fields }: LogLine, now: number, color: boolean): string {
+export function readableLine(
+  { level, message, fields }: LogLine,
+  now: number,
+  { color, code_of }: ReadableStyle,
+): string {
   const paint = (code: string, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   const time = timestamp(now).slice(11, 19);
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && !isErrorLike(value));
   const shown = pairs.map(([name, value]) => ` ${paint('2', `${name}=`)}${readable(value)}`).join('');
   const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(withoutCredentials(message))}${shown}`;
-  return [head, ...stacks(fields).map((stack) => paint('2', indent(stack)))].join('\n');
+  const shown_stacks = stacks(fields).map((stack) =>
+    code_of === undefined ? stack : withCode(stack, code_of),
+  );
+  return [head, ...shown_stacks.map((stack) => paint('2', indent(stack)))].join('\n');
 }
 
 /**

@@ -2,17 +2,23 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after } from '../core/timers.ts';
+import type { ServeOptions } from '../node.ts';
 import type { FlagValues } from './command.ts';
 
 export interface DevServerArguments {
   readonly flags: FlagValues;
   /** The folder of the project. */
   readonly root: string;
+  /** The file in which the process names the node that ended it, as JSON of a `Culprit`. */
+  readonly note: string;
 }
+
+/** A run that ended the process before, and what it failed with. */
+export type Blamed = NonNullable<ServeOptions['blamed']>;
 
 /** What `dev` tells the process that serves. Connections come beside these, from the front door. */
 export type ToServer =
-  | { readonly type: 'serve'; readonly url: string; readonly greets: boolean }
+  | { readonly type: 'serve'; readonly url: string; readonly greets: boolean; readonly blamed?: Blamed }
   | { readonly type: 'stop' };
 
 /** What that process tells `dev`: from now on it takes connections. */
@@ -43,9 +49,9 @@ export class ServerProcess {
   }
 
   /** `greets`: people at a terminal. Resolves to true when it takes connections, to false when it ended before. */
-  async serve(url: string, greets: boolean): Promise<boolean> {
+  async serve(url: string, greets: boolean, blamed?: Blamed): Promise<boolean> {
     const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
-    this.#tell({ type: 'serve', url, greets });
+    this.#tell({ type: 'serve', url, greets, ...(blamed && { blamed }) });
     return await Promise.race([reachable, this.ended.then(() => false)]);
   }
 

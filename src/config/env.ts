@@ -99,3 +99,8 @@ export function applyEnvironment(variables: Readonly<Record<string, string>>): v
 export function awaitLangChainCallbacks(): void {
   process.env['LANGCHAIN_CALLBACKS_BACKGROUND'] ??= 'false';
 }
+
+/** Whether npm, or npx, started this program. */
+export function isChildOfNpm(): boolean {
+  return process.env['npm_command'] !== undefined;
+}

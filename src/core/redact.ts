@@ -21,8 +21,16 @@ export function withoutCredentials(text: string): string {
 function maskWord(word: string): string {
   const parts = word.split('://');
   return parts
-    .map((part, index) => (index === 0 ? part : maskUser(part, isWeb(parts[index - 1] as string))))
+    .map((part, index) => {
+      const before = parts[index - 1] ?? '';
+      // A file has no user, and packages have an `@` in their path.
+      return index === 0 || isFile(before, part) ? part : maskUser(part, isWeb(before));
+    })
     .join('://');
+}
+
+function isFile(before: string, part: string): boolean {
+  return /(?:^|[^a-z])file$/i.test(before.slice(-5)) && part.startsWith('/');
 }
 
 function isWeb(before: string): boolean {

@@ -33,6 +33,8 @@ export interface EngineOptions {
   /** Runs at once; 0 executes none. */
   readonly concurrency: number;
   readonly max_attempts: number;
+  /** A run of an earlier process that ended that process: it fails instead of being tried again. */
+  readonly blamed?: FailureRules['blamed'];
   /** No other process uses the database, so every lease on record is of a process that is gone. */
   readonly alone: boolean;
   readonly version: string;
@@ -91,7 +93,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const tasks = a2aTaskSettler({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
-    reaperLoop({ ...deps, rules: reapRules(worker_id, options.max_attempts, deps.rules.keep_log_ms) }),
+    reaperLoop({ ...deps, rules: reapRules(worker_id, options, deps.rules.keep_log_ms) }),
     dueRuns,
     ...(crons ? [crons] : []),
     tasks.loop,
@@ -153,8 +155,12 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 }
 
 /** A run that takes its worker with it is tried again a little later each time. */
-function reapRules(worker_id: string, max_attempts: number, keep_log_ms: number): ReapRules {
-  return { ...failureRules(max_attempts, keep_log_ms, LOST), worker_id, backoff_ms: 1000 };
+function reapRules(
+  worker_id: string,
+  { max_attempts, blamed }: Pick<EngineOptions, 'max_attempts' | 'blamed'>,
+  keep_log_ms: number,
+): ReapRules {
+  return { ...failureRules(max_attempts, keep_log_ms, LOST), blamed, worker_id, backoff_ms: 1000 };
 }
 
 const LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };

@@ -1,10 +1,7 @@
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
-import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
-import { program } from '../support/program.ts';
-import { type Project, project } from '../support/project.ts';
+import { developing } from '../support/developing.ts';
+import { project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 /** Says `word` once more in each run of a thread. */
@@ -21,37 +18,11 @@ export const graph = new StateGraph(State)
 const CONFIG = 'graphs: { talker: "./src/talker.ts:graph" }\nserver: { port: 0 }\n';
 const imported = { 'agent.config.yaml': CONFIG, 'src/talker.ts': graph("import { word } from './word.js';") };
 
-/** `agent-server dev` in a project, and what it wrote. */
-async function develop(folder: Project) {
-  const lines: string[] = [];
-  const started = performance.now();
-  const child = program(['dev'], { cwd: folder.root });
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on('line', (line) => lines.push(stripVTControlCharacters(line)));
-  }
-  const readyLines = () => lines.filter((line) => line.includes(' ready '));
-  await until('the server is ready', () => readyLines().length > 0);
-  const url = /url=(\S+)/.exec(readyLines()[0] as string)?.[1] as string;
-  return {
-    child,
-    lines,
-    start_ms: performance.now() - started,
-    url,
-    client: new Client({ apiUrl: url }),
-    restarts: () => readyLines().length - 1,
-    async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
-}
-
 const said = (values: unknown) => (values as { said: string[] }).said;
 
 test('a change to a file that a graph imports is served, and threads keep their state', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
   const { thread_id } = await server.client.threads.create();
   await server.client.runs.wait(thread_id, 'talker', { input: {} });
 
@@ -72,7 +43,7 @@ test('a checkpointer that the server replaces is told in a line', async () => {
       "import { MemorySaver } from '@langchain/langgraph';\nconst word = 'own';",
     ).replace('.compile()', '.compile({ checkpointer: new MemorySaver() })'),
   });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
 
   expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
     expect.stringMatching(/ info .* graph_id=talker$/),
@@ -81,7 +52,7 @@ test('a checkpointer that the server replaces is told in a line', async () => {
 
 test('a graph that does not compile says so, and is served again when it is mended', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
   const wait = () => server.client.runs.wait(null, 'talker', { input: {} });
 
   await folder.write({ 'src/word.ts': 'export const word = (;' });
@@ -95,22 +66,28 @@ test('a graph that does not compile says so, and is served again when it is mend
 
 test('while a graph takes the server with it, clients are told; mended, it is served again', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
 
   await folder.write({ 'src/word.ts': 'process.exit(3);' });
-  await until('the end is told', () => server.lines.some((line) => line.includes('the server ended')));
+  await until('the end is told', () =>
+    server.lines.some((line) => line.includes('the server ended with exit code 3')),
+  );
   const answer = await fetch(`${server.url}/ok`);
   await folder.write({ 'src/word.ts': "export const word = 'mended';" });
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({ detail: 'The server did not start. Its log says why.' });
+  expect(await answer.json()).toEqual({
+    detail: expect.stringMatching(
+      /^The server ended with exit code 3 at [\d:]{8} UTC and restarts in \d+ s\. Its log says why\.$/,
+    ),
+  });
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
 });
 
 test('a wrong configuration is told and the server goes on; the right one is served', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
   const names = async () => (await server.client.assistants.search()).map(({ name }) => name).sort();
 
   await folder.write({ 'agent.config.yaml': `${CONFIG}servr: 1\n` });
@@ -132,7 +109,7 @@ test('the .env file is watched, and a new value is seen by the graphs', async ()
     '.env': 'WORD=before',
     'src/talker.ts': graph('const word = process.env.WORD as string;'),
   });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
 
   await folder.write({ '.env': 'WORD=after' });
   await until('the server has restarted', () => server.restarts() === 1);
@@ -142,7 +119,7 @@ test('the .env file is watched, and a new value is seen by the graphs', async ()
 
 test('no request is refused while the server restarts', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
   const refused: unknown[] = [];
   let asking = true;
   const asked = (async () => {
@@ -163,20 +140,20 @@ test('no request is refused while the server restarts', async () => {
 
 test('files that no graph imports do not restart the server', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
 
   await folder.write({ 'src/notes.ts': '// not part of it', 'src/word.txt': 'x', 'README.md': 'x' });
   await folder.write({ 'src/word.ts': "export const word = 'new';" });
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(server.lines.filter((line) => line.includes('changed'))).toEqual([
-    expect.stringMatching(/changed, starting anew file=src\/word\.ts$/),
+    expect.stringMatching(/changed, restarting file=src\/word\.ts$/),
   ]);
 });
 
 test('an interrupt from the keyboard ends it with exit code 0, also while the configuration is wrong', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await develop(folder);
+  await using server = await developing(folder);
   await folder.write({ 'agent.config.yaml': 'graphs: [' });
   await until('the problem is told', () =>
     server.lines.some((line) => line.includes('agent.config.yaml:1:')),

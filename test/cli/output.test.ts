@@ -52,12 +52,16 @@ test('a value that is named twice is written twice', () => {
 
 test('a readable line has the time of day and name=value pairs, quoted when they are more than a word', () => {
   expect(
-    readableLine(line('ready', { url: 'http://127.0.0.1:1', graphs: 'a, b', none: undefined }), NOON, false),
+    readableLine(line('ready', { url: 'http://127.0.0.1:1', graphs: 'a, b', none: undefined }), NOON, {
+      color: false,
+    }),
   ).toBe('12:00:00 info  ready url=http://127.0.0.1:1 graphs="a, b"');
 });
 
 test('a readable line shows the stack of an error below', () => {
-  const [head, ...stack] = readableLine(line('broke', { error: new Error('why') }), NOON, false).split('\n');
+  const [head, ...stack] = readableLine(line('broke', { error: new Error('why') }), NOON, {
+    color: false,
+  }).split('\n');
 
   expect(head).toBe('12:00:00 info  broke');
   expect(stack[0]).toBe('    Error: why');
@@ -67,15 +71,17 @@ test('a readable line shows the stack of an error below', () => {
 test('user data can neither forge a line nor drive the terminal', () => {
   const hostile = 'x\n12:00:00 error forged\u001b[2J';
 
-  const written = readableLine(line(hostile, { name: hostile, error: new Error(hostile) }), NOON, false);
+  const written = readableLine(line(hostile, { name: hostile, error: new Error(hostile) }), NOON, {
+    color: false,
+  });
 
   expect(written).not.toContain('\u001b');
   expect(written.split('\n').filter((each) => each.startsWith('12:00:00'))).toHaveLength(1);
 });
 
 test('colour is only in readable lines that ask for it', () => {
-  expect(readableLine(line('hello', { a: 1 }), NOON, true)).toContain('\u001b[36minfo');
-  expect(readableLine(line('hello', { a: 1 }), NOON, false)).toBe('12:00:00 info  hello a=1');
+  expect(readableLine(line('hello', { a: 1 }), NOON, { color: true })).toContain('\u001b[36minfo');
+  expect(readableLine(line('hello', { a: 1 }), NOON, { color: false })).toBe('12:00:00 info  hello a=1');
 });
 
 test('whatever an error of user code holds, both kinds of line are written', () => {
@@ -102,7 +108,7 @@ test('no line has the password of an address, wherever it is', () => {
 });
 
 function readable(each: LogLine, now: number): string {
-  return readableLine(each, now, false);
+  return readableLine(each, now, { color: false });
 }
 
 test('a failure of a run is written as its clients read it, with the places where it was thrown', () => {

@@ -158,7 +158,8 @@ test('no line of the log has the secret, and each failure says where it was thro
   const failed = server.log.filter(({ message }) => message === 'run failed');
   expect(failed.length).toBeGreaterThan(10);
   for (const line of server.log) {
-    for (const written of [jsonLine(line, 0), readableLine(line, 0, false)]) expectNoSecret(written);
+    for (const written of [jsonLine(line, 0), readableLine(line, 0, { color: false })])
+      expectNoSecret(written);
   }
   expect(jsonLine(failed[0] as (typeof failed)[0], 0)).toMatch(/LeakyError: nothing at .*leaks\.ts:\d+/);
 });

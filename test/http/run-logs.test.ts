@@ -12,7 +12,8 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-const lines = (text: string) => server.log.filter(({ message }) => message === text).map(({ fields }) => fields);
+const lines = (text: string) =>
+  server.log.filter(({ message }) => message === text).map(({ fields }) => fields);
 
 test('the line of a run that ended says which graph it was, how long it took and how long it waited', async () => {
   await server.post('/runs/wait', { assistant_id: 'echo', input: { messages: [] } });

@@ -8,6 +8,6 @@ export const dev: Command = {
   async run(values) {
     const loaded = await loadFor(values);
     const { develop } = await import('../develop.ts');
-    return await develop(values, loaded, voiceOf(loaded.config.log, false).logger);
+    return await develop(values, loaded, voiceOf(loaded.config.log, { json: false }).logger);
   },
 };

@@ -7,11 +7,15 @@ export const start: Command = {
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
     // People read a terminal; elsewhere the log is for machines.
-    const { config, logger, announce } = await configured(values, { json: !process.stdout.isTTY });
-    const { serve } = await import('../../node.ts');
+    const { config, logger, announce, lines } = await configured(values, { json: !process.stdout.isTTY });
+    const [{ serve }, { watchEventLoop }] = await Promise.all([
+      import('../../node.ts'),
+      import('../loop-watch.ts'),
+    ]);
     return await serve(config, {
       logger,
       announce,
+      watchEventLoop: (runningNode) => watchEventLoop({ lines }, runningNode),
       grace_ms: config.runs.shutdown_grace_seconds * 1000,
     });
   },

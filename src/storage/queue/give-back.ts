@@ -19,6 +19,8 @@ export interface FailureRules {
   readonly keep_log_ms: number;
   /** What the run and its thread show then. */
   readonly exhausted: RunError;
+  /** A run that is known to end its worker: it is not tried again at all, and shows this. */
+  readonly blamed?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
 
 export interface GiveBack {
@@ -65,9 +67,10 @@ export async function giveBack(
     return { outcome: 'stray', promoted: await endRun(tx, thread, head, { status: 'interrupted' }, rules) };
   }
   const { failures, losses, supersteps } = how.failure ? await charged(tx, head) : head;
-  if (how.failure && isExhausted(how.failure, failures, losses)) {
-    await exhaust(tx, thread, head, how.failure.exhausted);
-    const ending = { status: 'error', error: how.failure.exhausted.message } as const;
+  const last = how.failure && lastError(how.failure, head.run_id, failures, losses);
+  if (last) {
+    await exhaust(tx, thread, head, last);
+    const ending = { status: 'error', error: last.message } as const;
     return { outcome: 'ended', promoted: await endRun(tx, thread, head, ending, rules) };
   }
   await tx.run(sql`
@@ -95,8 +98,15 @@ async function charged(tx: Transaction, head: HeadRow) {
   };
 }
 
-function isExhausted({ max_attempts }: FailureRules, failures: number, losses: number): boolean {
-  return failures >= max_attempts || losses >= max_attempts * MOST_LOSSES;
+/** Why a run is not tried any more; undefined while it is. */
+function lastError(
+  { max_attempts, exhausted, blamed }: FailureRules,
+  run_id: string,
+  failures: number,
+  losses: number,
+): RunError | undefined {
+  if (blamed?.run_id === run_id) return blamed.error;
+  return failures >= max_attempts || losses >= max_attempts * MOST_LOSSES ? exhausted : undefined;
 }
 
 function backoffMs(first_ms: number, losses: number): number {

@@ -1,0 +1,81 @@
+import { readFileSync, statSync } from 'node:fs';
+import { relative } from 'node:path';
+import { withoutCredentials } from '../core/redact.ts';
+import { firstProjectFrame, frameOf, isProjectCode, type StackFrame } from '../core/stack-frames.ts';
+
+/** Lines shown before and behind the one that threw. */
+const AROUND = 2;
+/** A larger file was written by a program. */
+const LARGEST_BYTES = 1_000_000;
+const LONGEST_LINE = 160;
+
+/**
+ * A stack for a person: the frames of packages, of Node and of the server folded into their number, and the code of the
+ * first own one with a mark below the place. A stack without own frames stays as it is.
+ */
+export function withCode(stack: string, folder: string): string {
+  const frame = firstProjectFrame(stack);
+  if (frame === undefined) return stack;
+  const code = codeAt(frame);
+  return [...folded(stack, folder), ...(code === undefined ? [] : ['', ...code])].join('\n');
+}
+
+function folded(stack: string, folder: string): string[] {
+  const lines: string[] = [];
+  let hidden = 0;
+  const tell = () => {
+    if (hidden > 0) lines.push(`    … ${hidden} ${hidden === 1 ? 'frame' : 'frames'} of packages`);
+    hidden = 0;
+  };
+  for (const line of stack.split('\n')) {
+    const isFrame = line.startsWith('    at ');
+    const frame = isFrame ? frameOf(line) : undefined;
+    if (isFrame && (frame === undefined || !isProjectCode(frame))) {
+      hidden += 1;
+      continue;
+    }
+    tell();
+    lines.push(frame === undefined ? line : withPlace(line, frame, folder));
+  }
+  tell();
+  return lines;
+}
+
+function withPlace(line: string, frame: StackFrame, folder: string): string {
+  return line.slice(0, frame.start) + placeOf(frame, folder) + line.slice(frame.end);
+}
+
+/** `src/agent.ts:6:9`, as terminals and editors open it. */
+export function placeOf(
+  { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
+  folder: string,
+): string {
+  const path = relative(folder, file);
+  return `${path.startsWith('..') ? file : path}:${line}:${column}`;
+}
+
+/** Undefined when the file is gone, too large, or was changed so that it has no such line. */
+function codeAt({ file, line, column }: StackFrame): string[] | undefined {
+  const text = textOf(file);
+  const lines = text?.split('\n') ?? [];
+  if (text === undefined || lines[line - 1] === undefined) return undefined;
+  const first = Math.max(1, line - AROUND);
+  const last = Math.min(lines.length, line + AROUND);
+  const width = String(last).length;
+  const shown: string[] = [];
+  for (let row = first; row <= last; row++) {
+    const code = withoutCredentials((lines[row - 1] ?? '').slice(0, LONGEST_LINE));
+    shown.push(`${row === line ? '>' : ' '} ${String(row).padStart(width)} | ${code}`.trimEnd());
+    if (row === line && column <= LONGEST_LINE)
+      shown.push(`  ${' '.repeat(width)} | ${code.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
+  }
+  return shown;
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return statSync(file).size > LARGEST_BYTES ? undefined : readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import { writeFileSync, writeSync } from 'node:fs';
+import { Session } from 'node:inspector';
+import { workerData } from 'node:worker_threads';
+import { systemClock } from '../core/clock.ts';
+import { type LogFields, logger } from '../core/logger.ts';
+import { every } from '../core/timers.ts';
+import type { RunningNode } from '../graphs/running-node.ts';
+import { placeOf } from '../node/user-code.ts';
+import { BEAT_MS, type LoopWatchData, WHERE } from './loop-watch.ts';
+import { jsonLine, readableLine } from './output.ts';
+
+/** After so long the loop is called blocked, ms. */
+const BLOCKED_MS = 1000;
+
+/** Which code blocks the loop; both undefined while it does not answer, as a call into the operating system does not. */
+interface Blocker {
+  readonly node?: RunningNode;
+  readonly stack?: string;
+}
+
+const { beat, lines, fatal_ms, note } = workerData as LoopWatchData;
+const { warn, error } = logger(lines.level, (line) => {
+  const now = systemClock.now();
+  writeSync(1, `${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
+});
+const counter = new Int32Array(beat);
+
+let last_beat = Atomics.load(counter, 0);
+let since = systemClock.monotonic();
+let looked = since;
+let question: Question | undefined;
+
+every(BEAT_MS, () => {
+  const now = systemClock.monotonic();
+  const beaten = Atomics.load(counter, 0);
+  // A machine that slept held up this thread as well.
+  const slept = now - looked > BLOCKED_MS;
+  looked = now;
+  if (beaten !== last_beat || slept) {
+    question?.close(Math.round(now - since));
+    question = undefined;
+    last_beat = beaten;
+    since = now;
+  } else if (now - since >= BLOCKED_MS) {
+    question ??= new Question();
+    if (fatal_ms !== undefined && now - since >= fatal_ms) question.kill(Math.round(now - since));
+  }
+});
+
+/** One time that the loop is blocked: asks the blocked thread where it is, as a debugger does, and says so. */
+class Question {
+  readonly #session = new Session();
+  #blocker: Blocker = {};
+
+  constructor() {
+    this.#session.connectToMainThread();
+    this.#session.on('Debugger.paused', ({ params }) => this.#ask(params.callFrames[0]?.callFrameId ?? ''));
+    this.#session.post('Debugger.enable');
+    this.#session.post('Debugger.pause');
+  }
+
+  /** It goes on. */
+  close(blocked_ms: number): void {
+    this.#session.disconnect();
+    warn('the event loop was blocked', { ms: blocked_ms, ...this.#fields() });
+  }
+
+  /** Runs resume in the next process; the one whose node this is does not. */
+  kill(blocked_ms: number): void {
+    const { node, stack } = this.#blocker;
+    error('the event loop is blocked for too long: the server restarts', {
+      ms: blocked_ms,
+      ...this.#fields(),
+    });
+    const what = `blocked the event loop for ${Math.round(blocked_ms / 1000)} s`;
+    if (note !== undefined && node)
+      writeFileSync(note, JSON.stringify({ ...node, what, at: placeOf(stack) }));
+    process.kill(process.pid, 'SIGKILL');
+  }
+
+  #ask(callFrameId: string): void {
+    const expression = `globalThis[Symbol.for(${JSON.stringify(WHERE)})]?.()`;
+    this.#session.post(
+      'Debugger.evaluateOnCallFrame',
+      { callFrameId, expression, returnByValue: true },
+      (_error, answer) => {
+        this.#session.post('Debugger.resume');
+        const text: unknown = answer?.result?.value;
+        if (typeof text === 'string') this.#blocker = JSON.parse(text);
+        warn('the event loop is blocked: nothing else is served', this.#fields());
+      },
+    );
+  }
+
+  #fields(): LogFields {
+    const { node, stack } = this.#blocker;
+    const fields = { ...node, at: placeOf(stack) };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+}

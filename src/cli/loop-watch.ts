@@ -1,0 +1,54 @@
+import inspector from 'node:inspector';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { every } from '../core/timers.ts';
+import type { RunningNode } from '../graphs/running-node.ts';
+import type { Lines } from './configured.ts';
+
+export interface LoopWatchOptions {
+  /** How its lines are written. */
+  readonly lines: Lines;
+  /** A loop that is blocked for so long, in ms, is given up: the process is killed. Never without it. */
+  readonly fatal_ms?: number;
+  /** Where the node that blocked it is written then, as JSON of a `Culprit`. */
+  readonly note?: string;
+}
+
+export interface LoopWatchData extends LoopWatchOptions {
+  /** A number that changes while the event loop turns. */
+  readonly beat: SharedArrayBuffer;
+}
+
+/** What the thread asks the blocked code by; a global, for it has nothing else of this thread. */
+export const WHERE = 'agent-server.where';
+export const BEAT_MS = 250;
+
+// The same folder and ending as this file: TypeScript in the repository, JavaScript in the package.
+const PROGRAM = fileURLToPath(new URL(`./loop-watch-thread${extname(import.meta.url)}`, import.meta.url));
+
+/**
+ * A thread that says when the event loop is blocked, by which run, node and line: the blocked thread itself cannot say
+ * anything. It stands aside when a debugger is attached, whose breakpoints block the loop on purpose.
+ */
+export function watchEventLoop(
+  options: LoopWatchOptions,
+  runningNode: () => RunningNode | undefined,
+): Disposable {
+  if (inspector.url() !== undefined) return { [Symbol.dispose]: () => {} };
+  const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const counter = new Int32Array(beat);
+  const where = Symbol.for(WHERE);
+  const place = globalThis as { [where]?: () => string };
+  place[where] = () => JSON.stringify({ node: runningNode(), stack: new Error('blocked').stack });
+  const timer = every(BEAT_MS, () => void Atomics.add(counter, 0, 1)).unref();
+  const thread = new Worker(PROGRAM, { workerData: { ...options, beat } satisfies LoopWatchData });
+  thread.unref();
+  return {
+    [Symbol.dispose]() {
+      timer[Symbol.dispose]();
+      delete place[where];
+      void thread.terminate();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
+import { isObject } from '../core/json.ts';
+
+/** A node of a run, as logs name it. */
+export interface RunningNode {
+  readonly run_id: string | undefined;
+  readonly thread_id: string | undefined;
+  readonly graph: string | undefined;
+  readonly node: string;
+}
+
+/**
+ * The node whose code calls this, also from what it left behind: a timer, an event, a promise that nobody awaits.
+ * Undefined outside of nodes. Every copy of the library keeps this in one place of the process.
+ */
+export function runningNode(): RunningNode | undefined {
+  const config: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+  if (!isObject(config) || !isObject(config['metadata'])) return undefined;
+  const { metadata } = config;
+  const configurable = isObject(config['configurable']) ? config['configurable'] : {};
+  const node = textIn(metadata, 'langgraph_node');
+  if (node === undefined) return undefined;
+  return {
+    run_id: textIn(configurable, 'run_id'),
+    thread_id: textIn(configurable, 'thread_id'),
+    graph: textIn(configurable, 'graph_id'),
+    node,
+  };
+}
+
+function textIn(of: Record<string, unknown>, name: string): string | undefined {
+  return typeof of[name] === 'string' ? of[name] : undefined;
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { developing } from '../support/developing.ts';
+import { type Project, project } from '../support/project.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+/** Nodes that harm the process they run in. */
+const GRAPH = `
+import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({ text: z.string().optional() });
+const graph = (work: () => void | Promise<void>) => new StateGraph(State)
+  .addNode('work', async () => { await work(); return {}; })
+  .addEdge(START, 'work').addEdge('work', END).compile();
+
+export const exits = graph(() => {
+  process.exit(3);
+});
+export const blocks = graph(() => {
+  const end = Date.now() + 2500;
+  while (Date.now() < end);
+});
+export const rejects = graph(() => {
+  void Promise.reject(new Error('left alone'));
+  setTimeout(() => { throw new Error('from a timer'); }, 1);
+});
+export const fails = graph(() => {
+  throw new Error('no luck');
+});
+`;
+const NAMES = ['exits', 'blocks', 'rejects', 'fails'];
+const CONFIG = `graphs: { ${NAMES.map((name) => `${name}: "./src/harm.ts:${name}"`).join(', ')} }\nserver: { port: 0 }\n`;
+
+let files: Project;
+let server: TestServer;
+
+beforeAll(async () => {
+  files = await project({ 'agent.config.yaml': CONFIG, 'src/harm.ts': GRAPH });
+  server = await startServer({ config: files.path('agent.config.yaml') });
+});
+
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  await files?.[Symbol.asyncDispose]();
+});
+
+const inNode = (graph: string) => ({
+  graph,
+  node: 'work',
+  run_id: expect.stringMatching(/^[\da-f-]{36}$/),
+  thread_id: expect.stringMatching(/^[\da-f-]{36}$/),
+});
+
+test('what a node leaves behind names its run, graph and node when it fails', async () => {
+  const rejected = server.untilLog('unhandled rejection in a node, whose run does not notice');
+  const thrown = server.untilLog('uncaught exception in a node, whose run does not notice');
+  await server.client.runs.wait(null, 'rejects', { input: {} });
+
+  expect(await rejected).toMatchObject({
+    ...inNode('rejects'),
+    error: expect.stringContaining('left alone'),
+  });
+  expect(await thrown).toMatchObject({
+    ...inNode('rejects'),
+    error: expect.stringContaining('from a timer'),
+  });
+});
+
+test('a node that blocks the event loop is named while it does, with its line', async () => {
+  const blocked = server.untilLog('the event loop is blocked: nothing else is served');
+  const over = server.untilLog('the event loop was blocked');
+  await server.client.runs.wait(null, 'blocks', { input: {} });
+
+  expect(await blocked).toMatchObject({
+    ...inNode('blocks'),
+    at: expect.stringMatching(/src\/harm\.ts:1[34]:\d+$/),
+  });
+  expect(await over).toMatchObject({ ...inNode('blocks'), ms: expect.any(Number) });
+});
+
+test('a node that ends the process is named before it is gone', async () => {
+  const ended = server.untilLog('a node called process.exit, which ends the server');
+  const { thread_id } = await server.client.threads.create();
+  await server.client.runs.create(thread_id, 'exits', { input: {} });
+
+  expect(await ended).toMatchObject({
+    ...inNode('exits'),
+    thread_id,
+    error: expect.stringContaining('src/harm.ts:10:'),
+  });
+  expect(await server.exited()).toBe(3);
+});
+
+test('in dev the server comes back by itself, and the run that ended it has failed', async () => {
+  await using dev = await developing(files);
+  const { thread_id } = await dev.client.threads.create();
+  const { run_id } = await dev.client.runs.create(thread_id, 'exits', { input: {} });
+  await until('the server has restarted', () => dev.restarts() === 1);
+  await until('the run has ended', async () => {
+    const { status } = await dev.client.runs.get(thread_id, run_id);
+    return status === 'error';
+  });
+
+  const thread = await dev.client.threads.get(thread_id);
+  expect(thread).toMatchObject({
+    status: 'error',
+    error: {
+      error: 'WorkerLostError',
+      message: expect.stringMatching(
+        /^The node "work" called process\.exit\(3\) \(.*src\/harm\.ts:10:\d+\), which ended/,
+      ),
+    },
+  });
+});
+
+test('in dev a failure shows the code of the project, and frames of packages as their number', async () => {
+  await using dev = await developing(files);
+  await dev.client.runs.wait(null, 'fails', { input: {}, raiseError: false }).catch(() => {});
+  await until('the failure is shown', () =>
+    dev.lines.some((line) => line.includes('| ') && line.includes('^')),
+  );
+
+  const shown = dev.lines.join('\n');
+  expect(shown).toMatch(/run failed .*graph=fails .*node=work /);
+  expect(shown).toMatch(/> 21 \| {3}throw new Error\('no luck'\);/);
+  expect(shown).toMatch(/at .*\(?src\/harm\.ts:21:9\)?/);
+  expect(shown).toMatch(/… \d+ frames? of packages/);
+});

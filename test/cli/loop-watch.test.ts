@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { project } from '../support/project.ts';
+
+const WATCH = resolve(import.meta.dirname, '../../src/cli/loop-watch.ts');
+
+/** A process whose event loop never turns again, and what it wrote. */
+const blocked = (options: object, node: object | undefined) => `
+import { watchEventLoop } from '${WATCH}';
+const lines = { level: 'info', json: true, color: false };
+watchEventLoop({ lines, ...${JSON.stringify(options)} }, () => (${JSON.stringify(node)}));
+function busy() {
+  for (;;);
+}
+setTimeout(busy, 500);
+`;
+
+test('a loop that stays blocked is given up, and the node is written down', async () => {
+  const node = { run_id: 'r', thread_id: 't', graph: 'g', node: 'work' };
+  await using folder = await project({});
+  const note = folder.path('culprit.json');
+  await folder.write({ 'blocked.ts': blocked({ fatal_ms: 1500, note }, node) });
+  const child = spawn(process.execPath, [folder.path('blocked.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [printed, [, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+
+  expect(signal).toBe('SIGKILL');
+  const lines = printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const at = expect.stringMatching(/blocked\.ts:[67]:\d+$/);
+  expect(lines).toMatchObject([
+    { level: 'warn', message: 'the event loop is blocked: nothing else is served', ...node, at },
+    { level: 'error', message: 'the event loop is blocked for too long: the server restarts', ...node, at },
+  ]);
+  const culprit = JSON.parse(await readFile(note, 'utf8'));
+  expect(culprit).toEqual({
+    ...node,
+    what: expect.stringMatching(/^blocked the event loop for [12] s$/),
+    at,
+  });
+});
+
+test('where nothing is blocked nothing is said, and the process can end', async () => {
+  const code = `
+    import { watchEventLoop } from '${WATCH}';
+    watchEventLoop({ lines: { level: 'info', json: true, color: false } }, () => undefined);
+    setTimeout(() => {}, 1500);`;
+  await using folder = await project({ 'quiet.ts': code });
+  const child = spawn(process.execPath, [folder.path('quiet.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+  expect(await text(child.stdout)).toBe('');
+});
