@@ -31,7 +31,7 @@ test.each([
   ],
   ['RemoteGraph', /research\.invoke/, [/^# ventilation\n\n## ventilation\n/]],
   ['RemoteGraph as a node', /graph\.invoke/, [/report: '# ventilation/]],
-  ['AG-UI', /ag-ui/, [/^assistant: [\s\S]*Sunday/m]],
+  ['AG-UI', /ag-ui/, [/^Let me look into the notes\.$/m, /Sunday/]],
 ] as const)('docs/clients.md, JavaScript: %s', async (_, pattern, patterns) => {
   const output = await inProgram(NODE, ['--input-type=module'], only('js', pattern), server.url);
 
