@@ -24,9 +24,18 @@ test('docs/a2a.md, curl', async () => {
 });
 
 test('docs/a2a.md, JavaScript', async () => {
-  const [program] = BLOCKS.filter(({ language }) => language === 'js');
-  const said = await inProgram(NODE, ['--input-type=module'], program?.text ?? '', server.url);
-  expect(said).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
+  const programs = BLOCKS.filter(({ language }) => language === 'js').map(({ text }) => text);
+  const [task, streamed] = await Promise.all(
+    programs.map((program) => inProgram(NODE, ['--input-type=module'], program, server.url)),
+  );
+  expect(task).toMatch(/Sunday/);
+  expect(streamed).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
+});
+
+test('docs/a2a.md: an address without a slash at its end has no card beside it', async () => {
+  const card = (address: string) => fetch(new URL('.well-known/agent-card.json', `${server.url}${address}`));
+  expect((await card('/a2a/assistant/')).status).toBe(200);
+  expect((await card('/a2a/assistant')).status).toBe(404);
 });
 
 test.runIf(PYTHON)('docs/a2a.md, Python', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { python } from '../support/python.ts';
 import { blocksOf, callsOf, inProgram, inShell, NODE } from './blocks.ts';
+import { folderWith } from './inside-repository.ts';
 import { type Started, started } from './started.ts';
 
 let server: Started;
@@ -10,17 +11,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => server[Symbol.asyncDispose]());
-
-test('docs/runs.md', async () => {
-  const [, busy, interrupts, fork] = await inShell(callsOf('docs/runs.md'), server.url);
-
-  expect(busy).toMatchObject({ statuses: [200, 200, 409, 200], complaints: '' });
-  expect(busy?.output).toMatch(/already running[\s\S]*instead of the first/);
-  expect(interrupts).toMatchObject({ statuses: [200, 200, 200, 200], complaints: '' });
-  expect(interrupts?.output).toMatch(/"status":"interrupted"[\s\S]*was not approved/);
-  expect(fork).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
-  expect(fork?.output).toMatch(/was not approved/);
-});
 
 test('docs/streaming.md', async () => {
   const [progress, resumed, rest, told] = await inShell(callsOf('docs/streaming.md'), server.url);
@@ -86,18 +76,44 @@ test.runIf(python)('docs/store.md, Python', async () => {
   expect(await inProgram(python ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/^writes a book$/m);
 });
 
-test.each(blocksOf('docs/clients.md').filter(({ language }) => language === 'js'))(
-  'docs/clients.md, JavaScript %#',
-  async ({ text }) => {
-    expect(await inProgram(NODE, ['--input-type=module'], text, server.url)).not.toBe('');
+test.each([/^npm start -- --config/, /^npm run dev/])(
+  'docs/graphs.md: a first graph, served by %s',
+  async (command) => {
+    const only = (language: string, pattern: RegExp) => {
+      const found = blocksOf('docs/graphs.md').filter(
+        (block) => block.language === language && pattern.test(block.text),
+      );
+      expect(found).toHaveLength(1);
+      return found[0]!.text;
+    };
+    await using own = await folderWith({
+      'agent.config.yaml': only('yaml', /greeter/),
+      'greeter.ts': only('ts', /greeter/),
+    });
+    const lines = only('sh', /my-project\/agent/).split('\n');
+    const line = lines.find((each) => command.test(each)) ?? '';
+    await using server = await started(line.replace('../my-project', own.root));
+
+    expect(await greet(server.url)).toMatchObject({ greeting: 'Hello Ana!' });
   },
 );
 
-test.runIf(python).each(blocksOf('docs/clients.md').filter(({ language }) => language === 'python'))(
-  'docs/clients.md, Python %#',
-  async ({ text }) => {
-    expect(await inProgram(python ?? '', ['-'], text, server.url)).toMatch(
-      /# Compare insulation and heat pumps\./,
-    );
-  },
-);
+test('docs/deployment.md: with keys, only who sends one is served', async () => {
+  const commands = blocksOf('docs/deployment.md').filter(({ text }) => text.includes('agent-server.mjs'));
+  const [command] = commands.map(({ text }) => text.replace('node node_modules/agent-server', `${NODE} .`));
+  await using guarded = await started(command ?? '');
+  const info = (headers: Record<string, string>) => fetch(`${guarded.url}/info`, { headers });
+
+  expect((await info({})).status).toBe(401);
+  expect((await info({ 'x-api-key': 'third-key' })).status).toBe(401);
+  expect((await info({ 'x-api-key': 'second-key' })).status).toBe(200);
+});
+
+async function greet(url: string): Promise<unknown> {
+  const response = await fetch(`${url}/runs/wait`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ assistant_id: 'greeter', input: { name: 'Ana' } }),
+  });
+  return response.json();
+}

@@ -45,13 +45,10 @@ test.runIf(PYTHON)('docs/mcp.md, Python', async () => {
   expect(await inProgram(PYTHON ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/closed on Sunday/);
 });
 
-test('the README and docs/mcp.md connect clients alike', () => {
-  const configured = (page: string) =>
-    blocksOf(page)
-      .filter(({ language }) => language === 'json')
-      .map(({ text }) => JSON.parse(text));
-  const [readme] = configured('README.md');
-  const [docs] = configured('docs/mcp.md');
-  const { type, ...agents } = docs.servers.agents;
-  expect([type, agents]).toEqual(['http', readme.mcpServers.agents]);
+test('docs/mcp.md connects VS Code and Cursor alike', () => {
+  const [code, cursor] = blocksOf('docs/mcp.md')
+    .filter(({ language }) => language === 'json')
+    .map(({ text }) => JSON.parse(text));
+  const { type, ...agents } = code.servers.agents;
+  expect([type, agents]).toEqual(['http', cursor.mcpServers.agents]);
 });

@@ -1,19 +1,28 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { python } from '../support/python.ts';
-import { blocksOf, callsOf, inProgram, inShell, NODE, type Outcome, ROOT } from './blocks.ts';
-import { folderWith } from './inside-repository.ts';
+import { blocksOf, callsOf, inProgram, inShell, NODE, ROOT } from './blocks.ts';
 import { type Started, started } from './started.ts';
 
 const README = blocksOf('README.md');
 
+/** Without the spaces at the ends of lines, which a page cannot show. */
+const shown = (output: string) => output.replace(/ +$/gm, '').trim();
+
+/** The commands of the table, such as `ask` and `keys create`. */
+const COMMANDS = [
+  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(
+    /^\| `npx agent-server ([a-z]+(?: [a-z]+)?)\b.*?` \|/gm,
+  ),
+].map((match) => match[1] as string);
+
 let server: Started;
-let outcomes: Outcome[];
 
 beforeAll(async () => {
   server = await started('npm start');
-  outcomes = await inShell(callsOf('README.md'), server.url);
 });
 
 afterAll(() => server[Symbol.asyncDispose]());
@@ -21,119 +30,66 @@ afterAll(() => server[Symbol.asyncDispose]());
 function only(language: string, pattern: RegExp): string {
   const found = README.filter((block) => block.language === language && pattern.test(block.text));
   expect(found).toHaveLength(1);
-  return found[0]!.text;
+  return found[0]!.text.trim();
 }
 
-test('every call of the README succeeds', () => {
-  expect(outcomes.map(({ complaints }) => complaints).filter(Boolean)).toEqual([]);
-  expect(outcomes.flatMap(({ statuses }) => statuses).filter((status) => status >= 300)).toEqual([]);
-});
+test('the first command prints what the README shows', async () => {
+  const command = only('sh', /^npx agent-server ask/);
 
-test.each([
-  [
-    'the first call streams the answer',
-    0,
-    [/^event: metadata\r$/m, /^event: messages\r$/m, /opening-hours\.md/],
-  ],
-  ['waiting: the state grows', 2, [/"count":1\b[\s\S]*"count":2\b/, /"next":\[\]/]],
-  ['streaming: updates and values', 3, [/^event: updates\r$/m, /^event: values\r$/m, /"count":3/]],
-  ['in the background: joined', 4, [/"status":"(pending|running|success)"/, /"count":4/]],
-  ['without a thread', 5, [/"report":"# Compare heat pumps/, /solar-panels\.md/]],
-  ['a person is asked and answers', 6, [/"__interrupt__":/, /"tool":"send_email"/, /in the outbox/]],
-  ['a run is cancelled', 7, [/"status":"interrupted"/]],
-  ['a cron is made and triggered', 9, [/"tick":null[^}]*"outcome":"started"/]],
-  ['an agent for A2A clients', 10, [/"supportedInterfaces":/, /"state":"TASK_STATE_COMPLETED"[\s\S]*Sunday/]],
-] as const)('%s', (_, index, patterns) => {
-  for (const pattern of patterns) expect(outcomes[index]?.output).toMatch(pattern);
-});
-
-test('a stream that is taken up again starts after the last event', () => {
-  const ids = [...outcomes[3]!.output.matchAll(/^id: (\d+)\r$/gm)].map((match) => Number(match[1]));
-  const last = Math.max(...ids);
-
-  expect(last).toBeGreaterThan(3);
-  expect(ids).toEqual([...range(1, last), ...range(3, last)]);
-});
-
-test('the approved e-mail lies in the outbox, as it was changed', async () => {
-  const mails = await readdir(server.outbox);
-  expect(mails.length).toBeGreaterThan(0);
-  expect(await readFile(join(server.outbox, mails[0]!), 'utf8')).toMatch(
-    /^To: ana@example\.com\nSubject: Lunch today\n/,
+  expect(shown(await inProgram('bash', ['-s'], `${command} --url ${server.url}`, server.url))).toBe(
+    only('text', /Let me look/),
   );
 });
 
-test('the JavaScript client', async () => {
+test('the same with curl: the last message is the answer', async () => {
+  const [outcome, ...more] = await inShell(callsOf('README.md'), server.url);
+
+  expect(more).toEqual([]);
+  expect(outcome).toMatchObject({ statuses: [200], complaints: '' });
+  const [, ...answer] = only('text', /Let me look/).split('\n');
+  expect(shown(outcome?.output ?? '')).toBe(answer.join('\n'));
+});
+
+test('the first of the three commands creates a project', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
+  const [init = ''] = only('sh', /^npx agent-server init/).split('\n');
+  await inProgram('bash', ['-s'], init.replace('../my-agent', join(folder, 'my-agent')), '');
+
+  const { scripts } = JSON.parse(await readFile(join(folder, 'my-agent/package.json'), 'utf8'));
+  expect(scripts).toMatchObject({ dev: expect.stringContaining('agent-server') });
+  for (const file of ['agent.config.yaml', 'src/agent.ts', 'test/agent.test.ts', 'tsconfig.json'])
+    expect(existsSync(join(folder, 'my-agent', file))).toBe(true);
+  await rm(folder, { recursive: true });
+});
+
+test('the JavaScript client prints the answer and no results of tools', async () => {
   const output = await inProgram(NODE, ['--input-type=module'], only('js', /new Client\(/), server.url);
 
   expect(output).toMatch(/time-off\.md says under "Time off: Carry-over"/);
-  expect(output).toMatch(/The thread holds 4 messages\.$/m);
-});
-
-test('the A2A client', async () => {
-  const output = await inProgram(NODE, ['--input-type=module'], only('js', /a2a-js/), server.url);
-
-  expect(output).toMatch(/Sunday/);
-});
-
-test('RemoteGraph', async () => {
-  const output = await inProgram(NODE, ['--input-type=module'], only('js', /RemoteGraph/), server.url);
-
-  expect(output).toMatch(/^# ventilation\n\n## ventilation\n/);
+  expect(output).not.toContain('"file"');
 });
 
 test.runIf(python)('the Python client', async () => {
-  const output = await inProgram(python ?? '', ['-'], only('python', /get_client/), server.url);
+  const output = await inProgram(python ?? '', ['-'], only('python', /get_sync_client/), server.url);
 
-  expect(output).toMatch(/'tool': 'send_email'/);
-  expect(output).toMatch(/^updates .*in the outbox/m);
+  expect(output).toMatch(/time-off\.md says under "Time off: Carry-over"/);
 });
 
-test.each([/^npm start -- --config/, /^npm run dev/])(
-  'a project of your own, served by %s',
-  async (command) => {
-    await using own = await folderWith({
-      'agent.config.yaml': only('yaml', /greeter/),
-      'greeter.ts': only('ts', /greeter/),
-    });
-    const lines = only('sh', /my-project\/agent/).split('\n');
-    const line = lines.find((each) => command.test(each)) ?? '';
-    await using server = await started(line.replace('../my-project', own.root));
+test('the addresses of MCP and A2A are those of their pages', async () => {
+  const pages = ['README.md', 'docs/mcp.md', 'docs/a2a.md'];
+  const [readme = '', mcp, a2a] = await Promise.all(pages.map((page) => readFile(join(ROOT, page), 'utf8')));
 
-    expect(await greet(server.url)).toMatchObject({ greeting: 'Hello Ana!' });
-  },
-);
-
-test('the commands of the command line that end by themselves', async () => {
-  const page = await readFile(join(ROOT, 'README.md'), 'utf8');
-  const commands = [...page.matchAll(/^\| `(npx agent-server \w+)` \|/gm)].map((match) => match[1] as string);
-  expect(commands).toHaveLength(3);
-
-  for (const command of commands) {
-    expect(await inProgram('bash', ['-s'], command, '')).not.toBe('');
-    expect(await inProgram('bash', ['-s'], `${command} --help`, '')).toMatch(/^Usage: agent-server/);
-  }
+  expect(mcp).toContain(/claude mcp add [^`\n]+/.exec(readme)?.[0]);
+  expect(a2a).toContain(/`(http:\S+\/a2a\/assistant\/)`/.exec(readme)?.[1]);
 });
 
-test('with keys, only who sends one is served', async () => {
-  const command = only('sh', /^AGENT_SERVER_API_KEYS=/);
-  await using guarded = await started(command);
-  const info = (headers: Record<string, string>) => fetch(`${guarded.url}/info`, { headers });
-
-  expect((await info({})).status).toBe(401);
-  expect((await info({ 'x-api-key': 'third-key' })).status).toBe(401);
-  expect((await info({ 'x-api-key': 'second-key' })).status).toBe(200);
+test.each(COMMANDS)('the command %s has help', async (command) => {
+  expect(await inProgram('bash', ['-s'], `npx agent-server ${command} --help`, '')).toMatch(
+    /^Usage: agent-server/,
+  );
 });
 
-async function greet(url: string): Promise<unknown> {
-  const response = await fetch(`${url}/runs/wait`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ assistant_id: 'greeter', input: { name: 'Ana' } }),
-  });
-  return response.json();
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
-}
+test.each(['check', 'openapi', 'version'])('the command %s ends by itself', async (command) => {
+  expect(COMMANDS).toContain(command);
+  expect(await inProgram('bash', ['-s'], `npx agent-server ${command}`, '')).not.toBe('');
+});

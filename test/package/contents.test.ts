@@ -16,6 +16,7 @@ test('every relative link of a page in the package leads to a file in the packag
   );
 
   expect(pages).toContain('README.md');
+  expect(links).toContain('docs/images/architecture.svg');
   expect(links.length).toBeGreaterThan(20);
   expect(links.filter((link) => !paths.some((path) => path === link || path.startsWith(`${link}/`)))).toEqual(
     [],
