@@ -14,7 +14,8 @@ const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   const text = textFor(args);
   if (text === undefined) {
-    const way = fromSource
+    const root = fileURLToPath(new URL('..', import.meta.url));
+    const way = fromSource && `${process.cwd()}/`.startsWith(root)
       ? 'in this repository, run it as npm start or npx agent-server'
       : 'npm install --save-dev node@24, then npx agent-server';
     console.error(

@@ -8,15 +8,24 @@ export interface Flag {
   readonly text: string;
 }
 
+/** A word behind the command, such as a folder. */
+export interface Argument {
+  readonly name: string;
+  readonly text: string;
+  readonly required?: boolean;
+}
+
 export interface Command {
   readonly name: string;
   readonly summary: string;
+  /** In their order. */
+  readonly args?: readonly Argument[];
   readonly flags: Readonly<Record<string, Flag>>;
   /** Resolves to the exit code: 0 clean, 1 failure, 2 bad usage or configuration (DESIGN §2). */
   run(values: FlagValues): Promise<number>;
 }
 
-/** The given flags; one without a value is `'true'`. */
+/** The given flags and arguments by their names; a flag without a value is `'true'`. */
 export type FlagValues = Readonly<Record<string, string | undefined>>;
 
 /** The command line is wrong. The message is one line that says how. */
@@ -41,12 +50,19 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
     tokens: true,
   });
   const values: Record<string, string> = {};
+  const waiting = [...(command.args ?? [])];
   for (const token of tokens) {
-    const problem = token.kind === 'option-terminator' ? undefined : problemWith(token, flags);
+    if (token.kind === 'option-terminator') continue;
+    const argument = token.kind === 'positional' ? waiting.shift() : undefined;
+    const problem = argument === undefined ? problemWith(token, flags) : undefined;
     if (problem !== undefined) throw new UsageError(`${command.name}: ${problem}`);
     if (token.kind === 'option') values[token.name] = token.value ?? 'true';
+    else if (argument !== undefined) values[argument.name] = token.value;
   }
-  return values['help'] === undefined ? values : undefined;
+  if (values['help'] !== undefined) return undefined;
+  const missing = waiting.find(({ required }) => required);
+  if (missing !== undefined) throw new UsageError(`${command.name}: needs ${missing.text}`);
+  return values;
 }
 
 function typeOf({ value }: Flag): 'boolean' | 'string' {
@@ -78,8 +94,21 @@ export function helpOf(command: Command): string {
     `--${name}${value === undefined ? '' : ` ${value}`}`,
     text,
   ]);
-  const usage = rows.map(([flag]) => ` [${flag}]`).join('');
-  return `${[`Usage: agent-server ${command.name}${usage}`, '', `${command.summary}.`, '', ...columns(rows)].join('\n').trimEnd()}\n`;
+  const args = (command.args ?? []).map(({ name, text, required }) => [
+    required ? `<${name}>` : `[${name}]`,
+    text,
+  ]);
+  const usage = [...args.map(([name]) => name), ...rows.map(([flag]) => `[${flag}]`)]
+    .map((word) => ` ${word}`)
+    .join('');
+  const lines = [
+    `Usage: agent-server ${command.name}${usage}`,
+    '',
+    `${command.summary}.`,
+    '',
+    ...columns([...args, ...rows] as string[][]),
+  ];
+  return `${lines.join('\n').trimEnd()}\n`;
 }
 
 /** Two columns, the second aligned. */

@@ -1,9 +1,11 @@
+import { isIPv6 } from 'node:net';
+import { findFile } from '../config/file.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { type LogFields, type Logger, type LogLevel, type LogLine, logger } from '../core/logger.ts';
 import { banner } from './banner.ts';
-import type { FlagValues } from './command.ts';
+import { type FlagValues, UsageError } from './command.ts';
 import { jsonLine, readableLine } from './output.ts';
 
 /** The configuration a command was called with. */
@@ -14,6 +16,23 @@ export function loadFor(values: FlagValues): Promise<LoadedConfig> {
     flags: { 'server.port': values['port'], 'server.host': values['host'] },
   });
 }
+
+/** Where a server that runs is found, and a key for it: by flags, else by the configuration. */
+export async function serverFor(values: FlagValues): Promise<{ url: string; key: string | undefined }> {
+  const { url, key, config: file } = values;
+  if (url !== undefined) return { url: url.replace(/\/$/, ''), key };
+  if (file === undefined && (await findFile(process.cwd(), undefined)) === undefined)
+    return { url: DEFAULT_URL, key };
+  const { server, http } = (await loadFor(values)).config;
+  if (server.port === 0)
+    throw new UsageError('the configuration leaves the port open: name the server with --url');
+  const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
+  const name = isIPv6(host) ? `[${host}]` : host;
+  return { url: `http://${name}:${server.port}${http.mount_prefix ?? ''}`, key: key ?? server.api_keys[0] };
+}
+
+/** Where `dev` and `start` serve by default. */
+const DEFAULT_URL = 'http://127.0.0.1:8123';
 
 /** How a command tells what happens, as the configuration and the standard output have it. */
 export interface Voice {

@@ -1,9 +1,11 @@
 import { awaitLangChainCallbacks } from '../config/env.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, parseFlags, UsageError } from './command.ts';
+import { ask } from './commands/ask.ts';
 import { check } from './commands/check.ts';
 import { dev } from './commands/dev.ts';
 import { rotateEncryption } from './commands/encryption.ts';
+import { init } from './commands/init.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
@@ -13,8 +15,10 @@ import { groupOf, helpFor } from './help.ts';
 import { withOutput } from './output.ts';
 
 export const COMMANDS: readonly Command[] = [
+  init,
   dev,
   start,
+  ask,
   check,
   createKey,
   listKeys,

@@ -104,3 +104,8 @@ export function awaitLangChainCallbacks(): void {
 export function isChildOfNpm(): boolean {
   return process.env['npm_command'] !== undefined;
 }
+
+/** Where the machine looks for programs. */
+export function pathVariable(): string {
+  return process.env['PATH'] ?? '';
+}

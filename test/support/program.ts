@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 export const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-server.mjs');
@@ -9,6 +9,8 @@ export const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-se
 export interface ProgramOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is typed; nobody is there after it. */
+  readonly input?: string;
 }
 
 export interface Ended {
@@ -21,13 +23,16 @@ export interface Ended {
 /** The command line in a process of its own, with an environment that holds nothing but `env`. */
 export function program(
   args: readonly string[],
-  { cwd, env }: ProgramOptions = {},
-): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, [PROGRAM, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  { cwd, env, input = '' }: ProgramOptions = {},
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
     ...(cwd !== undefined && { cwd }),
   });
+  // It may end without having read it.
+  child.stdin.on('error', () => {}).end(input);
+  return child;
 }
 
 /** Runs the command line to its end. */

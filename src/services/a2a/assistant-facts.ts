@@ -3,14 +3,11 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { TookTooLong, within } from '../../graphs/deadline.ts';
 import type { Assistant, GraphSchema } from '../../schemas/assistants.ts';
 import type { AssistantService } from '../assistants.ts';
+import { type InputFields, inputFields, propertiesOf } from '../input-fields.ts';
 
 /** What an assistant takes and gives. */
-export interface AssistantFacts {
+export interface AssistantFacts extends InputFields {
   readonly assistant: Assistant;
-  /** It has a list of messages, or nobody knows what it has. */
-  readonly has_messages: boolean;
-  /** Of its input, and which of them it needs. */
-  readonly fields: readonly { name: string; type: unknown; required: boolean }[];
   /** Names of its output beside messages. */
   readonly outputs: readonly string[];
   readonly schemas: Partial<GraphSchema>;
@@ -63,18 +60,11 @@ export function assistantFacts({
   return async (actor, id, within_ms = SCHEMAS_WITHIN_MS) => {
     const assistant = await assistants.resolve(actor, id);
     const schemas = await schemasOf(actor, assistant, within_ms);
-    const input = propertiesOf(schemas.input_schema);
-    const required = isObject(schemas.input_schema) ? schemas.input_schema['required'] : [];
     const own = a2aMetadata(assistant.metadata);
     return {
       assistant,
       schemas,
-      has_messages: 'messages' in input || Object.keys(input).length === 0,
-      fields: Object.entries(input).map(([name, field]) => ({
-        name,
-        type: isObject(field) ? field['type'] : undefined,
-        required: Array.isArray(required) && required.includes(name),
-      })),
+      ...inputFields(schemas.input_schema),
       outputs: Object.keys(propertiesOf(schemas.output_schema)).filter((name) => !NO_OUTPUT.includes(name)),
       input_modes: textsIn(own['input_modes']),
       output_modes: textsIn(own['output_modes']),
@@ -85,10 +75,6 @@ export function assistantFacts({
 /** What an assistant says about itself as an agent: `metadata.a2a {input_modes, output_modes, skills}`. */
 export function a2aMetadata(metadata: JsonObject): JsonObject {
   return isObject(metadata['a2a']) ? metadata['a2a'] : {};
-}
-
-function propertiesOf(schema: unknown): JsonObject {
-  return isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
 }
 
 function textsIn(value: unknown): string[] | undefined {

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { textAnswer } from '../human-review.ts';
+import { namesOf, textField } from '../input-fields.ts';
 import type { AssistantFacts } from './assistant-facts.ts';
 import { blockOf, isTaken, mediaTypeOf } from './parts.ts';
 
@@ -72,15 +73,11 @@ function contentOf(parts: readonly Part[]): unknown {
 }
 
 function asField(parts: readonly Part[], { fields }: AssistantFacts): JsonObject {
-  const texts = fields.filter(({ type }) => type === 'string');
-  // Most graphs say of no field that they need it: then one text field is clear enough.
-  const needed = fields.some(({ required }) => required) ? texts.filter(({ required }) => required) : texts;
-  const [field] = needed;
+  const field = textField(fields);
   const isText = parts.every(({ content }) => content?.$case === 'text');
-  if (field && needed.length === 1 && isText) return { [field.name]: textOfParts(parts) };
-  const names = fields.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
+  if (field !== undefined && isText) return { [field]: textOfParts(parts) };
   throw new RequestMalformedError(
-    `This agent takes no messages. Send a data part with an object that has its fields: ${names}`,
+    `This agent takes no messages. Send a data part with an object that has its fields: ${namesOf(fields)}`,
   );
 }
 

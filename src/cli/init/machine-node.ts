@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { delimiter, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { pathVariable } from '../../config/env.ts';
+import { isClone } from './package-file.ts';
+
+/**
+ * Whether the machine's own Node is too old for the server, or there is none. This program may run on another one, which
+ * a package brought: the new project does not have it.
+ */
+export async function isMachineNodeTooOld(): Promise<boolean> {
+  const PATH = pathVariable()
+    .split(delimiter)
+    .filter((folder) => !folder.includes(`node_modules${sep}.bin`))
+    .join(delimiter);
+  const { stdout } = await promisify(execFile)('node', ['--version'], { env: { PATH } }).catch(() => ({
+    stdout: 'v0.0.0',
+  }));
+  const [major = 0, minor = 0] = stdout.trim().slice(1).split('.').map(Number);
+  // The sources need what Node 24 brought; the build does without.
+  const [needed_major, needed_minor] = isClone() ? [24, 0] : [22, 19];
+  return major < needed_major || (major === needed_major && minor < needed_minor);
+}

@@ -1,0 +1,138 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const ORDER = 'Email ana@example.com about lunch saying See you at noon.';
+
+let server: TestServer;
+let outbox: string;
+
+beforeAll(async () => {
+  outbox = await mkdtemp(join(tmpdir(), 'outbox-'));
+  server = await startServer({
+    graphs: {
+      assistant: 'examples/assistant/graph.ts:graph',
+      research: 'examples/research/graph.ts:graph',
+      echo: 'examples/echo/graph.ts:graph',
+      fails: 'test/fixtures/graphs/fails.ts:graph',
+      interrupting: 'test/fixtures/graphs/interrupting.ts:graph',
+    },
+    env: { OUTBOX: outbox, OPENAI_API_KEY: '', OPENAI_BASE_URL: '' },
+  });
+});
+
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]();
+  await rm(outbox, { recursive: true, force: true });
+});
+
+const ask = (args: string[], input = '') => agentServer(['ask', ...args, '--url', server.url], { input });
+const threadIn = (stderr: string) => /--thread ([\da-f-]{36})/.exec(stderr)?.[1] as string;
+
+test('the answer is on the standard output, its tools and its thread beside it', async () => {
+  const { code, stdout, stderr } = await ask(['assistant', 'When is the shop open on Saturday?']);
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Let me look into the notes\.\nopening-hours\.md says under [\s\S]*Monday\.\n/);
+  expect(stderr).toMatch(/^· search_notes {"query":"When is[^\n]*}\nthread [\da-f-]{36}: continue with/);
+});
+
+test('a conversation is continued by its thread', async () => {
+  const first = await ask(['echo', 'one']);
+  const second = await ask(['echo', 'two', '--thread', threadIn(first.stderr)]);
+
+  expect([first.stdout, second.stdout]).toEqual(['one\n', 'two\n']);
+  const { values } = await server.client.threads.getState(threadIn(first.stderr));
+  expect(values).toMatchObject({ count: 2 });
+});
+
+test('a text goes into the field that takes it, an object is the input; the output is printed when nothing was said', async () => {
+  const text = await ask(['research', 'ventilation']);
+  const object = await ask(['research', '{"question": "ventilation"}']);
+
+  expect(JSON.parse(text.stdout)).toMatchObject({ report: expect.stringMatching(/^# ventilation\n/) });
+  expect(object.stdout).toBe(text.stdout);
+});
+
+test.each([
+  ['a\n', 1, /in the outbox/],
+  [
+    'nonsense\n\nedit\n{"to":"bob@example.com","subject":"x","body":"y"}\na\n',
+    1,
+    /to bob@example\.com is in/,
+  ],
+  ['reject\nLunch is off.\n', 0, /Lunch is off\./],
+])('what an agent asks is answered by %j', async (input, mails, answer) => {
+  const before = (await readdir(outbox)).length;
+  const { code, stdout, stderr } = await ask(['assistant', ORDER], input);
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/May I call send_email[\s\S]*approve, edit, reject\?/);
+  expect(stdout).toMatch(answer);
+  expect(await readdir(outbox)).toHaveLength(before + mails);
+});
+
+test('where nobody answers, the run waits, and the next call answers', async () => {
+  const asked = await ask(['assistant', ORDER]);
+  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('the run waits for an answer') });
+
+  const again = await ask(['assistant', '--thread', threadIn(asked.stderr)], 'approve\n');
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/in the outbox/) });
+});
+
+test('a text on a thread that waits is the answer', async () => {
+  const asked = await ask(['interrupting', '{"x": 1}']);
+  const { stdout } = await ask(['interrupting', 'fine', '--thread', threadIn(asked.stderr)]);
+
+  expect(JSON.parse(stdout).log).toEqual(['a:1', 'b:"fine"']);
+});
+
+test('a run that fails says why, exit code 1', async () => {
+  const { code, stderr } = await ask(['fails', '{}']);
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^the run failed: \w+: /m);
+});
+
+test.each([
+  [['nosuch', 'hello'], 1, /refuses it with 4\d\d: .*nosuch/],
+  [['assistant'], 2, /needs what to say/],
+  [[], 2, /needs the name of a graph/],
+  [['assistant', 'x', '--thread', 'mine'], 2, /--thread must be the id of a thread/],
+])('%j is refused in a line', async (args, code, why) => {
+  const refused = await ask(args);
+  expect(refused).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });
+  expect(refused.stderr.trim().split('\n')).toHaveLength(1);
+});
+
+test('where no server answers, the way to one is told', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { a: ./a.ts:graph }\nserver: { port: 9 }\n',
+  });
+  const { code, stderr } = await agentServer(['ask', 'a', 'hello'], { cwd: folder.root });
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^agent-server: no server answers at http:\/\/127\.0\.0\.1:9.*agent-server dev/);
+});
+
+test('the key of the configuration is sent', async () => {
+  await using guarded = await startServer({
+    graphs: { echo: 'examples/echo/graph.ts:graph' },
+    api_keys: ['first-key'],
+  });
+  const { port } = new URL(guarded.url);
+  await using folder = await project({
+    'agent.config.yaml': `graphs: { a: ./a.ts:graph }\nserver: { port: ${port}, api_keys: [first-key] }\n`,
+  });
+
+  expect(await agentServer(['ask', 'echo', 'hi'], { cwd: folder.root })).toMatchObject({
+    code: 0,
+    stdout: 'hi\n',
+  });
+  const without = await agentServer(['ask', 'echo', 'hi', '--url', guarded.url]);
+  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('the server needs a key') });
+});
