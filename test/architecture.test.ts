@@ -39,7 +39,7 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((fi
 const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]));
 
 /** Libraries of doors that not every server's clients use: loaded for the first of them, not at the start. */
-const LATER = ['@modelcontextprotocol/server', '@a2a-js/sdk'];
+const LATER = ['@modelcontextprotocol/server', '@a2a-js/sdk', 'marked'];
 
 /** `http/sse.ts` → `http`; `app.ts` and `app/services.ts` → `app`. */
 function folderOf(file: string): string {

@@ -69,7 +69,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   const { version, graph_ids } = info;
-  await useOpenApi(server, { version, graph_ids, mount_prefix, security: auth });
+  const own_routes = parts.ownApp?.routes ?? [];
+  await useOpenApi(server, { version, graph_ids, mount_prefix, security: auth, own_routes });
 
   const routed = { ...parts, metrics, replies, mount_prefix };
   healthRoutes(server, { engine, path: '/ok' });

@@ -105,6 +105,33 @@ describe.runIf(existsSync(CHROMIUM))(
       expect(elsewhere).toEqual([]);
     });
 
+    test('finds operations by what is typed, follows the theme of the browser, and leads to the guides', async () => {
+      const context = await browser.newContext({ colorScheme: 'dark' });
+      const page = await context.newPage();
+      await page.goto(`${origin}/docs`);
+      await page.locator('.opblock').first().waitFor();
+      const all = await page.locator('.opblock').count();
+      const dark = () => page.locator('html.dark-mode').count();
+      expect(await dark()).toBe(1);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await expect.poll(dark).toBe(0);
+
+      const box = page.getByPlaceholder(/Filter/);
+      await box.fill('CANCEL');
+      await expect.poll(() => page.locator('.opblock').count()).toBeLessThan(all / 4);
+      const found = await page.locator('.opblock-summary').allInnerTexts();
+      expect(found.every((text) => /cancel/i.test(text))).toBe(true);
+      await box.fill('crons');
+      await expect
+        .poll(() => page.locator('.opblock-tag').allInnerTexts())
+        .toEqual([expect.stringMatching(/^Crons/)]);
+
+      await page.getByRole('link', { name: /^Guides/ }).click();
+      await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
+      await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+      await context.close();
+    });
+
     test('shows every group of the document, and the first example of each works', async () => {
       const document = (await http.get('/openapi.json')).body as Document;
       const groups = document.tags.map(({ name }) => name);

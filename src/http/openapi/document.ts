@@ -2,10 +2,12 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../core/json.ts';
 import { EXAMPLES } from '../../schemas/path-params.ts';
+import type { OwnRoute } from '../own-app/routes.ts';
 import { pathTemplate } from '../plugins/route-table.ts';
 import { REQUESTS, RESPONSES } from './components.ts';
 import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
+import { OWN_GROUP, withOwnRoutes } from './own-routes.ts';
 import { type SecurityDocument, securityOf, withSecurity } from './security.ts';
 import { GROUPS } from './tags.ts';
 
@@ -20,6 +22,8 @@ export interface DocumentOptions {
   readonly graph_ids: readonly string[];
   readonly mount_prefix: string;
   readonly security: SecurityDocument;
+  /** Of the project's own app. */
+  readonly own_routes: readonly OwnRoute[];
 }
 
 /**
@@ -28,7 +32,7 @@ export interface DocumentOptions {
  * references.
  */
 export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
-  const { version, graph_ids, mount_prefix } = options;
+  const { version, graph_ids, mount_prefix, own_routes } = options;
   const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
   const groups = new Set<string>();
@@ -53,8 +57,12 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
       servers: [{ url: mount_prefix || '/' }],
       security: security.security,
-      tags: GROUPS.filter(({ name }) => groups.has(name)),
-      paths: withSecurity(paths, options.security),
+      externalDocs: {
+        description: 'Guides: runs, streaming, authentication, deployment and more',
+        url: `${mount_prefix}/docs/guides`,
+      },
+      tags: [...GROUPS.filter(({ name }) => groups.has(name)), ...(own_routes.length > 0 ? [OWN_GROUP] : [])],
+      paths: withSecurity(withOwnRoutes(paths, own_routes), options.security),
       components: {
         securitySchemes: security.securitySchemes,
         schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import type { CallerContext, FetchContext } from './context.ts';
 import { type HonoApp, hasMethod, honoAround, isHono } from './hono.ts';
+import { expressRoutes, honoRoutes, type OwnRoute, routeOf } from './routes.ts';
 
 /** As Express has it. What it does not answer it hands on. */
 export type NodeHandler = (
@@ -11,9 +12,13 @@ export type NodeHandler = (
 ) => unknown;
 
 /** The project's own app (`http.app`), in one of the two ways there are to answer a request. */
-export type OwnApp =
+export type OwnApp = (
   | { readonly fetch: (request: Request, context: FetchContext) => Promise<Response> }
-  | { readonly handle: NodeHandler; readonly close?: () => Promise<unknown> };
+  | { readonly handle: NodeHandler; readonly close?: () => Promise<unknown> }
+) & {
+  /** Those that the app tells of itself; a function has none to tell. */
+  readonly routes: readonly OwnRoute[];
+};
 
 /**
  * Tells by its shape what the project exports: a Hono app, anything with `fetch(request)`, a Fastify plugin, a handler
@@ -21,13 +26,17 @@ export type OwnApp =
  */
 export async function ownAppOf(exported: unknown): Promise<OwnApp> {
   const app = await exported;
-  if (isHono(app)) return { fetch: honoAround(app as HonoApp) };
-  if (hasMethod(app, 'fetch')) return { fetch: orOurs((request, env) => app.fetch(request, env)) };
+  if (isHono(app)) {
+    const hono = app as HonoApp;
+    return { fetch: honoAround(hono), routes: honoRoutes(hono.routes) };
+  }
+  if (hasMethod(app, 'fetch'))
+    return { fetch: orOurs((request, env) => app.fetch(request, env)), routes: [] };
   if (typeof app === 'function') {
     if (isFastifyPlugin(app)) return fastifyApp(app as FastifyPluginAsync);
     // Express' own app is a function of this kind too.
-    if (app.length >= 3) return { handle: app as NodeHandler };
-    return { fetch: orOurs(app as FetchFunction) };
+    if (app.length >= 3) return { handle: app as NodeHandler, routes: expressRoutes(app) };
+    return { fetch: orOurs(app as FetchFunction), routes: [] };
   }
   throw new Error(
     'is none of: a Hono app, an object with fetch(request), a function (request) => Response, a Fastify plugin, (req, res, next)',
@@ -56,6 +65,11 @@ function isFastifyPlugin(app: object): boolean {
 async function fastifyApp(plugin: FastifyPluginAsync): Promise<OwnApp> {
   const own: FastifyInstance = fastify({ routerOptions: { maxParamLength: 1024 } });
   const unanswered = new WeakMap<IncomingMessage, () => void>();
+  const routes: OwnRoute[] = [];
+  own.addHook('onRoute', ({ method, url }) => {
+    const found = [method].flat().map((each) => routeOf(each, url));
+    routes.push(...found.filter((route) => route !== undefined));
+  });
   await own.register(plugin);
   own.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
@@ -70,5 +84,6 @@ async function fastifyApp(plugin: FastifyPluginAsync): Promise<OwnApp> {
       own.routing(request, response);
     },
     close: () => own.close(),
+    routes: routes.filter(({ method }) => method !== 'HEAD'),
   };
 }

@@ -1,5 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyPluginCallback } from 'fastify';
+import { followColorScheme, operationFilter, STYLE } from '../docs-page.ts';
+import { guideRoutes } from './guides.ts';
 
 /** Everything comes from this server: the page works without internet, and over plain HTTP too. */
 const CONTENT_POLICY = [
@@ -21,18 +23,25 @@ export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
   });
 
   server.get('/openapi.json', () => server.swagger());
+  guideRoutes(server, { docs: `${mount_prefix}/docs` });
 
   server.register(swaggerUi, {
     routePrefix: '/docs',
     indexPrefix: mount_prefix,
     staticCSP: CONTENT_POLICY,
-    theme: { title: 'Agent Server' },
+    theme: {
+      title: 'Agent Server',
+      js: [{ filename: 'color-scheme.js', content: `(${followColorScheme})()` }],
+      css: [{ filename: 'page.css', content: STYLE }],
+    },
     uiConfig: {
       layout: 'BaseLayout',
       persistAuthorization: true,
       tryItOutEnabled: true,
       displayRequestDuration: true,
       docExpansion: 'list',
+      filter: true,
+      plugins: [operationFilter],
     },
   });
   done();

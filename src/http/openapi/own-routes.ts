@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../core/json.ts';
+import type { OwnRoute } from '../own-app/routes.ts';
+import { pathTemplate } from '../plugins/route-table.ts';
+
+export const OWN_GROUP = {
+  name: 'Custom routes',
+  description: "Routes of the project's own app (`http.app`).",
+};
+
+type Paths = Readonly<Record<string, JsonObject>>;
+
+/** The document's paths and those of the project's own app, of which nothing is known but method and path. */
+export function withOwnRoutes(paths: Paths, routes: readonly OwnRoute[]): Record<string, JsonObject> {
+  const all: Record<string, JsonObject> = { ...paths };
+  for (const { method, path } of routes) {
+    const template = pathTemplate(path);
+    const name = method.toLowerCase();
+    // The app answers first, but what it hands on is ours, and ours is described better.
+    if (paths[template]?.[name] !== undefined) continue;
+    all[template] = { ...all[template], [name]: operationOf(method, template) };
+  }
+  return all;
+}
+
+function operationOf(method: string, template: string): JsonObject {
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  return {
+    operationId: `custom_${method.toLowerCase()}${template.replace(/\W+/g, '_')}`,
+    summary: `${method} ${template}`,
+    tags: [OWN_GROUP.name],
+    ...(names.length > 0 && {
+      parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    }),
+    ...(['POST', 'PUT', 'PATCH'].includes(method) && {
+      requestBody: { content: { 'application/json': { schema: {} } } },
+    }),
+    responses: { default: { description: "Answered by the project's own app." } },
+  };
+}

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import { NotFound } from '../../core/errors.ts';
+import { guideFile } from '../guides/pages.ts';
+
+/** Nothing but its own style and pictures. */
+const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
+
+/** The guides that come with the server, so that they are those of its version, and there without internet. */
+export function guideRoutes(server: FastifyInstance, { docs }: { docs: string }): void {
+  server.get('/docs/guides', (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
+  server.get('/docs/guides/style.css', async (_request, reply) => {
+    const { GUIDE_STYLE } = await import('../guides/render.ts');
+    return reply.type('text/css; charset=utf-8').send(GUIDE_STYLE);
+  });
+  server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params }, reply) => {
+    const path = params['*'];
+    const file = await guideFile(path);
+    if (file === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
+    reply.header('Content-Security-Policy', POLICY);
+    if (path.endsWith('.svg')) return reply.type('image/svg+xml').send(file);
+    const { guidePage } = await import('../guides/render.ts');
+    return reply.type('text/html; charset=utf-8').send(await guidePage(file.toString(), docs));
+  });
+}

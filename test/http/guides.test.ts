@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const DOCS = resolve(import.meta.dirname, '../../docs');
+const PAGES = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+
+let server: Awaited<ReturnType<typeof openApp>>;
+
+beforeAll(async () => {
+  server = await openApp({ graphs: ['echo'], environment: { AGENT_SERVER_API_KEYS: 'a-key' } });
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+const get = (url: string) => server.app.server.inject({ url, remoteAddress: '127.0.0.1' });
+
+test.each(PAGES)('docs/%s is a page whose links lead to other pages, without a key', async (name) => {
+  const { statusCode, headers, body } = await get(`/docs/guides/${name}`);
+
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(headers['content-security-policy']).toMatch(/^default-src 'none'/);
+  const links = [...body.matchAll(/<(?:a href|img src)="(?!https?:|#|\/)([^"#]+)(?:#([^"]+))?"/g)];
+  for (const [, link = '', anchor] of links) {
+    const target = await get(`/docs/guides/${link}`);
+    expect([link, target.statusCode]).toEqual([link, 200]);
+    if (anchor !== undefined) expect(target.body).toContain(` id="${anchor}"`);
+  }
+});
+
+test.each(['../package.json', '..%2f..%2fpackage.json', 'nosuch.md', '.env', 'images'])(
+  'nothing but guides is served: %s',
+  async (path) => {
+    expect((await get(`/docs/guides/${path}`)).statusCode).toBe(404);
+  },
+);
+
+test('the guides are where the server is mounted', async () => {
+  await using mounted = await openApp({ graphs: ['echo'], http: { mount_prefix: '/agents' } });
+  const inject = (url: string) => mounted.app.server.inject({ url });
+
+  expect((await inject('/agents/docs/guides')).headers.location).toBe('/agents/docs/guides/README.md');
+  expect((await inject('/agents/docs/guides/runs.md')).body).toContain(
+    'href="/agents/docs/guides/style.css"',
+  );
+});

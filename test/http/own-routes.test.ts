@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { project } from '../support/project.ts';
+
+const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
+
+const APPS = {
+  Hono: `import { Hono } from 'hono';
+    export const app = new Hono().use(async (_, next) => next())
+      .get('/orders/:id', (c) => c.text('x')).post('/orders', (c) => c.text('x')).get('/ok', (c) => c.text('x'));`,
+  Fastify: `export async function app(server, options) {
+      server.get('/orders/:id', async () => 'x');
+      server.post('/orders', async () => 'x');
+    }`,
+  Express: `const handler = (request, response, next) => next();
+    handler.router = { stack: [
+      { route: { path: '/orders/:id', methods: { get: true } } },
+      { route: { path: '/orders', methods: { post: true } } },
+      { route: { path: new RegExp('files'), methods: { get: true } } },
+      { name: 'middleware' },
+    ] };
+    export const app = handler;`,
+};
+
+test.each(Object.entries(APPS))('the reference shows the routes of an app of %s', async (_, code) => {
+  await using files = await project({
+    'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
+    'a.mjs': GRAPH,
+    'app.mjs': code,
+  });
+  await using server = await openApp({ graphs: ['a'], folder: files.root });
+  const { paths, tags } = (await server.get('/openapi.json')).body;
+
+  expect(paths['/orders/{id}']).toEqual({
+    get: {
+      operationId: 'custom_get_orders_id_',
+      summary: 'GET /orders/{id}',
+      tags: ['Custom routes'],
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      responses: { default: { description: "Answered by the project's own app." } },
+    },
+  });
+  expect(Object.keys(paths['/orders'])).toEqual(['post']);
+  expect(paths['/ok'].get.tags).toEqual(['System']);
+  expect(tags.at(-1).name).toBe('Custom routes');
+  const custom = Object.values(paths as Record<string, Record<string, { tags: string[] }>>)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ tags: [tag] }) => tag === 'Custom routes');
+  expect(custom).toHaveLength(2);
+});
+
+test('without an own app there is no such group', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const { tags } = (await server.get('/openapi.json')).body;
+  expect(tags.map(({ name }: { name: string }) => name)).not.toContain('Custom routes');
+});
