@@ -31,6 +31,8 @@ export interface AppOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  /** Says in the log what a client's developer has probably misspelt. */
+  readonly gives_hints?: boolean;
   /** A run that ended the process before this one: it fails instead of being tried again. */
   readonly blamed?: EngineOptions['blamed'];
 }
@@ -133,6 +135,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     },
     logger,
     ids,
+    gives_hints: options.gives_hints ?? false,
     ownApp: await openOwnApp(config),
     registerMcp: await openOwnTools(config),
   });

@@ -24,6 +24,8 @@ export interface ServeOptions {
   readonly reach?: (app: App) => Promise<string>;
   /** Says that the server is ready; without it, the log does. */
   readonly announce?: ((facts: LogFields) => void) | undefined;
+  /** As in `AppOptions`. */
+  readonly gives_hints?: boolean;
   /** Hears of a node that ends this process, just before its end. */
   readonly onCulprit?: (culprit: Culprit) => void;
   /** A run that ended the process before: it fails at once. */
@@ -46,7 +48,11 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   applyEnvironment(config.env);
   // Only now: it brings LangChain, which reads its environment when it loads.
   const { createApp } = await import('./app.ts');
-  const app = await createApp(config, { logger, blamed: options.blamed });
+  const app = await createApp(config, {
+    logger,
+    blamed: options.blamed,
+    gives_hints: options.gives_hints === true,
+  });
   const { runningNode } = await import('./graphs/running-node.ts');
   userCode.nodesBy(runningNode);
   using _watch = options.watchEventLoop?.(runningNode);

@@ -39,6 +39,7 @@ async function devServer({ flags, root, note }: DevServerArguments): Promise<num
     grace_ms: 0,
     announce: begin.greets ? announce : undefined,
     blamed: begin.blamed,
+    gives_hints: true,
     onCulprit: (culprit) => writeFileSync(note, JSON.stringify(culprit)),
     watchEventLoop: (runningNode) => watchEventLoop({ lines, fatal_ms: GIVE_UP_MS, note }, runningNode),
     reach: (app) => {

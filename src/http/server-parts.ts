@@ -91,5 +91,7 @@ export interface ServerParts {
   /** Adds the project's own to what MCP clients find. */
   readonly registerMcp?: RegisterMcp | undefined;
   /** Answers before our routes do. */
+  /** Misspelt fields are told in the log. */
+  readonly gives_hints?: boolean;
   readonly ownApp?: OwnApp | undefined;
 }

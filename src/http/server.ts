@@ -11,6 +11,7 @@ import { type Admit, admission } from './plugins/auth.ts';
 import { useContract } from './plugins/contract.ts';
 import { useCors } from './plugins/cors.ts';
 import { answerBadAddress, answerMalformed, MAX_NAME_LENGTH, useErrors } from './plugins/errors.ts';
+import { useFieldHints } from './plugins/field-hints.ts';
 import { useHostCheck } from './plugins/host-check.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { httpMetrics } from './plugins/metrics.ts';
@@ -57,6 +58,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useTextJson(server);
   useErrors(server, { logger, routes });
   useWholeRequests(server);
+  if (parts.gives_hints) useFieldHints(server, logger);
   useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
   await useSecurityHeaders(server);
   if (options.served_hosts) useHostCheck(server, options.served_hosts);

@@ -184,3 +184,24 @@ test.each([
   expect(code).toBe(expected);
   expect(stdout).toContain(line);
 });
+
+test('check prints JSON for programs, with the versions in use', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph" }',
+    'one.mjs': GRAPH,
+  });
+
+  const { code, stdout } = await agentServer(['check', '--json'], { cwd: folder.root });
+
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    ok: false,
+    agent_server: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    node: process.versions.node,
+    langgraph: expect.stringMatching(/^1\./),
+    checks: [
+      { name: 'good', file: './one.mjs:graph', ok: true },
+      { name: 'gone', file: './gone.ts:graph', ok: false, error: expect.any(String) },
+    ],
+  });
+});

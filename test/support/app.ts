@@ -23,6 +23,7 @@ interface AppParts {
   /** Instead of the machine's. */
   readonly clock?: Clock;
   readonly server?: Partial<Config['server']>;
+  readonly gives_hints?: boolean;
 }
 
 /**
@@ -38,6 +39,7 @@ export async function openApp(parts: AppParts) {
     crons,
     runs,
     server,
+    gives_hints,
     clock = systemClock,
   } = parts;
   const folder = await makeDataFolder();
@@ -60,7 +62,11 @@ export async function openApp(parts: AppParts) {
       server: { ...config.server, ...server },
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
-    { logger: logger('info', (line) => log.push(line)), clock },
+    {
+      logger: logger('info', (line) => log.push(line)),
+      clock,
+      ...(gives_hints === undefined ? {} : { gives_hints }),
+    },
   );
   await app.ready();
 

@@ -1,22 +1,45 @@
 import { applyEnvironment } from '../../config/env.ts';
+import { VERSION } from '../../config/version.ts';
+import { langgraphVersion } from '../../graphs/library-version.ts';
 import { CONFIG_FLAG, type Command, columns } from '../command.ts';
 import { loadFor } from '../configured.ts';
-import { checkProject } from '../project-checks.ts';
+import { type Checked, checkProject } from '../project-checks.ts';
 
 export const check: Command = {
   name: 'check',
   summary: 'Loads the configuration and what it names, every graph first, and reports each by name',
-  flags: CONFIG_FLAG,
+  flags: { ...CONFIG_FLAG, json: { text: 'prints one object of JSON, with the versions in use' } },
   async run(values) {
     const { config, warnings } = await loadFor(values);
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
     applyEnvironment(config.env);
     const checked = await checkProject(config);
+    const isFine = checked.every(({ error }) => error === undefined);
+    if (values['json']) {
+      process.stdout.write(`${JSON.stringify(await report(config.root, checked, isFine), null, 2)}\n`);
+      return isFine ? 0 : 1;
+    }
     const rows = checked.flatMap(({ name, file, error, note }) => [
       error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
       ...(note === undefined ? [] : [[`note    ${name}`, note]]),
     ]);
     process.stdout.write(`${columns(rows).join('\n')}\n`);
-    return checked.every(({ error }) => error === undefined) ? 0 : 1;
+    return isFine ? 0 : 1;
   },
 };
+
+async function report(root: string, checked: readonly Checked[], ok: boolean) {
+  return {
+    ok,
+    agent_server: VERSION,
+    node: process.versions.node,
+    langgraph: await langgraphVersion(root),
+    checks: checked.map(({ name, file, error, note }) => ({
+      name,
+      file,
+      ok: error === undefined,
+      ...(error && { error: error.message }),
+      ...(note !== undefined && { note }),
+    })),
+  };
+}

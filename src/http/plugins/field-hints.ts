@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { isObject } from '../../core/json.ts';
+import type { Logger } from '../../core/logger.ts';
+import { nearest } from '../../core/nearest.ts';
+
+/** Of a body, and of a name: what is longer is no misspelt field. */
+const MOST = 20;
+const LONGEST = 40;
+
+/**
+ * Says in the log which field of a body is probably misspelt, for whoever writes a client: such fields are taken, as the
+ * official server takes them, and do nothing.
+ */
+export function useFieldHints(server: FastifyInstance, logger: Logger): void {
+  server.addHook('preValidation', async ({ method, url, body, id, routeOptions: { schema } }) => {
+    const fields = fieldsOf(schema?.body);
+    if (fields.length === 0 || !isObject(body)) return;
+    const unknown = Object.keys(body).filter((name) => name.length <= LONGEST && !fields.includes(name));
+    for (const field of unknown.slice(0, MOST)) {
+      const meant = nearest(field, fields);
+      if (meant === undefined || meant in body) continue;
+      const path = url.split('?', 1)[0];
+      logger.warn(`${method} ${path}: unknown field "${field}"; did you mean "${meant}"?`, {
+        request_id: id,
+      });
+    }
+  });
+}
+
+function fieldsOf(schema: unknown): string[] {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return fieldsOf(schema.unwrap());
+  return schema instanceof z.ZodPipe ? fieldsOf(schema.out) : [];
+}
