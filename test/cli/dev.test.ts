@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { developing } from '../support/developing.ts';
+import { PROGRAM } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
@@ -164,4 +167,22 @@ test('an interrupt from the keyboard ends it with exit code 0, also while the co
 
   expect(code).toBe(0);
   await expect(fetch(`${server.url}/ok`)).rejects.toThrow();
+});
+
+test('started by npm, it ends when npm is gone', async () => {
+  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+  // As npm does it: a shell stands between, which passes no signal on. `; true` keeps it from replacing itself.
+  const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" dev; true`], {
+    cwd: folder.root,
+    env: { PATH: process.env['PATH'], npm_command: 'run-script' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  const printed = createInterface(shell.stdout).on('line', (line) => lines.push(line));
+  await until('the server is ready', () => lines.some((line) => line.includes(' ready ')));
+
+  shell.kill('SIGTERM');
+  // The output ends with the last process that holds it.
+  await once(printed, 'close');
+  expect(lines.at(-1)).toMatch(/ stopped$/);
 });

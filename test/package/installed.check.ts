@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emptyFolder, nodeFolder, packedInto } from './pack.ts';
-import { installedProject, type Manager } from './project.ts';
+import { installedProject, type Manager, projectIn } from './project.ts';
 import { serving } from './serving.ts';
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
@@ -58,4 +58,22 @@ test('on an old Node the package explains itself, and the way that it names lead
 
   await project.run('npm install --save-dev node@24');
   expect(await project.run('npx agent-server check')).toContain('ok      greeter');
+});
+
+test('from the tarball alone, init makes a project that is tested, checked, served and asked', async () => {
+  const node = await nodeFolder(22, join(folder.path, 'node-22-init'));
+  const place = join(folder.path, 'by-init');
+  await mkdir(place);
+  const made = await projectIn(place, node).run(`npx --yes --package ${tarball} agent-server init app`);
+  expect(made).toContain('cd app');
+
+  const { env, ...app } = projectIn(join(place, 'app'), node);
+  await app.run('npm install');
+  expect(await app.run('npm test')).toMatch(/pass 2\b[\s\S]*fail 0\b/);
+  expect(await app.run('npm run check')).toContain('ok      agent  ./src/agent.ts:agent');
+  await using server = await serving({ ...app, env: { ...env, PORT: '0' } });
+  const asked = await app.run(`npx agent-server ask agent time?in:Asia/Tokyo --url ${server.url}`);
+  expect(asked).toMatch(/^It is .* at \d\d:\d\d\.\n$/);
+  expect((await fetch(`${server.url}/docs/guides/README.md`)).status).toBe(200);
+  expect(await server.stop()).toBe(0);
 });

@@ -45,12 +45,20 @@ export async function installedProject(given: {
   const { root, manager, node, tarball } = given;
   await mkdir(root, { recursive: true });
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(root, name), content);
+  const project = projectIn(root, node);
+  await project.run(
+    [...INSTALL[manager], tarball, '@langchain/langgraph', '@langchain/core', 'zod'].join(' '),
+  );
+  return project;
+}
+
+/** A folder whose commands run on the Node in the folder `node`. */
+export function projectIn(root: string, node: string): InstalledProject {
   const env = { ...outsideOfNpm(), PATH: `${node}:${process.env['PATH']}` };
   const run = (line: string) => {
     const [name = '', ...args] = line.split(' ');
     return command(name, args, { cwd: root, env });
   };
-  await run([...INSTALL[manager], tarball, '@langchain/langgraph', '@langchain/core', 'zod'].join(' '));
   return { root, env, run };
 }
 
