@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { VARIABLES } from '../../src/config/env.ts';
-import { ROOT } from './blocks.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { project } from '../support/project.ts';
+import { blocksOf, ROOT } from './blocks.ts';
 
 const PAGES = ['README.md', ...namesIn('docs').map((name) => `docs/${name}`)];
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -80,6 +82,20 @@ test('docs/migrate.md promises no variable that is not read', () => {
       .filter((name) => !name.startsWith('AGENT_SERVER_') && name !== 'LANGGRAPH_AES_FALLBACK_KEYS')
       .sort(),
   );
+});
+
+test.each(PAGES)('%s: configurations are read without a complaint', async (page) => {
+  const configurations = blocksOf(page).filter(
+    ({ language, text }) => language === 'yaml' && /^graphs:/m.test(text),
+  );
+  for (const { text } of configurations) {
+    await using folder = await project({ 'agent.config.yaml': text, '.env': '' });
+    const environment = Object.fromEntries(
+      [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'a-value']),
+    );
+    const { warnings } = await loadConfig({ cwd: folder.root, environment });
+    expect(warnings).toEqual([]);
+  }
 });
 
 /** What the sources say, with one space wherever they break a line of a message. */
