@@ -25,6 +25,12 @@ function count({ n }: Counted): Counted {
   return { n: more };
 }
 
+function spin(): Counted {
+  for (let n = 0; ; n++) Math.sqrt(n);
+}
+
+export const spinning = new StateGraph(State).addNode('spin', spin).addEdge(START, 'spin').compile();
+
 export const graph = new StateGraph(State)
   .addNode('count', count)
   .addEdge(START, 'count')
@@ -51,7 +57,7 @@ async function stopped(child: ChildProcess): Promise<void> {
 async function attach(url: string) {
   const socket = new WebSocket(url);
   const answers = new Map<number, (result: Paused) => void>();
-  const pause = Promise.withResolvers<Paused>();
+  let pause = Promise.withResolvers<Paused>();
   socket.addEventListener('message', ({ data }) => {
     const { id, result, method, params } = JSON.parse(String(data));
     answers.get(id)?.(result);
@@ -60,7 +66,12 @@ async function attach(url: string) {
   await once(socket, 'open');
   let count = 0;
   return {
-    paused: pause.promise,
+    /** The next stop. */
+    paused: async () => {
+      const paused = await pause.promise;
+      pause = Promise.withResolvers();
+      return paused;
+    },
     send(method: string, params: object = {}): Promise<Paused> {
       const id = ++count;
       socket.send(JSON.stringify({ id, method, params }));
@@ -74,11 +85,11 @@ interface Paused {
   readonly result?: { value: unknown };
 }
 
-test('a breakpoint in TypeScript stops at its line, and sees the state', async () => {
+test('a breakpoint in TypeScript stops at its line, and a pause where a node computes', async () => {
   const command = onlyBlock(PAGE, 'sh', '--inspect').trim();
   expect(command).toMatch(/^node --inspect node_modules\/agent-server\/bin\/agent-server\.mjs start$/);
   await using folder = await project({
-    'agent.config.yaml': 'graphs: { agent: ./agent.ts:graph }',
+    'agent.config.yaml': 'graphs: { agent: ./agent.ts:graph, spinning: ./agent.ts:spinning }',
     'agent.ts': AGENT,
   });
   const args = ['--inspect=127.0.0.1:0', join(ROOT, 'bin/agent-server.mjs'), 'start', '--port', '0'];
@@ -93,13 +104,26 @@ test('a breakpoint in TypeScript stops at its line, and sees the state', async (
   await debug.send('Debugger.setBreakpointByUrl', { urlRegex: 'agent\\.ts$', lineNumber: line });
   const client = new Client({ apiUrl, apiKey: null });
   const values = client.runs.wait(null, 'agent', { input: { n: 41 } });
-  const [frame] = (await debug.paused).callFrames ?? [];
+  const [frame] = (await debug.paused()).callFrames ?? [];
   expect(frame).toMatchObject({ functionName: 'count', location: { lineNumber: line } });
   const callFrameId = frame?.callFrameId;
   const { result } = await debug.send('Debugger.evaluateOnCallFrame', { callFrameId, expression: 'n' });
   expect(result?.value).toBe(41);
   await debug.send('Debugger.resume');
   expect(await values).toEqual({ n: 42 });
+
+  // What computes for ever is found by a pause.
+  const { run_id } = await client.runs.create(null, 'spinning', { input: { n: 0 }, streamMode: 'tasks' });
+  expect(run_id).toBeDefined();
+  await debug.send('Debugger.pause');
+  let stop = await debug.paused();
+  while (stop.callFrames?.[0]?.functionName !== 'spin') {
+    await debug.send('Debugger.resume');
+    await debug.send('Debugger.pause');
+    stop = await debug.paused();
+  }
+  const loop = AGENT.split('\n').findIndex((text) => text.includes('Math.sqrt'));
+  expect(stop.callFrames?.[0]?.location.lineNumber).toBe(loop);
 }, 40_000);
 
 test('the launch configuration starts the program of the package', () => {
