@@ -13,7 +13,10 @@ import { filesOf, onlyBlock } from './blocks.ts';
 const PAGE = 'docs/tracing.md';
 const GREETER = `import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 export const graph = new StateGraph(Annotation.Root({ name: Annotation<string>() }))
-  .addNode('greet', ({ name }) => ({ name: \`Hello \${name}\` }))
+  .addNode('greet', ({ name }) => {
+    if (name === 'nobody') throw new Error('Who?');
+    return { name: \`Hello \${name}\` };
+  })
   .addEdge(START, 'greet').addEdge('greet', END).compile();
 `;
 
@@ -110,6 +113,7 @@ test('the spans of the page carry the ids of the run, one below the other', asyn
   const { thread_id } = await server.client.threads.create();
   const { run_id } = await server.client.runs.create(thread_id, 'greeter', { input: { name: 'Ada' } });
   await server.client.runs.join(thread_id, run_id);
+  await server.client.runs.wait(null, 'greeter', { input: { name: 'nobody' } }).catch(() => {});
   const printed = server.errors
     .split('\n')
     .flatMap((line) => (line.startsWith('{"span') ? [JSON.parse(line)] : []));
@@ -120,6 +124,9 @@ test('the spans of the page carry the ids of the run, one below the other', asyn
     attributes: { run_id, langgraph_node: 'greet' },
     parent: root.id,
   });
+  expect(printed).toContainEqual(
+    expect.objectContaining({ attributes: expect.objectContaining({ exception: 'Who?' }) }),
+  );
 }, 40_000);
 
 /** A tracer in place of an SDK, which is not among the packages here. */
@@ -133,8 +140,8 @@ trace.setGlobalTracerProvider({
       const span = {
         spanContext: () => ({ traceId: '1'.repeat(32), spanId: id, traceFlags: 1 }),
         end: () => console.error(JSON.stringify({ span: name, id, parent, attributes })),
-        recordException() { return span; },
-        setStatus() { return span; },
+        recordException: ({ message }: Error) => { Object.assign(attributes, { exception: message }); },
+        setStatus: () => span,
       };
       return span;
     },
