@@ -113,8 +113,7 @@ test('a breakpoint in TypeScript stops at its line, and a pause where a node com
   expect(await values).toEqual({ n: 42 });
 
   // What computes for ever is found by a pause.
-  const { run_id } = await client.runs.create(null, 'spinning', { input: { n: 0 }, streamMode: 'tasks' });
-  expect(run_id).toBeDefined();
+  void client.runs.create(null, 'spinning', { input: { n: 0 } }).catch(() => {});
   await debug.send('Debugger.pause');
   let stop = await debug.paused();
   while (stop.callFrames?.[0]?.functionName !== 'spin') {

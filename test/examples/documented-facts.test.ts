@@ -15,9 +15,6 @@ function namesIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'));
 }
 
-/** Pages whose lines do not name a version yet. A page that has been mended must leave the list. */
-const WITHOUT_VERSIONS = ['README.md'];
-
 /** What `npm install` of a page names, of LangChain's packages and others whose newest is not what is tested. */
 function packagesOf(page: string): { name: string; major: string | undefined }[] {
   return [...read(page).matchAll(/npm install ([^`\n]+)/g)].flatMap(([, line = '']) =>
@@ -32,8 +29,7 @@ function packagesOf(page: string): { name: string; major: string | undefined }[]
 
 test.each(PAGES)('%s: packages of LangChain are installed in the major that is tested', (page) => {
   const wrong = packagesOf(page).filter(({ name, major }) => major !== devDependencies[name]?.split('.')[0]);
-  if (WITHOUT_VERSIONS.includes(page)) expect(wrong).not.toEqual([]);
-  else expect(wrong).toEqual([]);
+  expect(wrong).toEqual([]);
 });
 
 test('docs/README.md names every page', () => {
@@ -41,26 +37,6 @@ test('docs/README.md names every page', () => {
   const missing = namesIn('docs').filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
   expect(missing).toEqual([]);
 });
-
-test('pages link to headings that exist', () => {
-  const broken = PAGES.flatMap((page) =>
-    [...read(page).matchAll(/\]\(([\w./-]*\.md)?#([\w-]+)\)/g)].flatMap(([, file, heading = '']) => {
-      const target = file === undefined ? page : page === 'README.md' ? file : join('docs', file);
-      return headingsOf(target).includes(heading) ? [] : [`${page}: ${target}#${heading}`];
-    }),
-  );
-  expect(broken).toEqual([]);
-});
-
-/** As GitHub names them. */
-function headingsOf(page: string): string[] {
-  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(/\s/g, '-'),
-  );
-}
 
 /** Commands that are on their way. */
 const COMING = ['init', 'ask'];
