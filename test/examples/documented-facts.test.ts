@@ -38,11 +38,8 @@ test('docs/README.md names every page', () => {
   expect(missing).toEqual([]);
 });
 
-/** Commands that are on their way. */
-const COMING = ['init', 'ask'];
-
 test('every command of the pages exists', () => {
-  const known = new Set([...COMMANDS.map(({ name }) => name.split(' ')[0]), ...COMING]);
+  const known = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
   const named = PAGES.flatMap((page) =>
     [...read(page).matchAll(/npx agent-server ([a-z]+)/g)].map(([, name = '']) => name),
   );

@@ -30,6 +30,22 @@ test('docs/install.md: a program of your own serves and stops', async () => {
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
 });
 
+test('docs/install.md: names the files that `init` creates', async () => {
+  await using folder = await projectOf(PAGE);
+  const page = await readFile(join(ROOT, PAGE), 'utf8');
+  const output = await inProgram(
+    NODE,
+    [join(ROOT, 'bin/agent-server.mjs'), 'init', folder.path('new')],
+    '',
+    '',
+  );
+  const created = [...output.matchAll(/^ +created +(\S+)$/gm)].map(([, name = '']) => name);
+  const [, table = ''] = /\| file \| what it is \|\n([\s\S]*?)\n\n/.exec(page) ?? [];
+  const named = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)]);
+
+  expect(named.map(([, name]) => name).sort()).toEqual(created.sort());
+});
+
 test('docs/install.md: what belongs into .gitignore is what a new project gets', async () => {
   const own = await readFile(join(ROOT, '.gitignore'), 'utf8');
   const lines = onlyBlock(PAGE, 'gitignore', '.env').trim().split('\n');
