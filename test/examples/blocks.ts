@@ -32,6 +32,22 @@ export function callsOf(page: string): string[] {
     .map(({ text }) => text);
 }
 
+/** Blocks that say in their first line which file they are, such as `// src/agent.ts`, by that name. */
+export function filesOf(page: string): Record<string, string> {
+  const named = blocksOf(page).flatMap(({ text }) => {
+    const [, name] = /^(?:\/\/|#) ([\w./[\]-]+\.\w+)(?::|$)/m.exec(text.split('\n', 1)[0] ?? '') ?? [];
+    return name === undefined ? [] : [[name, text] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+/** The only block of a page in this language that has this text in it. */
+export function onlyBlock(page: string, language: string, part: string): string {
+  const found = blocksOf(page).filter((block) => block.language === language && block.text.includes(part));
+  if (found.length !== 1) throw new Error(`${page}: ${found.length} blocks of ${language} with ${part}`);
+  return (found[0] as Block).text;
+}
+
 export interface Outcome {
   readonly output: string;
   /** HTTP statuses of its calls, in order. */

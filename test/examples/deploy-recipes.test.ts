@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { VARIABLES } from '../../src/config/env.ts';
+import { startServer } from '../support/server.ts';
+import { blocksOf, onlyBlock, ROOT } from './blocks.ts';
+
+const PAGE = 'docs/deploy-recipes.md';
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+const run = promisify(execFile);
+
+/** Of other programs, and of Node. */
+const FOREIGN = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
+
+test('every variable of the recipes is one that the server reads', () => {
+  const text = readFileSync(join(ROOT, PAGE), 'utf8');
+  const known = new Set([...VARIABLES.map(({ name }) => name), ...FOREIGN]);
+  const named = [...text.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => name);
+
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('the image is as the recipes have it', () => {
+  expect(DOCKERFILE).toContain('PORT=8123');
+  expect(DOCKERFILE).toContain('AGENT_SERVER_DATA_DIR=/data');
+  expect(DOCKERFILE).toContain('LANGGRAPH_SERVER_HOST=0.0.0.0');
+  expect(DOCKERFILE).toMatch(/^USER node$/m);
+  expect(DOCKERFILE).toMatch(/^WORKDIR \/app$/m);
+});
+
+test('Docker Compose: the port, the database and time to stop', () => {
+  const { services, volumes } = parse(onlyBlock(PAGE, 'yaml', 'stop_grace_period'));
+  expect(services.agents.ports).toEqual(['127.0.0.1:8123:8123']);
+  expect(services.agents.environment.DATABASE_URI).toContain(
+    `@database:5432/${services.database.environment.POSTGRES_DB}`,
+  );
+  expect(Number.parseInt(services.agents.stop_grace_period, 10)).toBeGreaterThan(180);
+  expect(Object.keys(volumes)).toEqual(['database']);
+});
+
+test('Kubernetes: probes, ports and time to stop', () => {
+  const documents = parseAllDocuments(onlyBlock(PAGE, 'yaml', 'kind: Deployment')).map((each) => each.toJS());
+  const [deployment, service] = documents;
+  const { spec } = deployment.spec.template;
+  const [container] = spec.containers;
+  expect(container.ports).toEqual([{ name: 'http', containerPort: 8123 }]);
+  expect(container.readinessProbe.httpGet).toEqual({ path: '/ok', port: 'http' });
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(180);
+  expect(container.volumeMounts[0].mountPath).toBe('/data');
+  expect(service.spec.ports[0].targetPort).toBe('http');
+  expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
+});
+
+test('Render and Fly.io: health, port, folder and time to stop', () => {
+  const [render] = parse(onlyBlock(PAGE, 'yaml', 'healthCheckPath')).services;
+  expect(render).toMatchObject({
+    healthCheckPath: '/ok',
+    envVars: expect.arrayContaining([{ key: 'PORT', value: '8123' }]),
+  });
+  expect(render.maxShutdownDelaySeconds).toBeGreaterThan(180);
+
+  const fly = tomlOf(onlyBlock(PAGE, 'toml', 'http_service'));
+  expect(fly).toMatchObject({
+    kill_timeout: '200s',
+    'http_service.internal_port': 8123,
+    'http_service.checks.path': '/ok',
+    'mounts.destination': '/data',
+    'http_service.auto_stop_machines': 'off',
+  });
+});
+
+/** As much of TOML as the recipe has: tables, texts, numbers and flags. Throws for anything else. */
+function tomlOf(text: string): Record<string, unknown> {
+  let table = '';
+  const values: Record<string, unknown> = {};
+  for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
+    const [, name] = /^\[\[?([\w.]+)\]\]?$/.exec(line) ?? [];
+    if (name !== undefined) table = `${name}.`;
+    else {
+      const [, key, value] = /^(\w+) = (.+)$/.exec(line) ?? [];
+      values[table + String(key)] = JSON.parse(String(value));
+    }
+  }
+  return values;
+}
+
+test('systemd starts the program itself and gives it time', () => {
+  const unit = onlyBlock(PAGE, 'ini', '[Service]');
+  const [, program = ''] = /^ExecStart=\S+ node_modules\/agent-server\/(\S+) start$/m.exec(unit) ?? [];
+  expect(existsSync(join(ROOT, program))).toBe(true);
+  expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(180);
+});
+
+test('a backup of a running server can be restored', async () => {
+  const commands = blocksOf(PAGE).filter(
+    ({ language, text }) => language === 'sh' && text.includes('server.db'),
+  );
+  const [bySqlite = '', restore = '', byNode = ''] = commands.map(({ text }) => text);
+  await using server = await startServer();
+  const kept = await server.client.threads.create();
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-backup-'));
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  const inFolder = (script: string) =>
+    run('bash', ['-ec', moved(script, server.database)], { cwd: folder, env: { ...process.env, PATH } });
+
+  if (await hasSqlite()) {
+    expect((await inFolder(bySqlite)).stdout).toBe('ok\n');
+    await rm(join(folder, 'backup.db'));
+  }
+  await inFolder(byNode);
+  const lost = await server.client.threads.create();
+  await server.kill('SIGKILL');
+  await inFolder(restore);
+  await server.restart();
+
+  expect(await server.client.threads.get(kept.thread_id)).toMatchObject({ thread_id: kept.thread_id });
+  await expect(server.client.threads.get(lost.thread_id)).rejects.toThrow('404');
+  await rm(folder, { recursive: true });
+});
+
+const hasSqlite = () =>
+  run('sqlite3', ['--version']).then(
+    () => true,
+    () => false,
+  );
+
+/** The commands of the page, for a database and a backup that are elsewhere. */
+function moved(script: string, database: string): string {
+  return script
+    .replaceAll('/data/.agent-server/server.db', database)
+    .replaceAll('.agent-server/server.db', database)
+    .replaceAll('/data/backup.db', 'backup.db');
+}

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/main.ts';
+import { VARIABLES } from '../../src/config/env.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { project } from '../support/project.ts';
+import { blocksOf, ROOT } from './blocks.ts';
+
+const PAGES = ['README.md', ...namesIn('docs').map((name) => `docs/${name}`)];
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+
+function namesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'));
+}
+
+/** What `npm install` of a page names, of LangChain's packages and others whose newest is not what is tested. */
+function packagesOf(page: string): { name: string; major: string | undefined }[] {
+  return [...read(page).matchAll(/npm install ([^`\n]+)/g)].flatMap(([, line = '']) =>
+    [...line.matchAll(/(@langchain\/[\w-]+|(?<![\w/-])langchain)(?:@(\d+))?/g)].map(
+      ([, name = '', major]) => ({
+        name,
+        major,
+      }),
+    ),
+  );
+}
+
+test.each(PAGES)('%s: packages of LangChain are installed in the major that is tested', (page) => {
+  const wrong = packagesOf(page).filter(({ name, major }) => major !== devDependencies[name]?.split('.')[0]);
+  expect(wrong).toEqual([]);
+});
+
+test('docs/README.md names every page', () => {
+  const index = read('docs/README.md');
+  const missing = namesIn('docs').filter((name) => name !== 'README.md' && !index.includes(`](${name})`));
+  expect(missing).toEqual([]);
+});
+
+test('every command of the pages exists', () => {
+  const known = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
+  const named = PAGES.flatMap((page) =>
+    [...read(page).matchAll(/npx agent-server ([a-z]+)/g)].map(([, name = '']) => name),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('docs/migrate.md promises no variable that is not read', () => {
+  const [, list = ''] = /official names and meanings: ([\s\S]*?)\.\n/.exec(read('docs/migrate.md')) ?? [];
+  const named = [...list.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name);
+  expect(named.sort()).toEqual(
+    VARIABLES.map(({ name }) => name)
+      .filter((name) => !name.startsWith('AGENT_SERVER_') && name !== 'LANGGRAPH_AES_FALLBACK_KEYS')
+      .sort(),
+  );
+});
+
+test.each(PAGES)('%s: configurations are read without a complaint', async (page) => {
+  const configurations = blocksOf(page).filter(
+    ({ language, text }) => language === 'yaml' && /^graphs:/m.test(text),
+  );
+  for (const { text } of configurations) {
+    await using folder = await project({ 'agent.config.yaml': text, '.env': '' });
+    const environment = Object.fromEntries(
+      [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'a-value']),
+    );
+    const { warnings } = await loadConfig({ cwd: folder.root, environment });
+    expect(warnings).toEqual([]);
+  }
+});
+
+/** What the sources say, with one space wherever they break a line of a message. */
+const SOURCES = [...sourcesIn('src'), ...sourcesIn('bin')]
+  .map(read)
+  .join('\n')
+  .replaceAll(/['`] \+\s+['`]/g, '')
+  .replaceAll(/\s+/g, ' ');
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.m?ts$|\.mjs$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+/** Said by Node, or put together from more than one place. */
+const ELSEWHERE = [
+  'GraphRecursionError',
+  'Request Header Fields Too Large',
+  'Not Found',
+  '; did you mean ',
+  ': expected ',
+  ', received ',
+];
+
+test('docs/troubleshooting.md quotes messages of the server', () => {
+  const rows = [...read('docs/troubleshooting.md').matchAll(/^\| (?:(?:\d|\d{3}) \| )?(`.+?) \|/gm)];
+  const parts = rows.flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, text = '']) =>
+      text
+        .split(/…|npm install|"|\[|\]|22\.19/)
+        .map((part) => part.replace(/[.:;'\s]+$/, '').replace(/^[',.:;\s]+/, ''))
+        .filter((part) => part.length > 3),
+    ),
+  );
+  expect(parts.length).toBeGreaterThan(100);
+  const missing = parts.filter(
+    (part) => !SOURCES.includes(part) && !ELSEWHERE.some((each) => each.includes(part)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('docs/troubleshooting.md knows every status of an error', () => {
+  const statuses = [...read('src/core/errors.ts').matchAll(/status = (\d{3})/g)].map(([, status]) =>
+    Number(status),
+  );
+  const page = read('docs/troubleshooting.md');
+  expect(statuses.length).toBeGreaterThan(8);
+  expect(statuses.filter((status) => status >= 400 && !page.includes(`| ${status} |`))).toEqual([]);
+});
+
+test.each([
+  ['src/workers/heartbeat.ts', /HEARTBEAT_MS = 5_000/, 'cancelled, rolled back or deleted there | 5 s'],
+  ['src/workers/heartbeat.ts', /LEASE_MS = 20_000/, 'its lease lasts 20 s'],
+  ['src/workers/reaper.ts', /REAP_MS = 5_000/, 'others look every 5 s'],
+  ['src/workers/runs.ts', /SAFETY_POLL_MS = 1000/, 'nobody has taken it | 1 s'],
+  ['src/workers/crons.ts', /LONGEST_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
+  ['src/workers/due-runs.ts', /LONGEST_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
+  ['src/workers/webhooks.ts', /LONGEST_MS = 5_000/, 'a webhook is due | 5 s'],
+  ['src/services/all-assistants.ts', /KEPT_MS = 5000/, 'models | 5 s'],
+  ['src/auth/api-keys.ts', /TRUST_MS = 1000/, 'revoked | 1 s'],
+  ['src/events/safety-poll.ts', /SAFETY_POLL_MS = 500/, 'followed here | 0.5 s'],
+  ['src/storage/engines/postgres.ts', /max_connections = 10/, '10 for requests, 8 for runs, 1 for leases'],
+  [
+    'src/storage/storage.ts',
+    /WORK_CONNECTIONS = 8;\nconst LEASE_CONNECTIONS = 1/,
+    'Up to 19 for each process',
+  ],
+])('docs/scaling.md has the figures of %s', (file, source, words) => {
+  expect(read(file)).toMatch(source);
+  expect(read('docs/scaling.md')).toContain(words);
+});

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Client } from '@langchain/langgraph-sdk';
+import { createJiti } from 'jiti';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Project, project } from '../support/project.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { filesOf } from './blocks.ts';
+
+type Handler = (request: Request, context: { params: Promise<{ _path: string[] }> }) => Promise<Response>;
+
+const PAGE = filesOf('docs/nextjs.md');
+const ROUTE = 'app/api/[..._path]/route.ts';
+
+let server: TestServer;
+let folder: Project;
+let next: Awaited<ReturnType<typeof startNext>>;
+
+beforeAll(async () => {
+  server = await startServer({ api_keys: ['local-key'] });
+  folder = await project({
+    'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }',
+    'auth.ts': 'export const auth = async () => ({ user: { id: process.env.SIGNED_IN } });',
+    [ROUTE]: PAGE[ROUTE] ?? '',
+    'lib/session.ts': PAGE['lib/session.ts'] ?? '',
+    'lib/token.ts': PAGE['lib/token.ts'] ?? '',
+    'app/token/route.ts': PAGE['app/token/route.ts'] ?? '',
+  });
+  Object.assign(process.env, {
+    AGENT_SERVER_URL: server.url,
+    AGENT_SERVER_KEY: 'local-key',
+    SIGNED_IN: 'jane',
+  });
+  next = await startNext(await load(ROUTE));
+});
+
+afterAll(async () => {
+  next?.[Symbol.dispose]();
+  await folder?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+
+function load(name: string): Promise<Record<string, Handler>> {
+  return createJiti(folder.root, { tsconfigPaths: true, fsCache: false }).import(folder.path(name));
+}
+
+/** What Next.js makes of a route handler, as far as the handler can tell. */
+async function startNext(handlers: Record<string, Handler>) {
+  const listener = createServer(async (incoming, outgoing) => {
+    const { method = 'GET', headers, url = '/' } = incoming;
+    const gone = new AbortController();
+    outgoing.on('close', () => gone.abort());
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    const request = new Request(`http://next.test${url}`, {
+      method,
+      headers: headers as Record<string, string>,
+      signal: gone.signal,
+      ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
+    } as RequestInit);
+    const _path = new URL(request.url).pathname.split('/').slice(2).map(decodeURIComponent);
+    const answer = await handlers[method]?.(request, { params: Promise.resolve({ _path }) });
+    outgoing.writeHead(answer?.status ?? 405, Object.fromEntries(answer?.headers ?? []));
+    // A browser that leaves breaks it off.
+    if (answer?.body) await pipeline(Readable.fromWeb(answer.body as never), outgoing).catch(() => {});
+    else outgoing.end();
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return {
+    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/api`,
+    [Symbol.dispose]: () => void listener.close().closeAllConnections(),
+  };
+}
+
+test('the browser works through the proxy, without a key', async () => {
+  const client = new Client({ apiUrl: next.url, apiKey: null });
+  const { thread_id } = await client.threads.create({ metadata: { page: 'a/b c' } });
+  expect(await client.runs.wait(thread_id, 'echo', { input: { x: 1 } })).toMatchObject({ x: 1 });
+  expect(await client.threads.search({ metadata: { page: 'a/b c' }, limit: 5 })).toHaveLength(1);
+  await expect(client.threads.get(crypto.randomUUID())).rejects.toThrow('404');
+  await client.threads.delete(thread_id);
+  expect((await fetch(`${server.url}/threads/${thread_id}`)).status).toBe(401);
+});
+
+test('tokens arrive one by one, and a stream goes on where it was cut', async () => {
+  const client = new Client({ apiUrl: next.url, apiKey: null });
+  const { thread_id } = await client.threads.create();
+  const run: { id?: string } = {};
+  const times: number[] = [];
+  const stream = client.runs.stream(thread_id, 'tokens', {
+    input: { count: 20, token_ms: 20 },
+    streamMode: 'messages-tuple',
+    streamResumable: true,
+    onRunCreated: ({ run_id }) => {
+      run.id = run_id;
+    },
+  });
+  for await (const { event } of stream) if (event === 'messages') times.push(performance.now());
+  expect(times.length).toBeGreaterThanOrEqual(20);
+  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(200);
+
+  const rest = client.runs.joinStream(thread_id, run.id ?? '', { lastEventId: '10' });
+  const ids = (await Array.fromAsync(rest)).map(({ id }) => id);
+  expect(ids[0]).toBe('11');
+});
+
+test('a browser that leaves closes the request to the server', async () => {
+  const client = new Client({ apiUrl: next.url, apiKey: null });
+  const { thread_id } = await client.threads.create();
+  const stop = new AbortController();
+  const stream = client.runs.stream(thread_id, 'sleeper', {
+    input: { ms: 60_000 },
+    onDisconnect: 'cancel',
+    signal: stop.signal,
+    onRunCreated: () => stop.abort(),
+  });
+  await Array.fromAsync(stream).catch(() => {});
+  await expect.poll(async () => (await client.threads.get(thread_id)).status).not.toBe('busy');
+});
+
+test('nobody gets through without signing in', async () => {
+  process.env['SIGNED_IN'] = '';
+  const { GET } = await load(ROUTE);
+  const answer = await GET?.(new Request('http://next.test/api/info'), {
+    params: Promise.resolve({ _path: ['info'] }),
+  });
+  expect(answer?.status).toBe(401);
+  process.env['SIGNED_IN'] = 'jane';
+});
+
+test('a token of the user shows what is theirs', async () => {
+  const { POST } = await load('app/token/route.ts');
+  const answer = await POST?.(new Request('http://next.test/token', { method: 'POST' }), undefined as never);
+  const { token } = (await (answer as Response).json()) as { token: string };
+  const jane = new Client({
+    apiUrl: server.url,
+    apiKey: null,
+    defaultHeaders: { Authorization: `Bearer ${token}` },
+  });
+  await server.client.threads.create({ metadata: { of: 'nobody' } });
+  const { thread_id } = await jane.threads.create();
+
+  expect((await jane.threads.search()).map((thread) => thread.thread_id)).toEqual([thread_id]);
+});
