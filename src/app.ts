@@ -9,6 +9,7 @@ import { openOwnApp, openOwnTools, postInside } from './app/own-app.ts';
 import { wireServices } from './app/services.ts';
 import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
 import { isAlone, wireWorkers } from './app/workers.ts';
+import { isTracing } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import { VERSION } from './config/version.ts';
 import { type Clock, systemClock, timestamp } from './core/clock.ts';
@@ -21,6 +22,7 @@ import type { GraphRegistry } from './graphs/graph.ts';
 import { graphStore } from './graphs/graph-store.ts';
 import { langgraphVersion } from './graphs/library-version.ts';
 import { loadGraphs } from './graphs/registry.ts';
+import { type Traces, traceBesideRuns } from './graphs/traces.ts';
 import { bindLoopback } from './http/loopback.ts';
 import { createServer } from './http/server.ts';
 import type { QueueReport } from './storage/queue/report.ts';
@@ -87,6 +89,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
   });
+  const traces = isTracing() ? await traceBesideRuns(config.root) : undefined;
   const longTermStore = await openLongTermStore(config, storage, logger);
   const access = await openAccess(config, storage, { clock, ids });
   const ground: Ground = {
@@ -140,7 +143,7 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     registerMcp: await openOwnTools(config),
   });
   const loopback = bindLoopback(server, config.http.mount_prefix);
-  return appOf({ config, server, graphs, workers, storage, drain, end, loopback });
+  return appOf({ config, server, graphs, workers, storage, traces, drain, end, loopback });
 }
 
 /** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
@@ -157,6 +160,7 @@ function appOf({
   graphs,
   workers,
   storage,
+  traces,
   drain,
   end,
   loopback,
@@ -166,6 +170,7 @@ function appOf({
   graphs: GraphRegistry;
   workers: Engine;
   storage: AsyncDisposable;
+  traces: Traces | undefined;
   /** Sends new runs elsewhere. */
   drain: AbortController;
   /** Ends what only serves requests. */
@@ -178,6 +183,7 @@ function appOf({
     return closeAll([
       // The server still answers while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
       () => workers.stop(grace_ms),
+      () => traces?.flush(),
       () => end.abort(),
       () => loopback[Symbol.dispose](),
       () => server.close(),

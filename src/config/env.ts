@@ -109,3 +109,11 @@ export function isChildOfNpm(): boolean {
 export function pathVariable(): string {
   return process.env['PATH'] ?? '';
 }
+
+/** The names by which LangChain's tracing to LangSmith is switched on. */
+const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGCHAIN_TRACING'];
+
+/** Whether LangChain traces to LangSmith. */
+export function isTracing(): boolean {
+  return TRACING.some((name) => process.env[name] === 'true');
+}

@@ -89,15 +89,26 @@ test('a trace reaches LangSmith under the id of the run, with what the page says
   expect(nodes).toContain('greet');
 }, 40_000);
 
-test('runs do not wait for a LangSmith that is away, with the lines of the page', async () => {
-  const background = filesOf(PAGE)['src/trace-in-background.ts'] ?? '';
-  const greeter = `import './trace-in-background.ts';\n${GREETER}`;
-  const files = filesFor(`http://127.0.0.1:${await freePort()}`, greeter);
-  await using folder = await project({ ...files, 'trace-in-background.ts': background });
+test('runs do not wait for a LangSmith that is away, nor does the end of the server', async () => {
+  await using folder = await project(filesFor(`http://127.0.0.1:${await freePort()}`, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
   const client = new Client({ apiUrl: server.url, apiKey: null, timeoutMs: 10_000 });
 
   expect(await client.runs.wait(null, 'greeter', { input: { name: 'Ada' } })).toEqual({ name: 'Hello Ada' });
+  expect(await server.kill('SIGTERM')).toBe(0);
+}, 40_000);
+
+test('what is traced last is sent before the server ends', async () => {
+  using smith = await startLangSmith();
+  await using folder = await project(filesFor(smith.url, GREETER));
+  await using server = await startServer({ config: folder.path('agent.config.yaml') });
+  const { thread_id } = await server.client.threads.create();
+  const { run_id } = await server.client.runs.create(thread_id, 'greeter', { input: { name: 'Ada' } });
+  await server.client.runs.join(thread_id, run_id);
+
+  expect(await server.kill('SIGTERM')).toBe(0);
+  const patched = [...smith.parts.keys()].filter((name) => name.includes(run_id));
+  expect(patched).toContain(`post.${run_id}`);
 }, 40_000);
 
 test('the spans of the page carry the ids of the run, one below the other', async () => {

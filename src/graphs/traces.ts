@@ -1,0 +1,38 @@
+import { within } from './deadline.ts';
+import { userModule } from './user-module.ts';
+
+/** How long the last traces may take at the end of the server, ms. */
+const FLUSH_MS = 3000;
+
+/** The client of LangSmith that all tracers of a project's copy of LangChain share. */
+interface TraceClient {
+  blockOnRootRunFinalization: boolean;
+  awaitPendingTraceBatches(): Promise<unknown>;
+}
+
+/** What is traced to LangSmith. */
+export interface Traces {
+  /** Sends what waits. Resolves in any case, at the latest after some seconds. */
+  flush(): Promise<void>;
+}
+
+/**
+ * Sends traces beside the runs. Callbacks are awaited here, and LangChain takes that to mean that a run must wait until
+ * its trace has arrived: with LangSmith away it never ended. Undefined where the project has no tracer.
+ */
+export async function traceBesideRuns(folder: string): Promise<Traces | undefined> {
+  const module = await userModule<{ LangChainTracer: new () => { client: TraceClient } }>(
+    folder,
+    '@langchain/core/tracers/tracer_langchain',
+  ).catch(() => undefined);
+  if (module === undefined) return undefined;
+  const { client } = new module.LangChainTracer();
+  client.blockOnRootRunFinalization = false;
+  return {
+    flush: () =>
+      within(FLUSH_MS, client.awaitPendingTraceBatches()).then(
+        () => {},
+        () => {},
+      ),
+  };
+}
