@@ -84,7 +84,8 @@ class Question {
       'Debugger.evaluateOnCallFrame',
       { callFrameId, expression, returnByValue: true },
       (_error, answer) => {
-        this.#session.post('Debugger.resume');
+        // At once: a process that exits waits for every debugger that is still there.
+        this.#session.post('Debugger.resume', () => this.#session.disconnect());
         const text: unknown = answer?.result?.value;
         if (typeof text === 'string') this.#blocker = JSON.parse(text);
         warn('the event loop is blocked: nothing else is served', this.#fields());
