@@ -39,11 +39,11 @@ export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: Abor
   const outcome = outcomeOf(attempt.failure, signal);
   const { logger } = deps;
   if (outcome.kind === 'lost') {
-    logger.warn('run stopped: it was taken away', runFields(attempt));
+    logger.warn('run stopped: its lease was lost', runFields(attempt));
     return acknowledgeRollback(deps, attempt);
   }
   if (outcome.kind === 'release')
-    logger.warn('run released, it will be tried again', { ...runFields(attempt), error: attempt.failure });
+    logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
   if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
   // A release that is refused was cancelled meanwhile.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
@@ -217,7 +217,7 @@ async function patiently<T>(
     } catch (error) {
       if (!isInfrastructure(error)) throw error;
       writes.away(error);
-      logger.warn('storage is away, trying again', { error });
+      logger.warn('database unavailable, retrying', { error });
       await sleep(rules.retry_ms);
     }
   }

@@ -47,7 +47,7 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
 
 /** Nothing to send: a server that has its key, or has it later, can. */
 export function notOpened(delivery: ClaimedDelivery, context: Context): Outcome {
-  const error = 'not sent: it cannot be decrypted; the log of the server says why';
+  const error = 'not sent: it cannot be decrypted; see the server log';
   return { status_code: null, error, answer: null, verdict: again(delivery, context, 0) };
 }
 

@@ -107,7 +107,7 @@ describeEachDatabase('the dispatcher', (open) => {
       attempts: [{}, {}, { attempt: 3 }],
     });
     expect(story.log.map(({ message }) => message)).toEqual([
-      'webhook not delivered, trying again',
+      'webhook failed, retrying',
       'webhook given up',
       'webhook delivered',
     ]);
