@@ -67,7 +67,7 @@ function handlersOf(exported: unknown): Handlers {
   if (!isObject(cache)) throw new Error("it is no Auth of '@langchain/langgraph-sdk/auth'");
   const { authenticate, callbacks = {} } = cache;
   if (typeof authenticate !== 'function')
-    throw new Error('it has no authenticate handler, so nobody could be let in');
+    throw new Error('it has no authenticate handler, so every request would be rejected');
   return { authenticate, callbacks } as Handlers;
 }
 

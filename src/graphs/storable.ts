@@ -38,7 +38,7 @@ export async function storableBytes(
   }
   if (type === 'json' && Buffer.from(bytes).includes(MARK) && hasRecord(value)) {
     await serde.loadsTyped(type, bytes).catch((cause: unknown) => {
-      throw unstorable(channel, 'a part of it looks like an object of LangChain, and is none', cause);
+      throw unstorable(channel, 'part of it looks like a LangChain object but is not one', cause);
     });
   }
   return dumped;

@@ -52,7 +52,7 @@ export function storeIndex({
       return await within(LIMIT_MS, what);
     } catch (error) {
       logger.error('the embeddings of the store failed', { embed, error });
-      throw failure('could not be made right now; the log of the server says why.');
+      throw failure('could not be computed; see the server log.');
     }
   }
 

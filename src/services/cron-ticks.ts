@@ -71,8 +71,8 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
       await fire(deps, cron);
     } catch (error) {
       if (isAway(error) || isWrong(error)) throw error;
-      deps.logger.error('a run of a cron cannot be made', { cron_id, tick, error });
-      const detail = 'The run could not be made; the log of the server says why.';
+      deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
+      const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
     }
   });

@@ -108,7 +108,7 @@ describeEachDatabase('an explanation', (open) => {
     await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
     expect(await explain(run_id)).toMatchObject({
       cancel_action: 'interrupt',
-      summary: expect.stringContaining('It was cancelled (interrupt) and its worker has not let go yet.'),
+      summary: expect.stringContaining('It was cancelled (interrupt) and its worker has not released it yet.'),
     });
     await queue.finish(run!.lease, successful());
     expect(await explain(run_id)).toMatchObject({

@@ -123,7 +123,7 @@ async function waiting(
   if (asked.length > 0) return asked;
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    'What was asked does not wait for an answer any more.',
+    'This question no longer waits for an answer.',
   );
 }
 
