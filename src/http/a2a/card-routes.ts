@@ -48,9 +48,9 @@ const DOCUMENTED = {
   operationId: 'get_agent_card',
   summary: 'Agent card',
   description:
-    'What an assistant says about itself to A2A clients, in the form of the version in the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
+    'The agent card of an assistant for A2A clients, in the version of the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
   tags: [TAGS.a2a],
   querystring: A2aCardQuery,
   response: { 200: A2aCard },
-  failures: { 400: 'Unknown assistant, or a version that is not served.' },
+  failures: { 400: 'Unknown assistant, or an unsupported version.' },
 };

@@ -25,7 +25,8 @@ export function healthRoutes(
       schema: {
         operationId: path === '/ok' ? 'get_health' : 'get_root',
         summary: 'Health',
-        description: 'Whether the server takes requests, and with `check_db=1` whether the database answers.',
+        description:
+          'Whether the server accepts requests and, with `check_db=1`, whether the database responds.',
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
