@@ -123,9 +123,9 @@ export function listenFailure(error: unknown, { host, port }: Address): unknown 
     );
   }
   if (code === 'EACCES')
-    return new StartFailure(`port ${port} needs more rights: choose one above 1023 with --port`);
+    return new StartFailure(`port ${port} requires more privileges: choose one above 1023 with --port`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new StartFailure(`${host} is no address of this machine: choose another with --host`);
+    return new StartFailure(`${host} is not an address of this machine: choose another with --host`);
   }
   return error;
 }

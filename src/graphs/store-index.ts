@@ -51,7 +51,7 @@ export function storeIndex({
     try {
       return await within(LIMIT_MS, what);
     } catch (error) {
-      logger.error('the embeddings of the store failed', { embed, error });
+      logger.error('store embeddings failed', { embed, error });
       throw failure('could not be computed; see the server log.');
     }
   }

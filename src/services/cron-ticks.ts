@@ -133,7 +133,7 @@ function whyNot(
 ): string | undefined {
   if (Date.parse(at) - Date.parse(tick) <= MISSED_AFTER_MS) return undefined;
   if (ends_at !== null && at > ends_at)
-    return 'No server was running at this time, and now the cron is over.';
+    return 'No server was running at this time, and the cron has since ended.';
   return missed === 'skip' ? 'No server was running at this time.' : undefined;
 }
 

@@ -20,8 +20,8 @@ const BECAUSE: Record<RetryReason, string> = {
   'attempt broke': 'because the outcome of the last one could not be stored',
   'storage failed': 'because storage failed during the last one',
   'server stopped': 'because the server stopped during the last one, which is not counted',
-  'claim lost': 'because the answer to its claim was lost',
-  unreadable: 'because a server took it that lacks the key it is encrypted with',
+  'claim lost': 'because the response to its claim was lost',
+  unreadable: 'because it was claimed by a server that lacks its encryption key',
 };
 
 export type RunExplainService = ReturnType<typeof runExplain>;
@@ -93,13 +93,13 @@ function failuresOf({ failures }: QueueStanding, max_attempts: number): string {
 
 function behind(first: string, more: number): string {
   const others = more === 0 ? '' : ` and ${more} more`;
-  return `Waits behind run ${first}${others} of the same thread.`;
+  return `Waiting behind run ${first}${others} of the same thread.`;
 }
 
 async function ready(queue: RunQueue): Promise<string> {
   const { workers, slots, running: busy } = await queue.workForce();
-  if (slots === 0) return 'Ready, but no worker lives: start a server with runs.concurrency above 0.';
+  if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)
-    return `Ready, waits for a free place: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
-  return 'Ready; the next worker that looks takes it.';
+    return `Ready, waiting for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+  return 'Ready; the next worker that polls claims it.';
 }

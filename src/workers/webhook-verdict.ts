@@ -35,9 +35,7 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
     return { status_code: status, error: null, answer: null, verdict: { outcome: 'delivered' } };
   }
   const error =
-    redirect === undefined
-      ? `answered ${status}`
-      : `answered ${status}: redirects elsewhere, which is not followed`;
+    redirect === undefined ? `answered ${status}` : `answered ${status}: redirects are not followed`;
   const verdict: Verdict =
     PASSING.has(status) || status >= 500
       ? again(delivery, context, retryAfterMs(answer.retry_after, context.clock))

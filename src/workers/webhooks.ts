@@ -190,7 +190,7 @@ export class WebhookDispatcher {
     const { logger } = this.#deps;
     if (settled === 'delivered') logger.debug('webhook delivered', fields);
     else if (settled === 'pending') logger.warn('webhook failed, retrying', fields);
-    else if (settled === 'dead') logger.error('webhook given up', fields);
+    else if (settled === 'dead') logger.error('webhook failed, giving up', fields);
   }
 }
 

@@ -42,7 +42,7 @@ test('check notes a checkpointer and a store that the server replaces', async ()
   expect(lines(stdout)).toEqual([
     'ok plain ./graphs.mjs:plain',
     'ok own ./graphs.mjs:own',
-    'note own its own checkpointer and store are not used: the server keeps threads and store itself',
+    'note own its own checkpointer and store are not used: the server provides its own',
   ]);
 });
 
@@ -164,9 +164,7 @@ test('what has no effect yet is said once', async () => {
   const { code, stderr } = await agentServer(['check'], { cwd: folder.root });
 
   expect(code).toBe(0);
-  expect(stderr).toBe(
-    'agent-server: checkpointer.backend: this server does not have this yet; the key has no effect\n',
-  );
+  expect(stderr).toBe('agent-server: checkpointer.backend: not supported yet; the key has no effect\n');
 });
 
 test.each([

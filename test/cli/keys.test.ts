@@ -47,7 +47,7 @@ test.each([
   [['create', '--name', 'a', '--scope', 'all'], 'keys create: --scope must be read, run or admin'],
   [['create', '--name', 'a', '--days', 'x'], 'keys create: --days must be a number of days, at most 36500'],
   [['revoke', '--id', 'x'], 'keys revoke: --id must be an id from keys list'],
-  [['delete'], 'keys needs another word: keys create, keys list, keys revoke'],
+  [['delete'], 'keys requires a subcommand: keys create, keys list, keys revoke'],
 ])('keys %j is bad usage', async (args, line) => {
   await using folder = await project(CONFIG);
   const { code, stderr } = await agentServer(['keys', ...args], { cwd: folder.root });

@@ -108,7 +108,7 @@ describeEachDatabase('the dispatcher', (open) => {
     });
     expect(story.log.map(({ message }) => message)).toEqual([
       'webhook failed, retrying',
-      'webhook given up',
+      'webhook failed, giving up',
       'webhook delivered',
     ]);
   });

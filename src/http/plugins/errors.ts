@@ -28,7 +28,7 @@ export function useErrors(server: FastifyInstance, parts: ErrorParts): void {
     if (meant) return refuseMethod(reply, meant.methods, `Method Not Allowed: use ${meant.way}`);
     if (error instanceof ServerError) return fail(reply.headers(error.headers), error.status, error.message);
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed) {
-      logger.info('client left before its answer', {
+      logger.info('client disconnected before the response', {
         request_id: request.id,
         path: request.routeOptions.url,
       });

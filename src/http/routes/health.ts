@@ -30,7 +30,7 @@ export function healthRoutes(
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
-        failures: { 503: 'The database does not answer' },
+        failures: { 503: 'The database does not respond' },
       },
       config: { open: true },
     },
@@ -38,7 +38,7 @@ export function healthRoutes(
       if (engine.isDraining()) throw new Unavailable('The server is shutting down');
       if (query.check_db !== '1') return { ok: true, services: {} } as const;
       await engine.ping().catch((cause: unknown) => {
-        throw new Unavailable('The database does not answer', { cause });
+        throw new Unavailable('The database does not respond', { cause });
       });
       return { ok: true, services: { database: 'ok' } } as const;
     },

@@ -13,7 +13,7 @@ export function checkMediaTypes({ parts }: Message, { input_modes }: AssistantFa
   const refused = parts.map(mediaTypeOf).find((type) => !isTaken(type, input_modes));
   if (refused === undefined) return;
   throw new ContentTypeNotSupportedError(
-    `Content of type ${refused} is not taken. Taken: ${input_modes.join(', ')}`,
+    `Content of type ${refused} is not supported. Supported: ${input_modes.join(', ')}`,
   );
 }
 
@@ -80,7 +80,7 @@ function asField(parts: readonly Part[], { fields }: AssistantFacts): JsonObject
   if (field && needed.length === 1 && isText) return { [field.name]: textOfParts(parts) };
   const names = fields.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
   throw new RequestMalformedError(
-    `This agent takes no messages. Send a data part with an object that has its fields: ${names}`,
+    `This agent does not accept messages. Send a data part with an object that has its fields: ${names}`,
   );
 }
 
