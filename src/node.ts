@@ -147,9 +147,9 @@ function readyFields(config: Config, app: App, url: string): LogFields {
 function waysIn({ auth, server }: Config): string {
   const keys = server.api_keys.length;
   const ways = [
-    keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys that were made',
+    keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys from keys create',
     auth.path !== undefined && `handlers of ${auth.path}`,
-    auth.jwt && `tokens of ${auth.jwt.issuer ?? auth.jwt.jwks_url ?? 'who has the secret'}`,
+    auth.jwt && `tokens of ${auth.jwt.issuer ?? auth.jwt.jwks_url ?? 'a shared secret'}`,
   ].filter((way) => typeof way === 'string');
   return ways.length > 0 ? ways.join('; ') : 'none: only this machine is served';
 }

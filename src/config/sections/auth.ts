@@ -17,7 +17,7 @@ const Jwt = group({
   issuer: text().optional().describe('Required value of the claim `iss`.'),
   audience: list().optional().describe('Accepted values of the claim `aud`.'),
   jwks_url: text()
-    .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be an http or https address')
+    .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be an http or https URL')
     .optional()
     .describe("URL of the issuer's public keys; fetched again when a token is signed with a new one."),
   secret: text().optional().describe('Secret shared with the issuer, instead of `jwks_url`.'),
@@ -31,7 +31,7 @@ const Jwt = group({
     .optional()
     .describe("Callers with this permission see everybody's data. Unset: no one does."),
 }).refine(({ jwks_url, secret }) => (jwks_url === undefined) !== (secret === undefined), {
-  error: 'needs either jwks_url or secret',
+  error: 'requires either jwks_url or secret',
 });
 
 export const Auth = group({

@@ -4,7 +4,7 @@ import { flag, group, list, must, number, port, text, whole } from '../values.ts
 
 const Secret = text().regex(
   /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
-  'must be whsec_ and at least 24 random bytes in base64, as `openssl rand -base64 32` makes them',
+  'must be whsec_ and at least 24 random bytes in base64, such as from `openssl rand -base64 32`',
 );
 
 /** An address, a network, or a host name. */
@@ -72,7 +72,7 @@ export const Webhooks = group({
     .pipe(z.array(Secret))
     .default([])
     .describe('Signing secret (Standard Webhooks). A list during rotation: each of them signs.')
-    .meta({ type: 'text or list' }),
+    .meta({ type: 'string or list' }),
   headers: z
     .record(HeaderName, HeaderValue, must('a map'))
     .optional()
