@@ -80,7 +80,7 @@ function asField(parts: readonly Part[], { fields }: AssistantFacts): JsonObject
   if (field && needed.length === 1 && isText) return { [field.name]: textOfParts(parts) };
   const names = fields.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
   throw new RequestMalformedError(
-    `This agent does not accept messages. Send a data part with an object that has its fields: ${names}`,
+    `This agent takes no messages. Send a data part with an object that has its fields: ${names}`,
   );
 }
 
