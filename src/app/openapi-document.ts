@@ -10,7 +10,7 @@ import type { ServerParts } from '../http/server-parts.ts';
 export async function openApiDocument(version: string): Promise<object> {
   await using server = await createServer({
     services: {} as ServerParts['services'],
-    engine: { onRunEnded: (_listener: unknown) => {} } as ServerParts['engine'],
+    engine: { onRunEnded: () => {} } as ServerParts['engine'],
     options: { ...Http.parse({}), ...Server.parse({}) },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },

@@ -39,7 +39,7 @@ async function checkGraphs(config: Config): Promise<Checked[]> {
 
 /** `names`: of what the graph was compiled with. */
 export function replacedNote(names: readonly string[]): string {
-  return `its own ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not used: the server provides its own`;
+  return `its own ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not used: the server keeps threads and store itself`;
 }
 
 async function checkOwnCode(config: Config): Promise<Checked[]> {

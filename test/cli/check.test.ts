@@ -42,7 +42,7 @@ test('check notes a checkpointer and a store that the server replaces', async ()
   expect(lines(stdout)).toEqual([
     'ok plain ./graphs.mjs:plain',
     'ok own ./graphs.mjs:own',
-    'note own its own checkpointer and store are not used: the server provides its own',
+    'note own its own checkpointer and store are not used: the server keeps threads and store itself',
   ]);
 });
 

@@ -5,7 +5,7 @@ import { checkProject } from '../project-checks.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Loads the configuration, every graph and every module it refers to, and reports each by name',
+  summary: 'Loads the configuration and what it names, every graph first, and reports each by name',
   flags: CONFIG_FLAG,
   async run(values) {
     const { config, warnings } = await loadFor(values);
