@@ -93,13 +93,13 @@ function failuresOf({ failures }: QueueStanding, max_attempts: number): string {
 
 function behind(first: string, more: number): string {
   const others = more === 0 ? '' : ` and ${more} more`;
-  return `Waiting behind run ${first}${others} of the same thread.`;
+  return `Waits behind run ${first}${others} of the same thread.`;
 }
 
 async function ready(queue: RunQueue): Promise<string> {
   const { workers, slots, running: busy } = await queue.workForce();
   if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)
-    return `Ready, waiting for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+    return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
   return 'Ready; the next worker that polls claims it.';
 }

@@ -39,11 +39,11 @@ describeEachDatabase('an explanation', (open) => {
     expect(await explain(second)).toMatchObject({
       status: 'pending',
       behind: [first],
-      summary: `Waiting behind run ${first} of the same thread.`,
+      summary: `Waits behind run ${first} of the same thread.`,
     });
     expect(await explain(third)).toMatchObject({
       behind: [first, second],
-      summary: `Waiting behind run ${first} and 1 more of the same thread.`,
+      summary: `Waits behind run ${first} and 1 more of the same thread.`,
     });
   });
 
