@@ -129,9 +129,9 @@ export function listenFailure(error: unknown, { host, port }: Address): unknown 
     );
   }
   if (code === 'EACCES')
-    return new StartFailure(`port ${port} needs more rights: choose one above 1023 with --port`);
+    return new StartFailure(`port ${port} requires more privileges: choose one above 1023 with --port`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new StartFailure(`${host} is no address of this machine: choose another with --host`);
+    return new StartFailure(`${host} is not an address of this machine: choose another with --host`);
   }
   return error;
 }
@@ -153,9 +153,9 @@ function readyFields(config: Config, app: App, url: string): LogFields {
 function waysIn({ auth, server }: Config): string {
   const keys = server.api_keys.length;
   const ways = [
-    keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys that were made',
+    keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys from keys create',
     auth.path !== undefined && `handlers of ${auth.path}`,
-    auth.jwt && `tokens of ${auth.jwt.issuer ?? auth.jwt.jwks_url ?? 'who has the secret'}`,
+    auth.jwt && `tokens of ${auth.jwt.issuer ?? auth.jwt.jwks_url ?? 'a shared secret'}`,
   ].filter((way) => typeof way === 'string');
   return ways.length > 0 ? ways.join('; ') : 'none: only this machine is served';
 }

@@ -28,6 +28,6 @@ async function openIndex(
     loadEmbedder({ ...rules, root: config.root }),
   );
   const form = await items.prepareVectors();
-  logger.info('the store is searched by meaning', { ...rules, vectors: form.kind });
+  logger.info('semantic search of the store is enabled', { ...rules, vectors: form.kind });
   return storeIndex({ embedder, rules, form: form.kind, logger });
 }

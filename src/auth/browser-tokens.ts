@@ -65,12 +65,12 @@ export function browserTokens({ secrets, keys, ranOn, clock, ids }: BrowserToken
       const options = { algorithms: ['HS256'], currentDate: new Date(clock.now()) };
       const verified = await jwtVerify<Claims>(credential, await signingSecret(), options).catch(
         (error: unknown) => {
-          throw new Unauthorized('This token is not valid, or has expired', { cause: error });
+          throw new Unauthorized('This token is invalid or has expired', { cause: error });
         },
       );
       const claims = verified.payload;
       if (await keys.isGood(claims.key)) return identityOf(claims, ranOn);
-      throw new Unauthorized('The key that made this token is no longer good');
+      throw new Unauthorized('The key that created this token is no longer valid');
     },
   };
 }

@@ -64,10 +64,10 @@ export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptio
 function handlersOf(exported: unknown): Handlers {
   const cache =
     isObject(exported) || typeof exported === 'function' ? Reflect.get(exported, '~handlerCache') : undefined;
-  if (!isObject(cache)) throw new Error("it is no Auth of '@langchain/langgraph-sdk/auth'");
+  if (!isObject(cache)) throw new Error("it is not an Auth of '@langchain/langgraph-sdk/auth'");
   const { authenticate, callbacks = {} } = cache;
   if (typeof authenticate !== 'function')
-    throw new Error('it has no authenticate handler, so nobody could be let in');
+    throw new Error('it has no authenticate handler, so every request would be rejected');
   return { authenticate, callbacks } as Handlers;
 }
 
@@ -96,7 +96,7 @@ function keysOf(event: AccessEvent): string[] {
 function userOf(answer: unknown): User {
   if (typeof answer === 'string') return userOf({ identity: answer });
   if (!isObject(answer) || typeof answer['identity'] !== 'string') {
-    throw new Error('authenticate returned neither a text nor an object with an identity');
+    throw new Error('authenticate returned neither a string nor an object with an identity');
   }
   const { identity, permissions } = answer;
   return {

@@ -10,7 +10,7 @@ type Plain = string | number | boolean | null;
  */
 export function readFilter(given: unknown): MetadataFilter {
   if (!isObject(given))
-    throw new Error(`An auth handler returned a filter that is no object: ${kind(given)}`);
+    throw new Error(`An auth handler returned a filter that is not an object: ${kind(given)}`);
   return { all: Object.entries(given).map(([field, wanted]) => member(field, wanted)) };
 }
 
@@ -20,7 +20,7 @@ function member(field: string, wanted: unknown): MetadataFilter {
   if (field.startsWith('$')) throw unknown(field);
   if (!isObject(wanted)) return { contains: { [field]: plain(field, wanted) } };
   const operators = Object.entries(wanted);
-  if (operators.length === 0) throw new Error(`An auth handler's filter wants nothing of '${field}': {}`);
+  if (operators.length === 0) throw new Error(`An auth handler's filter has no operator for '${field}': {}`);
   return { all: operators.map(([operator, operand]) => condition(field, operator, operand)) };
 }
 
@@ -39,7 +39,7 @@ function branches(operator: string, wanted: unknown): MetadataFilter[] {
 function plain(field: string, value: unknown): Plain {
   const isNumber = typeof value === 'number' && Number.isFinite(value);
   if (value === null || isNumber || typeof value === 'string' || typeof value === 'boolean') return value;
-  throw new Error(`An auth handler's filter compares '${field}' with what is no plain value: ${kind(value)}`);
+  throw new Error(`An auth handler's filter compares '${field}' with an unsupported value: ${kind(value)}`);
 }
 
 function unknown(operator: string): Error {

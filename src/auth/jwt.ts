@@ -68,7 +68,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
     const claims = await claimsOf(token);
     const identity = claimAt(claims, identity_claim);
     if (typeof identity !== 'string' || identity === '') {
-      throw new Unauthorized(`The token does not say who you are: it has no claim '${identity_claim}'`);
+      throw new Unauthorized(`The token has no claim '${identity_claim}', which identifies the user`);
     }
     const permissions = listOf(claimAt(claims, permissions_claim));
     const isAdmin = admin_permission !== undefined && permissions.includes(admin_permission);
@@ -101,12 +101,12 @@ const UNREACHABLE = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_T
 function refusal(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return new Unauthorized('The token has expired', { cause: error });
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return new Unauthorized(`The token is not for this server: its claim '${error.claim}' does not fit`, {
+    return new Unauthorized(`The token is not for this server: its claim '${error.claim}' does not match`, {
       cause: error,
     });
   }
   return !(error instanceof errors.JOSEError) || UNREACHABLE.has(error.code)
-    ? new Unavailable('The keys of the identity provider cannot be had at the moment.', { cause: error })
+    ? new Unavailable('The keys of the identity provider are not available at the moment.', { cause: error })
     : new Unauthorized('The token is not valid', { cause: error });
 }
 

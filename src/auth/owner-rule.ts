@@ -32,7 +32,8 @@ function keepToOwnNamespace(value: Record<string, unknown>, identity: string): u
   const label = namespaceOf(identity);
   const namespace = (value['namespace'] ?? []) as string[];
   if (namespace.length === 0) value['namespace'] = [label];
-  else if (namespace[0] !== label) throw new Forbidden(`Your namespaces of the store begin with "${label}".`);
+  else if (namespace[0] !== label)
+    throw new Forbidden(`Your namespaces in the store must begin with "${label}".`);
 }
 
 /** A label has no dot, which addresses of mail do; and a star stands for any label where namespaces are listed. */

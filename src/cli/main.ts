@@ -63,7 +63,7 @@ function print(text: string | undefined, code: number): number {
 
 function unknownCommand(name: string): UsageError {
   const longer = groupOf(COMMANDS, name).map((known) => known.name);
-  if (longer.length > 0) return new UsageError(`${name} needs another word: ${longer.join(', ')}`);
+  if (longer.length > 0) return new UsageError(`${name} requires a subcommand: ${longer.join(', ')}`);
   const known = COMMANDS.map((command) => command.name);
   const meant = nearest(name, known);
   return new UsageError(

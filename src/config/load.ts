@@ -123,7 +123,7 @@ function absoluteUrl({ url, folder = '' }: ConfigValues['storage'], root: string
 function pendingKeys(document: JsonObject): string[] {
   return configKeys()
     .filter(({ key, pending }) => pending && valueAt(document, key) !== undefined)
-    .map(({ key }) => `${key}: this server does not have this yet; the key has no effect`);
+    .map(({ key }) => `${key}: not supported yet; the key has no effect`);
 }
 
 function valueAt(document: JsonObject, key: string): unknown {

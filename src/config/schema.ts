@@ -21,12 +21,12 @@ export const ConfigFile = group({
   graphs: z
     .record(z.string().min(1), Graph, must('a map of names to path:export'))
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
-    .describe('Each graph by its name: `path:export`, or a map with `path` and `description`.')
+    .describe('Graphs by name: `path:export`, or a map with `path` and `description`.')
     .meta({ type: 'map' }),
   assistants: z
     .record(z.string(), Defaults, must('a map of graphs to their defaults'))
     .optional()
-    .describe('By the name of a graph: what its own assistant has until a client changes that one.')
+    .describe("Defaults of each graph's assistant, by graph name; used until a client changes the assistant.")
     .meta({ type: 'map' }),
   env: z
     .union(
@@ -35,7 +35,7 @@ export const ConfigFile = group({
     )
     .optional()
     .describe(
-      'Environment of the graphs: a `.env` file, a map, or a list of `NAME=value`. What is set already wins.',
+      'Environment of the graphs: a `.env` file, a map, or a list of `NAME=value`. Variables that are already set take precedence.',
     )
     .meta({ type: 'path, map or list' }),
   server: Server.prefault({}),

@@ -47,7 +47,7 @@ export const bytes = (min: string, max: string) => {
   return z.preprocess(textToBytes, size).meta({ type: 'bytes', range: `${min}–${max}` });
 };
 
-export const text = () => z.string(must('a text')).min(1, 'must not be empty').meta({ type: 'text' });
+export const text = () => z.string(must('a string')).min(1, 'must not be empty').meta({ type: 'string' });
 
 /** One of a few words, in any case. */
 export const word = <const Words extends readonly string[]>(

@@ -32,13 +32,13 @@ export async function storableBytes(
   }
   const [type, bytes] = dumped;
   const isNothing = bytes.length === 0 || (value !== undefined && isSame(NOTHING_BYTES, bytes));
-  if (type === 'json' && isNothing) throw unstorable(channel, `${kindOf(value)} has no JSON`);
+  if (type === 'json' && isNothing) throw unstorable(channel, `${kindOf(value)} has no JSON form`);
   if (type === 'json' && value !== GIVEN_UP && isSame(GIVEN_UP_BYTES, bytes)) {
-    throw unstorable(channel, 'its JSON cannot be made, as with a BigInt or a toJSON that throws');
+    throw unstorable(channel, 'it cannot be serialised to JSON, as with a BigInt or a toJSON that throws');
   }
   if (type === 'json' && Buffer.from(bytes).includes(MARK) && hasRecord(value)) {
     await serde.loadsTyped(type, bytes).catch((cause: unknown) => {
-      throw unstorable(channel, 'a part of it looks like an object of LangChain, and is none', cause);
+      throw unstorable(channel, 'part of it looks like a LangChain object but is not one', cause);
     });
   }
   return dumped;

@@ -22,5 +22,5 @@ function condition(field: string, operator: string, value: unknown): StoreCondit
   const is = OPERATORS[operator as keyof typeof OPERATORS];
   if (is === 'eq' || is === 'ne') return { field, is, value };
   if (typeof value === 'number' || typeof value === 'string') return { field, is, value };
-  throw new BadRequest(`${operator} compares with a number or a string.`);
+  throw new BadRequest(`${operator} requires a number or a string.`);
 }

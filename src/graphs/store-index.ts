@@ -51,8 +51,8 @@ export function storeIndex({
     try {
       return await within(LIMIT_MS, what);
     } catch (error) {
-      logger.error('the embeddings of the store failed', { embed, error });
-      throw failure('could not be made right now; the log of the server says why.');
+      logger.error('store embeddings failed', { embed, error });
+      throw failure('could not be computed; see the server log.');
     }
   }
 

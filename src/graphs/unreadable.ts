@@ -46,7 +46,7 @@ const USES: ReadonlySet<string | symbol> = new Set([
  */
 export function standIn(channel: string, reason: string): object {
   const error = new UnreadableValueError(
-    `The value of channel "${channel}" cannot be read: ${reason}. Set it anew, or go on from an earlier checkpoint.`,
+    `The value of channel "${channel}" cannot be read: ${reason}. Set a new value, or resume from an earlier checkpoint.`,
   );
   const refuse = () => {
     throw error;

@@ -29,7 +29,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
         if (signal.aborted) return;
         controller.abort(CLIENT_GONE);
         onGone?.().catch((error) =>
-          logger.error('cleaning up after a client failed', { request_id: request.id, error }),
+          logger.error('cleanup after a client disconnected failed', { request_id: request.id, error }),
         );
       };
       open.add(controller);

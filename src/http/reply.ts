@@ -3,13 +3,16 @@ import type { Run } from '../schemas/runs.ts';
 import type { Page } from '../services/page.ts';
 
 export const PAGE_HEADERS = {
-  'X-Pagination-Total': 'The number of rows up to the end of this page, and one more if others follow.',
+  'X-Pagination-Total': 'The number of rows up to the end of this page, plus one if more follow.',
   'X-Pagination-Next': 'The offset of the next page; absent on the last one.',
 };
 
 export const RUN_HEADERS = { 'Content-Location': 'The path of the run.' };
 /** Of replies that can be lost on the way. */
-export const AGAIN_HEADERS = { ...RUN_HEADERS, Location: 'Where to ask again if the connection breaks.' };
+export const AGAIN_HEADERS = {
+  ...RUN_HEADERS,
+  Location: 'The path to reconnect to if the connection is lost.',
+};
 
 /** Sends a page's rows and says in the headers whether more follow. Fields that were not asked for are left out. */
 export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Partial<T>>): T[] {

@@ -58,7 +58,7 @@ export function useBodies(
         `Request body too large (limit: ${body_limit} bytes). The setting is server.body_limit.`,
       );
     if (length > ALWAYS_TAKEN && in_flight + more > budget)
-      throw new Unavailable('The server is reading as many large requests as it may: try again');
+      throw new Unavailable('The server is busy with other large requests: try again');
   }
 
   function release(request: FastifyRequest): void {

@@ -63,7 +63,7 @@ function problemOf(message: string): string {
   if (message.startsWith('Unexpected end')) return 'it ends too early';
   const position = message.indexOf(' at position ');
   const place = message.indexOf('(', position);
-  if (position < 0 || place < 0) return 'it is none';
+  if (position < 0 || place < 0) return 'it is not a JSON value';
   const what = message.slice(0, position).replace(/ in JSON$/, '');
   return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${message.slice(place)}`;
 }

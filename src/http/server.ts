@@ -5,6 +5,7 @@ import { asksForWebSocket, useWebSockets } from './event-streaming/websocket.ts'
 import { cutHalfRequestsOnClose } from './half-requests.ts';
 import { type HeaderPatterns, headerPicker } from './header-patterns.ts';
 import { passageOf } from './inside.ts';
+import { openAiIsOff } from './openai/errors.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { originRule } from './origin-rule.ts';
 import { type Admit, admission } from './plugins/auth.ts';
@@ -26,7 +27,7 @@ import { useWholeRequests } from './plugins/whole-requests.ts';
 import { useBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
 import { runReplies } from './run-replies.ts';
-import type { ServerParts } from './server-parts.ts';
+import type { HttpOptions, ServerParts } from './server-parts.ts';
 
 /** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
@@ -56,7 +57,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   useBodies(server, options);
   useContract(server);
   useTextJson(server);
-  useErrors(server, { logger, routes });
+  useErrors(server, { logger, routes, off: (path) => offBelow(path, options) });
   useWholeRequests(server);
   if (parts.gives_hints) useFieldHints(server, logger);
   useRequestLog(server, { logger, metrics, headersOf: headerPicker(options.logging_headers) });
@@ -86,6 +87,11 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   );
   await server.ready();
   return server;
+}
+
+function offBelow(path: string, { mount_prefix = '', openai }: HttpOptions) {
+  if (openai.enabled || !path.startsWith(mount_prefix)) return undefined;
+  return openAiIsOff(path.slice(mount_prefix.length));
 }
 
 /** Authentication and the project's own app, in the order of the configuration. */

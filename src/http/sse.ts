@@ -53,7 +53,7 @@ export function eventSender(
     try {
       await pump(raw, frames, encode ?? ((frame) => sseText(frame, resumable)), connection.signal);
     } catch (error) {
-      logger.error('stream broke off', { request_id: reply.request.id, error });
+      logger.error('stream aborted', { request_id: reply.request.id, error });
       raw.destroy();
     }
   };
@@ -89,7 +89,7 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
       },
     };
     await write(sink, connection.signal).catch((error: unknown) =>
-      logger.error('stream broke off', { request_id: reply.request.id, error }),
+      logger.error('stream aborted', { request_id: reply.request.id, error }),
     );
     raw.destroy();
   };

@@ -4,9 +4,9 @@ import { JsonObject } from './fields.ts';
 /** A message of A2A over JSON-RPC, for the documentation: the protocol's library reads it. */
 export const A2aMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
-  id: z.union([z.string(), z.number()]).optional().describe('Comes back with the answer.'),
+  id: z.union([z.string(), z.number()]).optional().describe('Returned in the response.'),
   method: z.string().describe('Such as `SendMessage` (1.0) or `message/send` (0.3).'),
-  params: JsonObject.optional().describe('What the method takes.'),
+  params: JsonObject.optional().describe('The parameters of the method.'),
 });
 
 /** What a message is answered with; as server-sent events where the method streams. */
@@ -30,6 +30,6 @@ export const A2aCardQuery = z.looseObject({
     .string()
     .optional()
     .describe(
-      'An assistant or a graph. Needed where there is more than one, unless the configuration names one.',
+      'An assistant or a graph. Required if there are several, unless the configuration sets a default.',
     ),
 });

@@ -52,8 +52,10 @@ const { shape: run } = RunCreate;
 /** What every run of the cron is made with. */
 const RUN_FIELDS = {
   input: run.input,
-  metadata: run.metadata.describe('Anything to find the cron by; kept with its runs and their threads too.'),
-  config: Config.nullish().describe("Merged over the assistant's configuration."),
+  metadata: run.metadata.describe(
+    'Any data to find the cron by; also stored with its runs and their threads.',
+  ),
+  config: Config.nullish().describe("Merged into the assistant's configuration, and takes precedence."),
   context: run.context,
   webhook: run.webhook,
   interrupt_before: run.interrupt_before,
@@ -78,15 +80,15 @@ const SCHEDULE = {
   timezone: z
     .string()
     .nullish()
-    .describe('The time zone of the schedule, such as `Europe/Berlin`; UTC without it.'),
-  end_time: EndTime.nullish().describe('The last time a run may be made.'),
-  enabled: z.boolean().optional().describe('Whether it makes runs; true without it.'),
+    .describe('The time zone of the schedule, such as `Europe/Berlin`; UTC by default.'),
+  end_time: EndTime.nullish().describe('No runs are created after this time.'),
+  enabled: z.boolean().optional().describe('Whether the cron creates runs; true by default.'),
 };
 
 const on_run_completed = z
   .enum(['delete', 'keep'])
   .nullish()
-  .describe('What becomes of the thread of each run when it has ended; `delete` without it.');
+  .describe('What happens to the thread of each run when the run has ended; `delete` by default.');
 
 /** Runs on one thread. */
 export const ThreadCronCreate = z.looseObject({
@@ -110,13 +112,15 @@ export type CronCreate = z.infer<typeof CronCreate>;
 export const CronPatch = z.looseObject({
   schedule: SCHEDULE.schedule.optional(),
   timezone: SCHEDULE.timezone,
-  end_time: SCHEDULE.end_time.describe('The last time a run may be made; null: for ever.'),
+  end_time: SCHEDULE.end_time.describe('No runs are created after this time; null: no end.'),
   enabled: z
     .boolean()
     .optional()
-    .describe('Whether it makes runs. What was missed meanwhile is not made up for.'),
+    .describe('Whether the cron creates runs. Times missed while it was paused are skipped.'),
   ...RUN_FIELDS,
-  on_run_completed: on_run_completed.describe('What becomes of the thread of each run when it has ended.'),
+  on_run_completed: on_run_completed.describe(
+    'What happens to the thread of each run when the run has ended.',
+  ),
 });
 export type CronPatch = z.infer<typeof CronPatch>;
 
@@ -131,7 +135,7 @@ export const CronCount = z.looseObject({
 export type CronCount = z.infer<typeof CronCount>;
 
 export const CronFilter = CronCount.extend({
-  enabled: z.boolean().optional().describe('Only crons that make runs, or only those that are paused.'),
+  enabled: z.boolean().optional().describe('Only enabled crons, or only paused ones.'),
 });
 export type CronFilter = z.infer<typeof CronFilter>;
 
@@ -141,9 +145,9 @@ export const CronSearch = CronFilter.extend({
   sort_by: z
     .enum(['cron_id', 'assistant_id', 'thread_id', 'next_run_date', 'end_time', 'created_at', 'updated_at'])
     .default('created_at')
-    .describe('The field that orders the crons; those without it come last.'),
-  sort_order: SortOrder.default('desc').describe('Up or down.'),
-  select: z.array(z.enum(Cron.keyof().options)).optional().describe('The fields to return; all without it.'),
+    .describe('The field to sort by; crons without a value come last.'),
+  sort_order: SortOrder.default('desc').describe('The sort order.'),
+  select: z.array(z.enum(Cron.keyof().options)).optional().describe('The fields to return; all by default.'),
 });
 export type CronSearch = z.infer<typeof CronSearch>;
 

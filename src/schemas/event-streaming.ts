@@ -50,21 +50,20 @@ export const EventStreamRequest = z.looseObject({
     .meta({
       type: 'array',
       items: { type: 'array', items: { type: 'string' } },
-      description:
-        'Only events of these graphs and of graphs below them. `child` stands for every `child:<id>`.',
+      description: 'Only events of these graphs and their subgraphs. `child` matches every `child:<id>`.',
     }),
   depth: z.unknown().optional().meta({
     type: 'integer',
     minimum: 0,
     maximum: MAX_INTEGER,
-    description: 'How far below; without it at any depth.',
+    description: 'How many levels of subgraphs; all by default.',
   }),
   since: z.unknown().optional().meta({
     type: 'integer',
     minimum: 0,
     maximum: MAX_INTEGER,
     description:
-      'The `seq` of the last event received: those after it are sent again. Without it, all that is kept.',
+      'The `seq` of the last event received: later events are replayed. Default: all stored events.',
   }),
 });
 export type EventStreamRequest = z.infer<typeof EventStreamRequest>;
@@ -77,15 +76,19 @@ export const ProtocolCommand = z
     type: 'object',
     required: ['id', 'method'],
     properties: {
-      id: { type: 'integer', minimum: 0, description: 'Comes back in the answer.' },
+      id: { type: 'integer', minimum: 0, description: 'Returned in the response.' },
       method: { type: 'string', description: 'Such as `run.start` or `input.respond`.' },
-      params: { type: 'object', additionalProperties: true, description: 'What the method takes.' },
+      params: { type: 'object', additionalProperties: true, description: 'The parameters of the method.' },
     },
     additionalProperties: true,
   });
 
 export const ProtocolResponseMeta = z.looseObject({
-  applied_through_seq: z.int().min(0).optional().describe('The newest event of the thread at that time.'),
+  applied_through_seq: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('The newest event of the thread at the time of the response.'),
 });
 
 export const ProtocolSuccess = z.looseObject({

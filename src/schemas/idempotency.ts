@@ -4,6 +4,6 @@ import { z } from 'zod';
 export const CreateHeaders = z.looseObject({
   'idempotency-key': z.string().min(1).max(255).optional().meta({
     description:
-      'Any text of your own. For 24 hours the same request with the same key gets the same answer, and makes nothing.',
+      'Any text. For 24 hours, the same request with the same key returns the same response and creates nothing.',
   }),
 });

@@ -3,9 +3,9 @@ import { z } from 'zod';
 /** A message of the Model Context Protocol, for the documentation: the protocol's library reads it. */
 export const McpMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
-  id: z.union([z.string(), z.number()]).optional().describe('Of a request; a notification has none.'),
+  id: z.union([z.string(), z.number()]).optional().describe('The id of a request; a notification has none.'),
   method: z.string().optional().describe('Such as `tools/list` or `tools/call`.'),
-  params: z.record(z.string(), z.unknown()).optional().describe('What the method takes.'),
+  params: z.record(z.string(), z.unknown()).optional().describe('The parameters of the method.'),
 });
 
 /** Where a client gets a token for this server (RFC 9728). */

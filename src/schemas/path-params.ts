@@ -14,7 +14,7 @@ function id(noun: string) {
 /** An assistant's id, or the name of a graph for its system assistant (CONTRACT §17 "graph id as path id"). */
 export const AssistantPath = z.object({
   assistant_id: z.string().meta({
-    description: 'The id of the assistant, or the name of a graph for the assistant it comes with.',
+    description: 'The id of the assistant, or the name of a graph for its default assistant.',
     examples: [EXAMPLES.graph],
   }),
 });
@@ -22,7 +22,7 @@ export const AssistantPath = z.object({
 /** The same; the documentation's example is an assistant that a client made. */
 export const OwnAssistantPath = z.object({
   assistant_id: z.string().meta({
-    description: 'The id of the assistant, or the name of a graph for the assistant it comes with.',
+    description: 'The id of the assistant, or the name of a graph for its default assistant.',
     examples: [EXAMPLES.assistant_id],
   }),
 });

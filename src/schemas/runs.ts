@@ -26,67 +26,67 @@ const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 
 /** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
-  run_id: Uuid.nullish().describe('An id of your own; 409 when a run has it.'),
+  run_id: Uuid.nullish().describe('Your own id; 409 if a run already has it.'),
   assistant_id: z.string().describe('The id of an assistant, or the name of a graph.'),
   input: z
     .unknown()
     .optional()
-    .describe('The input of the graph. Without input and command it goes on from its last checkpoint.'),
-  command: Command.nullish().describe('What to do instead of taking an input; it wins over `input`.'),
+    .describe('The input of the graph. Without input and command, the run resumes from the last checkpoint.'),
+  command: Command.nullish().describe('A command instead of an input; takes precedence over `input`.'),
   strict_resume: z
     .boolean()
     .nullish()
-    .describe('Whether an answer to an interrupt that does not wait fails the run; ignored otherwise.'),
-  checkpoint: CheckpointConfig.nullish().describe('Where to go on from, instead of the newest state.'),
-  checkpoint_id: z.string().nullish().describe('The same by the id alone.'),
-  metadata: SmallObject.nullish().describe('Kept with the run and its checkpoints.'),
-  config: Config.nullish().describe("Merged over the assistant's configuration."),
-  context: SmallObject.nullish().describe('What the nodes see as context. Not together with `configurable`.'),
+    .describe(
+      'Whether an answer to an interrupt that is not pending fails the run; it is ignored by default.',
+    ),
+  checkpoint: CheckpointConfig.nullish().describe('The checkpoint to resume from, instead of the newest.'),
+  checkpoint_id: z.string().nullish().describe('The checkpoint by its id alone.'),
+  metadata: SmallObject.nullish().describe('Stored with the run and its checkpoints.'),
+  config: Config.nullish().describe("Merged into the assistant's configuration, and takes precedence."),
+  context: SmallObject.nullish().describe('The context of the nodes. Not together with `configurable`.'),
   webhook: z
     .string()
     .min(1)
     .max(65536)
     .meta({ format: 'uri-reference' })
     .nullish()
-    .describe('The address to tell when the run has ended.'),
+    .describe('The URL to call when the run has ended.'),
   interrupt_before: NodeList.nullish().describe('Nodes to stop before; `*` for all.'),
   interrupt_after: NodeList.nullish().describe('Nodes to stop after; `*` for all.'),
   stream_mode: z
     .union([z.array(StreamMode), StreamMode])
     .optional()
-    .describe('Which events the run emits; `values` without it.'),
-  stream_subgraphs: z.boolean().nullish().describe('Whether the events of subgraphs are emitted too.'),
-  stream_resumable: z.boolean().nullish().describe('Whether events have ids and can be read again later.'),
+    .describe('Which events the run emits; `values` by default.'),
+  stream_subgraphs: z.boolean().nullish().describe('Whether to also emit the events of subgraphs.'),
+  stream_resumable: z.boolean().nullish().describe('Whether events have ids and can be replayed later.'),
   feedback_keys: z
     .array(z.string())
     .nullish()
-    .describe(
-      'Kept with the run. The addresses that feedback goes to come from LangSmith, which this server does not ask.',
-    ),
+    .describe('Stored with the run. Feedback URLs come from LangSmith, which this server does not call.'),
   multitask_strategy: MultitaskStrategy.nullish().describe(
-    'What happens when a run of the thread is in flight; `enqueue` without it.',
+    'What happens if the thread has an active run; `enqueue` by default.',
   ),
   if_not_exists: z
     .enum(['create', 'reject'])
     .nullish()
-    .describe('What happens when the thread does not exist; `reject` without it.'),
+    .describe('What happens if the thread does not exist; `reject` by default.'),
   on_completion: z
     .enum(['delete', 'keep'])
     .nullish()
-    .describe('Stateless runs: whether the thread goes when the run has ended; `delete` without it.'),
+    .describe('Stateless runs: whether the thread is deleted when the run has ended; `delete` by default.'),
   on_disconnect: z
     .enum(['cancel', 'continue'])
     .nullish()
-    .describe('What happens when the client that waits goes away; `continue` without it.'),
+    .describe('What happens if the waiting client disconnects; `continue` by default.'),
   after_seconds: boundedNumber({ min: -CENTURY_S, max: CENTURY_S, unit: 'seconds' })
     .nullish()
-    .describe('Seconds until the run is due, a hundred years at most; negative means now.'),
-  checkpoint_during: z.boolean().nullish().describe('Older form of `durability`: false means `exit`.'),
+    .describe('Seconds until the run may start, at most 100 years; negative means now.'),
+  checkpoint_during: z.boolean().nullish().describe('Deprecated form of `durability`: false means `exit`.'),
   durability: z
     .enum(['sync', 'async', 'exit'])
     .nullish()
     .describe(
-      'When checkpoints are written: before the next step, beside it, or at the end; `async` without it.',
+      'When checkpoints are written: before the next step (`sync`), during it (`async`, the default), or at the end (`exit`).',
     ),
 };
 
@@ -167,14 +167,14 @@ const action = CancelAction.catch('interrupt')
   .meta({ description: '`rollback` also deletes the run and its checkpoints.' });
 
 export const RunCancelQuery = z.looseObject({
-  wait: QueryFlag.default(false).meta({ description: 'Whether to answer only once the run has stopped.' }),
+  wait: QueryFlag.default(false).meta({ description: 'Whether to respond only once the run has stopped.' }),
   action,
   /** A reason that is not known is none (CONTRACT §2.3). */
   reason: z
     .literal('taken')
     .optional()
     .catch(undefined)
-    .meta({ description: '`taken`: another process goes on with the work. Shown in `cancel_reason`.' }),
+    .meta({ description: '`taken`: another process continues the work. Shown in `cancel_reason`.' }),
 });
 
 export const RunsCancelQuery = z.looseObject({ action });
@@ -185,8 +185,8 @@ export const RunsCancel = z
     status: z
       .enum(['pending', 'running', 'all'])
       .optional()
-      .meta({ description: 'All runs of this status, on every thread.' }),
-    thread_id: Uuid.optional().meta({ description: 'The thread of the runs that are named.' }),
+      .meta({ description: 'All runs with this status, on every thread.' }),
+    thread_id: Uuid.optional().meta({ description: 'The thread of the runs.' }),
     run_ids: z.array(Uuid).optional().meta({ description: 'The runs to cancel.' }),
   })
   .refine(
@@ -205,12 +205,12 @@ export const RunListQuery = z.looseObject({
     .string()
     .transform((text) => text as RunStatus)
     .optional()
-    .meta({ description: 'Only runs of this status.', enum: RunStatus.options }),
-  select: queryList(RunField).optional().meta({ description: 'The fields to return; all without it.' }),
+    .meta({ description: 'Only runs with this status.', enum: RunStatus.options }),
+  select: queryList(RunField).optional().meta({ description: 'The fields to return; all by default.' }),
 });
 
 const cancel_on_disconnect = QueryFlag.default(false).meta({
-  description: 'Whether to cancel the run when this request is given up.',
+  description: 'Whether to cancel the run when the client disconnects.',
 });
 
 /** An empty one is the root graph, so that lists with commas say nothing here. */
@@ -219,7 +219,7 @@ const namespace = z
   .optional()
   .meta({
     description:
-      'Only events of these graphs, repeated for more: empty for the root graph, `node:<task id>` or `node` for one inside it, `|` between levels. Graphs below them are left out.',
+      'Only events of these graphs; repeatable. Empty for the root graph, `node:<task id>` or `node` for a subgraph, `|` between levels. Deeper subgraphs are not included.',
   });
 
 export const RunJoinQuery = z.looseObject({ cancel_on_disconnect });
@@ -232,16 +232,16 @@ export const RunStreamQuery = z.looseObject({
   namespace,
   checkpoint_id: z.string().optional().meta({
     description:
-      'The checkpoint whose state the client shows: only events after it are sent, or all if it is none of the run. Resumable runs only; a `Last-Event-ID` that was received says more.',
+      'The checkpoint whose state the client shows: only events after it are sent, or all if it does not belong to the run. Resumable runs only; a received `Last-Event-ID` is more precise.',
   }),
   /** A mode that does not exist matches nothing (CONTRACT §5). */
   stream_mode: queryList(z.string().transform((text) => text as StreamMode))
     .optional()
-    .meta({ description: 'Only events of these modes, of those the run was created with.' }),
+    .meta({ description: 'Only events of these modes, out of those the run was created with.' }),
 });
 
 export const RunStreamHeaders = z.looseObject({
   'last-event-id': z.string().optional().meta({
-    description: 'The last id received: events after it are sent again. `-1` for all. Resumable runs only.',
+    description: 'The last id received: events after it are replayed. `-1` replays all. Resumable runs only.',
   }),
 });

@@ -23,18 +23,18 @@ export type StoreMatch = z.infer<typeof StoreMatch>;
 
 export const StorePut = z.looseObject({
   namespace: Labels.describe(
-    'Labels from the outermost, such as a kind and a user. None is empty or has a dot.',
+    'Labels, outermost first, such as a kind and a user. A label is not empty and has no dot.',
   ),
-  key: z.string().describe('What the item is found by in its namespace.'),
-  value: ItemObject.describe('What is kept; it replaces what was there.'),
+  key: z.string().describe('The key of the item in its namespace.'),
+  value: ItemObject.describe('The value; it replaces an existing one.'),
   index: z
     .union([z.literal(false), z.array(z.string())])
     .nullish()
     .describe(
-      'What a search with `query` sees: nothing (`false`), or these paths instead of the usual ones.',
+      'What a search with `query` finds: nothing (`false`), or these paths instead of the configured ones.',
     ),
   ttl: TtlMinutes.nullish().describe(
-    'Minutes until the item goes; null: it stays. Without it: `store.ttl.default_ttl`.',
+    'Minutes until the item expires; null: never. Default: `store.ttl.default_ttl`.',
   ),
 });
 export type StorePut = z.infer<typeof StorePut>;
@@ -45,8 +45,7 @@ export const StoreDelete = z.looseObject({
 });
 export type StoreDelete = z.infer<typeof StoreDelete>;
 
-const RefreshTtl =
-  'Whether the time of what is read starts again; without it as `store.ttl.refresh_on_read` says.';
+const RefreshTtl = 'Whether a read restarts the time to live; the default is `store.ttl.refresh_on_read`.';
 
 /** SDKs join the labels with dots; a repeated key is a list of them (CONTRACT §2.6). */
 export const StoreGetQuery = z.looseObject({
@@ -69,14 +68,14 @@ export type StoreGetQuery = z.infer<typeof StoreGetQuery>;
 
 export const StoreSearch = z.looseObject({
   namespace_prefix: Labels.nullish().describe(
-    'The first labels of the namespaces to search; all without it.',
+    'The first labels of the namespaces to search; all by default.',
   ),
   filter: FilterObject.nullish().describe(
-    'By field of the value: what it equals, or `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`. All must hold.',
+    'Conditions on fields of the value: an exact value, or `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`. All must match.',
   ),
   limit: Limit.default(10).describe('How many items to return.'),
   offset: Offset.default(0).describe('How many items to skip.'),
-  query: z.string().nullish().describe('What to look for in the items; the best come first.'),
+  query: z.string().nullish().describe('The text to search for; best matches first.'),
   refresh_ttl: z.boolean().nullish().describe(RefreshTtl),
 });
 export type StoreSearch = z.infer<typeof StoreSearch>;
@@ -89,7 +88,7 @@ export const StoreNamespaceQuery = z.looseObject({
   suffix: Labels.nullish().describe('Only namespaces that end with these labels; `*` is any one label.'),
   max_depth: boundedInt({ min: 1, max: MAX_INTEGER, unit: 'labels' })
     .nullish()
-    .describe('Namespaces are cut to this many labels.'),
+    .describe('Truncates namespaces to this many labels.'),
   limit: Limit.default(100).describe('How many namespaces to return.'),
   offset: Offset.default(0).describe('How many namespaces to skip.'),
 });

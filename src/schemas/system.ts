@@ -6,7 +6,7 @@ export const HealthQuery = z.looseObject({
   check_db: z
     .enum(['0', '1'])
     .optional()
-    .meta({ description: 'Whether to ask the database too: 1 for yes.', type: 'integer', enum: [0, 1] }),
+    .meta({ description: 'Whether to check the database too: 1 for yes.', type: 'integer', enum: [0, 1] }),
 });
 
 export const Health = z.object({
@@ -34,7 +34,7 @@ export const MetricsQuery = z.looseObject({
     .string()
     .optional()
     .meta({
-      description: 'What else is asked for is answered as `prometheus`.',
+      description: 'Any other value returns `prometheus`.',
       enum: ['prometheus', 'json'],
     }),
 });

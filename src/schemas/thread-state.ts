@@ -5,8 +5,8 @@ import { Interrupt } from './threads.ts';
 export const CheckpointConfig = z.looseObject({
   thread_id: z.string().optional().describe('The thread of the checkpoint.'),
   checkpoint_ns: z.string().optional().describe('The namespace of a subgraph; empty for the graph itself.'),
-  checkpoint_id: z.string().nullish().describe('The id of the checkpoint; the newest without it.'),
-  checkpoint_map: JsonObject.nullish().describe('The checkpoints of the graphs around a subgraph.'),
+  checkpoint_id: z.string().nullish().describe('The id of the checkpoint; the newest by default.'),
+  checkpoint_map: JsonObject.nullish().describe('The checkpoints of the parent graphs of a subgraph.'),
 });
 export type CheckpointConfig = z.infer<typeof CheckpointConfig>;
 
@@ -55,7 +55,7 @@ export const ThreadStateField = z.union([
 ]);
 export type ThreadStateField = z.infer<typeof ThreadStateField>;
 
-const SELECT = 'The fields to return, or `values.<channel>` for one value; all without it.';
+const SELECT = 'The fields to return, or `values.<channel>` for one value; all by default.';
 
 export const ThreadStateQuery = z.looseObject({
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
@@ -73,13 +73,13 @@ export const ThreadStateUpdate = z.looseObject({
   values: z
     .union([JsonObject, z.array(z.unknown())])
     .nullish()
-    .describe('What a node would have returned.'),
+    .describe('The update, as a node would return it.'),
   as_node: z
     .string()
     .nullish()
-    .describe('The node that is said to have returned it; the last one without it.'),
+    .describe('The node that the update is attributed to; by default the last one.'),
   checkpoint: CheckpointConfig.nullish().describe('The state to change, instead of the newest.'),
-  checkpoint_id: z.string().nullish().describe('The same by the id alone; sent by older clients.'),
+  checkpoint_id: z.string().nullish().describe('The checkpoint by its id alone; sent by older clients.'),
 });
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
@@ -115,6 +115,6 @@ export type ThreadHistory = z.infer<typeof ThreadHistory>;
 /** The form in a query: `before` is a checkpoint's id, and the default limit is another (CONTRACT §17). */
 export const ThreadHistoryQuery = z.looseObject({
   limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
-  before: z.string().optional().meta({ description: 'Only states before the checkpoint of this id.' }),
+  before: z.string().optional().meta({ description: 'Only states before the checkpoint with this id.' }),
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
 });

@@ -11,10 +11,10 @@ const modes = queryList(ThreadStreamMode).optional();
 
 /** The SDKs send `stream_mode`, the official server reads `stream_modes`: both count. */
 export const ThreadStreamQuery = z.looseObject({
-  stream_mode: modes.meta({ description: 'Other name of `stream_modes`.' }),
+  stream_mode: modes.meta({ description: 'Alias of `stream_modes`.' }),
   stream_modes: modes.meta({
     description:
-      '`run_modes`: the events of each run. `lifecycle`: only where runs begin and end. `state_update`: changes of the state from outside of runs. `run_modes` without it.',
+      '`run_modes`: the events of each run. `lifecycle`: only the start and end of runs. `state_update`: changes to the state outside of runs. Default: `run_modes`.',
   }),
 });
 
@@ -25,6 +25,6 @@ export const ThreadStreamHeaders = z.looseObject({
     .optional()
     .meta({
       description:
-        'The last id received: events after it are sent again. `-` for all that is kept. Without it, those to come.',
+        'The last id received: events after it are replayed. `-` replays all stored events. Default: only future events.',
     }),
 });

@@ -11,20 +11,22 @@ export const TokenCreate = z
       .min(1)
       .max(256)
       .optional()
-      .describe('Acts as this user: sees and owns only what is made with tokens of the same user.'),
+      .describe('Acts as this user: sees and owns only what is created with tokens of the same user.'),
     assistant_id: z
       .string()
       .min(1)
       .optional()
-      .describe("Works with this assistant only: its id, or a graph's name."),
-    thread_id: Uuid.optional().describe('Works on this thread only, which need not be there yet.'),
+      .describe('Limits the token to this assistant: its id, or the name of a graph.'),
+    thread_id: Uuid.optional().describe('Limits the token to this thread, which need not exist yet.'),
     scope: z
       .enum(['read', 'run'])
       .default('run')
-      .describe('`read` looks, `run` also makes runs; no more than the key that makes the token may do.'),
+      .describe(
+        '`read` only reads, `run` also creates runs; at most the scope of the key that creates the token.',
+      ),
     ttl_seconds: boundedInt({ min: 1, max: 86_400, unit: 'seconds' })
       .default(900)
-      .describe('How long the token is good. Taking back its key ends it sooner.'),
+      .describe('How long the token is valid. Revoking its key ends it sooner.'),
   })
   .refine(
     ({ user, assistant_id, thread_id }) =>

@@ -12,11 +12,11 @@ export const UiAssetPath = z.object({
     description: 'A name under `ui` in the configuration.',
     examples: ['research'],
   }),
-  file: z.string().meta({ description: 'A file that the fragment names.', examples: ['entrypoint.js'] }),
+  file: z.string().meta({ description: 'A file that the HTML refers to.', examples: ['entrypoint.js'] }),
 });
 export type UiAssetPath = z.infer<typeof UiAssetPath>;
 
 export const UiComponent = z.looseObject({
-  name: z.string().min(1).meta({ description: 'The component, as the default export names it.' }),
+  name: z.string().min(1).meta({ description: 'The name of the component in the default export.' }),
 });
 export type UiComponent = z.infer<typeof UiComponent>;

@@ -43,17 +43,17 @@ export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 
 export const DeliverySearch = z.looseObject({
   run_id: Uuid.optional().meta({ description: 'Only deliveries of this run.' }),
-  status: DeliveryStatus.optional().meta({ description: 'Only deliveries of this status.' }),
+  status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
   url: z
     .string()
     .optional()
-    .meta({ description: 'Only to addresses that begin with this, as they are shown.' }),
-  limit: QueryLimit.default(10).meta({ description: 'How many to return.' }),
-  offset: QueryOffset.default(0).meta({ description: 'How many to skip.' }),
+    .meta({ description: 'Only deliveries to URLs that begin with this, as shown in the list.' }),
+  limit: QueryLimit.default(10).meta({ description: 'How many deliveries to return.' }),
+  offset: QueryOffset.default(0).meta({ description: 'How many deliveries to skip.' }),
 });
 export type DeliverySearch = z.infer<typeof DeliverySearch>;
 
 export const WebhookTest = z.looseObject({
-  url: z.string().min(1).max(65536).describe('The address to send to, as it would be given as `webhook`.'),
+  url: z.string().min(1).max(65536).describe('The URL to send to, as in `webhook` of a run.'),
 });
 export type WebhookTest = z.infer<typeof WebhookTest>;

@@ -71,8 +71,8 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
       await fire(deps, cron);
     } catch (error) {
       if (isAway(error) || isWrong(error)) throw error;
-      deps.logger.error('a run of a cron cannot be made', { cron_id, tick, error });
-      const detail = 'The run could not be made; the log of the server says why.';
+      deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
+      const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
     }
   });
@@ -133,7 +133,7 @@ function whyNot(
 ): string | undefined {
   if (Date.parse(at) - Date.parse(tick) <= MISSED_AFTER_MS) return undefined;
   if (ends_at !== null && at > ends_at)
-    return 'No server was running at this time, and now the cron is over.';
+    return 'No server was running at this time, and the cron has since ended.';
   return missed === 'skip' ? 'No server was running at this time.' : undefined;
 }
 

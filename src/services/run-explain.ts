@@ -17,11 +17,11 @@ export interface RunExplainDeps {
 
 const BECAUSE: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
-  'attempt broke': 'because what the last one came to could not be stored',
+  'attempt broke': 'because the outcome of the last one could not be stored',
   'storage failed': 'because storage failed during the last one',
   'server stopped': 'because the server stopped during the last one, which is not counted',
-  'claim lost': 'because the answer to its claim was lost',
-  unreadable: 'because a server took it that lacks the key it is encrypted with',
+  'claim lost': 'because the response to its claim was lost',
+  unreadable: 'because it was claimed by a server that lacks its encryption key',
 };
 
 export type RunExplainService = ReturnType<typeof runExplain>;
@@ -70,11 +70,11 @@ function ended({ status }: Run, { ended_at, error }: RunTimes): string {
 
 function running(standing: QueueStanding, max_attempts: number): string {
   const { attempt, worker_id, host, pid, lease_until, cancel_action, retry_reason } = standing;
-  const who = host ? `worker ${worker_id} (process ${pid} on ${host})` : `worker ${worker_id}, which is gone`;
+  const who = host ? `worker ${worker_id} (process ${pid} on ${host})` : `worker ${worker_id}, which is dead`;
   const until = lease_until ? `, whose lease ends at ${lease_until} unless it is renewed` : '';
   const why = retry_reason ? ` ${BECAUSE[retry_reason]}` : '';
   const stopping = cancel_action
-    ? ` It was cancelled (${cancel_action}) and its worker has not let go yet.`
+    ? ` It was cancelled (${cancel_action}) and its worker has not released it yet.`
     : '';
   const failed = failuresOf(standing, max_attempts);
   return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
@@ -98,8 +98,8 @@ function behind(first: string, more: number): string {
 
 async function ready(queue: RunQueue): Promise<string> {
   const { workers, slots, running: busy } = await queue.workForce();
-  if (slots === 0) return 'Ready, but no worker lives: start a server with runs.concurrency above 0.';
+  if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)
-    return `Ready, waits for a free place: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
-  return 'Ready; the next worker that looks takes it.';
+    return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+  return 'Ready; the next worker that polls claims it.';
 }

@@ -20,9 +20,11 @@ export function tokenService({ tokens, assistants, clock }: TokenDeps) {
     /** Throws `Forbidden` to who came without a key, or with one that may do less. */
     async create(actor: Actor, input: TokenCreate): Promise<Token> {
       const { user, thread_id, scope, ttl_seconds } = input;
-      if (actor.key === undefined) throw new Forbidden('Tokens are made with an API key.');
+      if (actor.key === undefined) throw new Forbidden('Creating a token requires an API key.');
       if (!includes(actor.scope, scope)) {
-        throw new Forbidden(`Your key is for "${actor.scope}": it makes no token for "${scope}".`);
+        throw new Forbidden(
+          `A key with the scope "${actor.scope}" cannot create a token with the scope "${scope}".`,
+        );
       }
       const assistant = input.assistant_id && (await assistants.resolve(actor, input.assistant_id));
       const expires_at = Math.floor(clock.now() / 1000) + ttl_seconds;

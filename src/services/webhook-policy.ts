@@ -115,7 +115,7 @@ function checkOwnRoute({ disable_loopback, has_own_routes }: WebhookRules): unde
     throw new InvalidInput(`${text} ${OPEN_LOOPBACK}`);
   }
   if (!has_own_routes) {
-    throw new InvalidInput('Webhook is a path, but the server has no routes of its own: http.app is not set');
+    throw new InvalidInput('Webhook is a path, but the server has no custom routes: http.app is not set');
   }
 }
 
@@ -125,12 +125,12 @@ function checkLists(
 ): void {
   if (allowed_domains.length > 0 && !isAmong(hostname, allowed_domains)) {
     throw new InvalidInput(
-      `Webhook domain '${hostname}' not allowed: it is none of webhooks.url.allowed_domains`,
+      `Webhook domain '${hostname}' not allowed: it is not in webhooks.url.allowed_domains`,
     );
   }
   const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
   if (allowed_ports.length > 0 && !allowed_ports.includes(number)) {
-    throw new InvalidInput(`Webhook port ${number} not allowed: it is none of webhooks.url.allowed_ports`);
+    throw new InvalidInput(`Webhook port ${number} not allowed: it is not in webhooks.url.allowed_ports`);
   }
 }
 

@@ -49,7 +49,7 @@ export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): 
       const times = (before?.times ?? 0) + 1;
       const in_ms = backoffMs(times, RETRIES, () => 0);
       failing.set(run_id, { times, until: clock.monotonic() + in_ms });
-      logger.error('what became of a task cannot be found out, trying again', {
+      logger.error('cannot read the outcome of a task, retrying', {
         task_id,
         run_id,
         in_ms,

@@ -164,7 +164,7 @@ function reapRules(
 }
 
 const LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
-const BROKEN = { error: 'AttemptBrokeError', what: 'What this run came to could not be stored' };
+const BROKEN = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
 
 /** `what` happened again and again: the run is not tried any more. */
 function failureRules(
@@ -172,6 +172,6 @@ function failureRules(
   keep_log_ms: number,
   { error, what }: { error: string; what: string },
 ): FailureRules {
-  const message = `${what} ${max_attempts} times; it is not tried again.`;
+  const message = `${what} ${max_attempts} times; it is not retried.`;
   return { max_attempts, keep_log_ms, exhausted: { error, message } };
 }

@@ -49,7 +49,7 @@ export class Loop {
         rest_ms = await this.#options.tick();
         backoff_ms = FIRST_BACKOFF_MS;
       } catch (error) {
-        this.#options.logger.error(`${this.#options.name} failed, trying again`, {
+        this.#options.logger.error(`${this.#options.name} failed, retrying`, {
           error,
           in_ms: backoff_ms,
         });

@@ -38,7 +38,7 @@ export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): ()
       throw error;
     });
     if (taken > 0) {
-      logger.warn('took back runs of a worker that is gone', { runs: taken });
+      logger.warn('recovered runs of a dead worker', { runs: taken });
       bus.wake();
       bus.scheduled();
       bus.outbox();

@@ -20,7 +20,7 @@ export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; lo
         try {
           isMore = (await sweep(BATCH)) === BATCH || isMore;
         } catch (error) {
-          logger.error('rows whose time is over cannot be dropped', { error });
+          logger.error('cannot delete expired rows', { error });
         }
       }
       return isMore ? 0 : SWEEP_MS;

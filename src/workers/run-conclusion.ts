@@ -39,11 +39,11 @@ export async function conclude(deps: AttemptDeps, attempt: Attempt, signal: Abor
   const outcome = outcomeOf(attempt.failure, signal);
   const { logger } = deps;
   if (outcome.kind === 'lost') {
-    logger.warn('run stopped: it was taken away', runFields(attempt));
+    logger.warn('run stopped: its lease was lost', runFields(attempt));
     return acknowledgeRollback(deps, attempt);
   }
   if (outcome.kind === 'release')
-    logger.warn('run released, it will be tried again', { ...runFields(attempt), error: attempt.failure });
+    logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
   if (outcome.kind === 'release' && (await released(deps, attempt, outcome.charge))) return;
   // A release that is refused was cancelled meanwhile.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
@@ -118,7 +118,7 @@ async function finishWith(deps: AttemptDeps, attempt: Attempt, end: EndOfAttempt
   }
   if (finished.outcome === 'lease lost') return;
   // What the run came to stands on steps that the database lost: the next attempt takes them again.
-  deps.logger.warn('run released, the database lost a part of it', { run_id: lease.run_id });
+  deps.logger.warn('run released: the database lost part of it', { run_id: lease.run_id });
   const again = { charge: true, delay_ms: 0, batch: NOTHING };
   const isReleased = await patiently(deps, attempt, () => deps.queue.release(lease, again));
   if (isReleased) deps.bus.scheduled();
@@ -134,7 +134,7 @@ function finishRefused(
 ): Promise<Finished> {
   const { lease } = attempt.claimed;
   const { run_id } = lease;
-  deps.logger.error('what a run produced cannot be stored', { run_id, error: refused });
+  deps.logger.error('cannot store the result of a run', { run_id, error: refused });
   const thread = { ...end.thread, status: 'error', values: null } as const;
   const failed: RunEnd = { ...end, status: 'error', error: publicFailure(refused), thread, batch: NOTHING };
   return patiently(deps, attempt, () => deps.queue.finish(lease, failed));
@@ -178,7 +178,7 @@ async function stateAfter({ logger }: AttemptDeps, attempt: Attempt): Promise<Th
     return await attempt.graph?.state(config, attempt.memory, false);
   } catch (error) {
     const logged = loggedFailure(error);
-    logger.error('the state after a run cannot be read', { run_id: lease.run_id, error: logged });
+    logger.error('cannot read the state after a run', { run_id: lease.run_id, error: logged });
     return undefined;
   }
 }
@@ -217,7 +217,7 @@ async function patiently<T>(
     } catch (error) {
       if (!isInfrastructure(error)) throw error;
       writes.away(error);
-      logger.warn('storage is away, trying again', { error });
+      logger.warn('database unavailable, retrying', { error });
       await sleep(rules.retry_ms);
     }
   }

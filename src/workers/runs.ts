@@ -152,11 +152,11 @@ export class RunWorker {
         : await queue.releaseUnknown({ worker_id, run_id, thread_id, token });
       this.#broken.delete(token);
       if (!given) return;
-      logger.warn('took back a run that nobody executes', { run_id, thread_id });
+      logger.warn('recovered an orphaned run', { run_id, thread_id });
       bus.hint(run_id);
       bus.scheduled();
     } catch (error) {
-      logger.error('a run that nobody executes cannot be taken back, trying again', { run_id, error });
+      logger.error('cannot recover an orphaned run, retrying', { run_id, error });
     }
   }
 
@@ -164,14 +164,14 @@ export class RunWorker {
   async #giveBack({ lease }: ClaimedRun, error: unknown): Promise<void> {
     const { bus, logger } = this.#deps;
     const { run_id, attempt } = lease;
-    logger.error('an attempt broke', { run_id, attempt, error });
+    logger.error('an attempt failed unexpectedly', { run_id, attempt, error });
     try {
       await this.#release(lease);
       bus.hint(run_id);
       bus.scheduled();
     } catch (refused) {
       this.#broken.set(lease.token, lease);
-      logger.error('a broken attempt cannot be given back, trying again', { run_id, error: refused });
+      logger.error('cannot release a failed attempt, retrying', { run_id, error: refused });
     }
   }
 
@@ -187,7 +187,7 @@ export class RunWorker {
     if (!this.#active.has(run_id)) return;
     this.check().catch((error: unknown) => {
       // The heartbeat looks again.
-      this.#deps.logger.warn('cannot look at the leases', { error });
+      this.#deps.logger.warn('cannot read the leases', { error });
     });
   }
 }

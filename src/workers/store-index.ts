@@ -20,7 +20,8 @@ export function storeIndexLoop({
     logger,
     async tick() {
       const done = await store.indexSome(BATCH);
-      if (indexed === 0 && done > 0) logger.info('indexing the store; a search finds what is done so far');
+      if (indexed === 0 && done > 0)
+        logger.info('indexing the store; searches find the items indexed so far');
       indexed += done;
       if (done > 0) return 0;
       if (indexed > 0) logger.info('store indexed', { items: indexed });

@@ -32,7 +32,7 @@ export function threadExpiryLoop({
     async tick() {
       const page = await threads.expire(Math.min(BATCH, rules.limit - looked_at), after);
       for (const { thread_id, error } of page.failed) {
-        logger.error('a thread whose time is over cannot be removed', { thread_id, error });
+        logger.error('cannot delete an expired thread', { thread_id, error });
       }
       looked_at += page.looked_at;
       expired += page.expired;

@@ -92,7 +92,7 @@ async function openAgent(options: SenderOptions): Promise<Agent> {
 
 /** Until there are own routes; the policy refuses such an address then, unless there were some before. */
 const nobody: PostWebhook = async () => {
-  throw new WebhookRefused('The server has no routes of its own any more');
+  throw new WebhookRefused('The server no longer has custom routes');
 };
 
 /** Gives `connect` only the addresses that may be called: between a check and a connection, a name can change. */

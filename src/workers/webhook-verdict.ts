@@ -35,9 +35,7 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
     return { status_code: status, error: null, answer: null, verdict: { outcome: 'delivered' } };
   }
   const error =
-    redirect === undefined
-      ? `answered ${status}`
-      : `answered ${status}: redirects elsewhere, which is not followed`;
+    redirect === undefined ? `answered ${status}` : `answered ${status}: redirects are not followed`;
   const verdict: Verdict =
     PASSING.has(status) || status >= 500
       ? again(delivery, context, retryAfterMs(answer.retry_after, context.clock))
@@ -47,7 +45,7 @@ export function answered(answer: WebhookAnswer, delivery: ClaimedDelivery, conte
 
 /** Nothing to send: a server that has its key, or has it later, can. */
 export function notOpened(delivery: ClaimedDelivery, context: Context): Outcome {
-  const error = 'not sent: it cannot be decrypted; the log of the server says why';
+  const error = 'not sent: it cannot be decrypted; see the server log';
   return { status_code: null, error, answer: null, verdict: again(delivery, context, 0) };
 }
 

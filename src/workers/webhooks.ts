@@ -123,7 +123,7 @@ export class WebhookDispatcher {
       .catch((error: unknown) => {
         // Its claim runs out, and it is sent again.
         const { delivery_id } = delivery;
-        this.#deps.logger.error('what came of a webhook cannot be stored', { delivery_id, error });
+        this.#deps.logger.error('cannot store the outcome of a webhook', { delivery_id, error });
       })
       .finally(() => {
         this.#count(host, -1);
@@ -189,8 +189,8 @@ export class WebhookDispatcher {
     const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }), ...cause };
     const { logger } = this.#deps;
     if (settled === 'delivered') logger.debug('webhook delivered', fields);
-    else if (settled === 'pending') logger.warn('webhook not delivered, trying again', fields);
-    else if (settled === 'dead') logger.error('webhook given up', fields);
+    else if (settled === 'pending') logger.warn('webhook failed, retrying', fields);
+    else if (settled === 'dead') logger.error('webhook failed, giving up', fields);
   }
 }
 

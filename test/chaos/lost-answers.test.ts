@@ -78,7 +78,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     await untilStep(http, run, 0);
     const { thread_id, run_id } = run;
     await until('it executes', async () => (await listRuns(http, thread_id))[0]?.status === 'running');
-    const stopped = server.process.untilLog('run stopped: it was taken away', { run_id });
+    const stopped = server.process.untilLog('run stopped: its lease was lost', { run_id });
     const lost = relay.loseCommit(DELETE_THREAD);
     const { statuses } = await insist(http, 'DELETE', `/threads/${thread_id}`);
     await lost;

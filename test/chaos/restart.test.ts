@@ -119,7 +119,7 @@ async function stopUnderAttack({ process }: ChaosServer, threads: BusyThreads, r
   const attacks: Promise<void>[] = [];
   let isStopping = true;
   for (const thread_id of threads.ids) {
-    void process.untilLog('run released, it will be tried again', { thread_id }).then(() => {
+    void process.untilLog('run released, it will be retried', { thread_id }).then(() => {
       if (isStopping) attacks.push(threads.attack(thread_id, round));
     });
   }

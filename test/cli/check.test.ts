@@ -164,9 +164,7 @@ test('what has no effect yet is said once', async () => {
   const { code, stderr } = await agentServer(['check'], { cwd: folder.root });
 
   expect(code).toBe(0);
-  expect(stderr).toBe(
-    'agent-server: checkpointer.backend: this server does not have this yet; the key has no effect\n',
-  );
+  expect(stderr).toBe('agent-server: checkpointer.backend: not supported yet; the key has no effect\n');
 });
 
 test.each([

@@ -24,7 +24,7 @@ test('a key is changed while the server runs, and the old one is needed no more'
   });
   expect(rotated).toMatchObject({ code: 0, stderr: '' });
   expect(rotated.stdout).toMatch(/^thread_values: 1$/m);
-  expect(rotated.stdout).toMatch(/^\d+ rows were encrypted with the current key$/m);
+  expect(rotated.stdout).toMatch(/^re-encrypted \d+ rows with the current key$/m);
   expect(await threads.getState(thread_id)).toEqual(before);
 
   delete env['LANGGRAPH_AES_FALLBACK_KEYS'];
@@ -41,7 +41,7 @@ test('without a key there is nothing to rotate', async () => {
   expect(await agentServer(['encryption', 'rotate'], { cwd: folder.root })).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'agent-server: nothing is encrypted: set LANGGRAPH_AES_KEY, or encryption.path\n',
+    stderr: 'agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n',
   });
 });
 

@@ -11,20 +11,22 @@ test('a key is shown once, listed without itself, and revoked', async () => {
   const run = (...args: string[]) => agentServer(['keys', ...args], { cwd: folder.root });
   const created = await run('create', '--name', 'backend', '--scope', 'read', '--days', '30');
   expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ask_[\w-]{43}\n$/) });
-  expect(created.stderr).toContain('it cannot be shown again');
+  expect(created.stderr).toMatch(
+    /^Created key [0-9a-f-]{36} \(backend, scope read, expires .+\)\.\nStore it now: it cannot be shown again\.\n$/,
+  );
 
   const listed = await run('list');
   expect(listed.stdout).toMatch(
-    /^[0-9a-f-]{36} {2}read {3}backend {2}\(made .+, expires .+, never used\)\n$/,
+    /^ID {36}SCOPE {2}NAME {5}CREATED +STATUS +LAST USED\n[0-9a-f-]{36} {2}read {3}backend {2}\S+Z {2}expires \S+Z {2}never\n$/,
   );
   expect(listed.stdout).not.toContain(created.stdout.trim());
 
-  const [id = ''] = listed.stdout.split(' ');
+  const [id = ''] = listed.stdout.split('\n')[1]?.split(' ') ?? [];
   expect(await run('revoke', '--id', id)).toEqual({ code: 0, stdout: '', stderr: '' });
   expect((await run('list')).stdout).toContain('revoked');
   expect(await run('revoke', '--id', id)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('revoked before'),
+    stderr: expect.stringContaining('already revoked'),
   });
 });
 
@@ -41,11 +43,11 @@ test('a key is not in the database', async () => {
 });
 
 test.each([
-  [['create'], 'keys create: --name is needed, so that you know it again'],
+  [['create'], 'keys create: --name is required, to tell the keys apart'],
   [['create', '--name', 'a', '--scope', 'all'], 'keys create: --scope must be read, run or admin'],
   [['create', '--name', 'a', '--days', 'x'], 'keys create: --days must be a number of days, at most 36500'],
-  [['revoke', '--id', 'x'], 'keys revoke: --id must be one that keys list shows'],
-  [['delete'], 'keys needs another word: keys create, keys list, keys revoke'],
+  [['revoke', '--id', 'x'], 'keys revoke: --id must be an id from keys list'],
+  [['delete'], 'keys requires a subcommand: keys create, keys list, keys revoke'],
 ])('keys %j is bad usage', async (args, line) => {
   await using folder = await project(CONFIG);
   const { code, stderr } = await agentServer(['keys', ...args], { cwd: folder.root });

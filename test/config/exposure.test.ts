@@ -43,9 +43,9 @@ test.each(['path: "./auth.ts:auth"', 'jwt: { secret: shared }', 'required: true'
 );
 
 test.each([
-  ['jwt: {}', 'auth.jwt: needs either jwks_url or secret'],
-  ['jwt: { secret: a, jwks_url: "https://a.example/keys" }', 'auth.jwt: needs either jwks_url or secret'],
-  ['jwt: { jwks_url: "keys" }', 'auth.jwt.jwks_url: must be an http or https address'],
+  ['jwt: {}', 'auth.jwt: requires either jwks_url or secret'],
+  ['jwt: { secret: a, jwks_url: "https://a.example/keys" }', 'auth.jwt: requires either jwks_url or secret'],
+  ['jwt: { jwks_url: "keys" }', 'auth.jwt.jwks_url: must be an http or https URL'],
   ['{ path: "./auth.ts:auth", jwt: { secret: a } }', 'auth: has both path and jwt: choose one of them'],
   ['path: "./auth.ts"', 'auth.path: must be path:export, such as ./auth.ts:auth'],
   ['cache: { cache_keys: [] }', 'auth.cache.cache_keys: must name at least one header'],

@@ -59,9 +59,7 @@ test('own routes are taken as they are for the official server', async () => {
 test('a backend of its own for checkpoints is one warning line', async () => {
   const { warnings } = await loadJson({ graphs: GRAPHS, checkpointer: { backend: 'mongo' } });
 
-  expect(warnings).toEqual([
-    'checkpointer.backend: this server does not have this yet; the key has no effect',
-  ]);
+  expect(warnings).toEqual(['checkpointer.backend: not supported yet; the key has no effect']);
 });
 
 test('LANGGRAPH_CONFIG of the `env` key gives defaults of the assistants', async () => {

@@ -60,10 +60,10 @@ test.each([
     `headers: { x: "${variable('DATABASE_URI')}" }`,
     'webhooks.headers.x: DATABASE_URI must begin with LG_WEBHOOK_ (webhooks.env_prefix)',
   ],
-  ['headers: { "a b": c }', 'webhooks.headers.a b: must be the name of a header'],
+  ['headers: { "a b": c }', 'webhooks.headers.a b: must be a header name'],
   [
     'headers: { content-length: "1" }',
-    'webhooks.headers.content-length: must be a header that the sender may',
+    'webhooks.headers.content-length: must not be a header of the connection',
   ],
   ['headers: { x: "a\\nb" }', 'webhooks.headers.x: must be one line'],
   ['secret: hunter2', 'webhooks.secret.0: must be whsec_ and at least 24 random bytes in base64'],

@@ -14,7 +14,7 @@ test('a backend makes a token, and a page works with it', async () => {
   await using server = await started('npm start', { AGENT_SERVER_API_KEYS: 'local-key' });
   const [, page] = await inShell(callsOf(PAGE), server.url);
   expect(page).toMatchObject({ statuses: [200, 200, 200, 403] });
-  expect(page?.output).toMatch(/"owner":"jane"[\s\S]*"owner":"jane"[\s\S]*This needs a key for/);
+  expect(page?.output).toMatch(/"owner":"jane"[\s\S]*"owner":"jane"[\s\S]*This requires a key with/);
 });
 
 test('the handlers let their users in, each to what is theirs', async () => {

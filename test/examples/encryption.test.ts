@@ -37,7 +37,7 @@ test('the key is changed as the page says', async () => {
     ${here(shell[1]?.text ?? '')}`;
   const output = await inProgram('bash', ['-e', '-s'], script, '');
   expect(output).toMatch(
-    /^nothing was left to encrypt\nserver_secrets: 1\n1 rows were encrypted with the current key\n$/,
+    /^nothing to re-encrypt\nserver_secrets: 1\nre-encrypted 1 row with the current key\n$/,
   );
   await rm(folder, { recursive: true });
 });

@@ -71,7 +71,7 @@ describeEachDatabase('a history with damages', (open) => {
     const before = await checkpointIds(thread);
     for (const durability of ['sync', 'async', 'exit'] as const) {
       await expect(thread.run({ want: 'function' }, { durability })).rejects.toThrow(
-        'The value of channel "out" cannot be stored: a function has no JSON.',
+        'The value of channel "out" cannot be stored: a function has no JSON form.',
       );
     }
     expect(await thread.values()).toMatchObject({ out: 'a text', log: ['text'] });

@@ -78,7 +78,7 @@ function tests(open: OpenDatabase, damages: readonly Damage[]) {
       const thread = await GraphThread.of(db, odd);
       await thread.run({ want: 'text' });
       await damage(thread, 'log', change);
-      const complaint = `The value of channel "log" cannot be read: ${reason}. Set it anew, or go on from an earlier checkpoint.`;
+      const complaint = `The value of channel "log" cannot be read: ${reason}. Set a new value, or resume from an earlier checkpoint.`;
 
       // One appends to it, the other reads it.
       for (const input of [{ want: 'text' }, { want: null, count: true }]) {

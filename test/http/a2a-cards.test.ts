@@ -31,6 +31,14 @@ test('the same card is at every place where a client may look for it', async () 
   }
 });
 
+test.each(['agent-card.json', 'agent.json'])('an address without a slash at its end: %s', async (name) => {
+  const { status, body } = await server.get(`/a2a/.well-known/${name}`);
+  expect([status, body]).toEqual([
+    404,
+    { detail: 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/' },
+  ]);
+});
+
 test('without a name the root has the default, else the only assistant, else it asks for one', async () => {
   const { status, body } = await server.get('/.well-known/agent-card.json');
   expect([status, body.error.code]).toEqual([400, -32602]);

@@ -63,7 +63,7 @@ test('the one that another message took the place of says why it was given up', 
   const { result } = await rpc('GetTask', { id: tasks[2]?.id });
   expect(result.status).toMatchObject({
     state: 'TASK_STATE_CANCELED',
-    message: { parts: [{ text: 'The conversation went on without an answer.' }] },
+    message: { parts: [{ text: 'The conversation continued without an answer.' }] },
   });
 });
 

@@ -98,7 +98,7 @@ test.each([
     }
   }
   expect(http.log.map(({ message }) => message)).toContainEqual(
-    expect.stringContaining('http.cors.allow_credentials needs'),
+    expect.stringContaining('http.cors.allow_credentials has no effect'),
   );
 });
 

@@ -133,7 +133,7 @@ test('the document says how to authenticate as the configuration has it', async 
 test.each([
   ['./nope.ts:auth', 'there is no file'],
   ['./auth.ts:nope', "has no export 'nope'"],
-  ['./auth.ts:asked', "it is no Auth of '@langchain/langgraph-sdk/auth'"],
+  ['./auth.ts:asked', "it is not an Auth of '@langchain/langgraph-sdk/auth'"],
 ])('handlers at %s keep the server from starting', async (path, reason) => {
   const opening = open({ LANGGRAPH_AUTH: JSON.stringify({ path }) });
   await expect(opening).rejects.toThrow(reason);

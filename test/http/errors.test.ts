@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { Conflict, Unavailable } from '../../src/core/errors.ts';
+import { Conflict, NotFound, Unavailable } from '../../src/core/errors.ts';
 import { bareServer } from '../support/bare-server.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
@@ -44,6 +44,50 @@ test('a known address with another method is 405 and names the methods it has', 
   const answer = await http.inject({ method: 'PUT', url: `/threads/${ID}` });
   expect([answer.statusCode, answer.json()]).toEqual([405, { detail: 'Method Not Allowed' }]);
   expect(answer.headers['allow']).toBe('GET, HEAD, PATCH, DELETE');
+});
+
+test.each([
+  ['GET', '/threads/search', 'POST', 'POST /threads/search'],
+  ['DELETE', '/threads/count?a=b', 'POST', 'POST /threads/count'],
+  ['GET', `/threads/${ID}/runs/wait`, 'POST', 'POST /threads/{thread_id}/runs/wait'],
+  ['GET', '/runs/crons/search', 'POST', 'POST /runs/crons/search'],
+])('%s %s means the route of this address and not an id', async (method, url, allow, way) => {
+  await using http = await bareServer();
+  const answer = await http.inject({ method: method as 'GET', url });
+  expect([answer.statusCode, answer.json()]).toEqual([405, { detail: `Method Not Allowed: use ${way}` }]);
+  expect(answer.headers['allow']).toBe(allow);
+});
+
+test('an assistant may have the name of a route', async () => {
+  let graph = { graph_id: 'search' } as object | undefined;
+  const get = async () => graph ?? Promise.reject(new NotFound('Not Found'));
+  await using http = await bareServer({ services: { assistants: { get } } });
+  expect((await http.inject('/assistants/search')).json()).toEqual({ graph_id: 'search' });
+  graph = undefined;
+  expect((await http.inject('/assistants/search')).json()).toEqual({
+    detail: 'Method Not Allowed: use POST /assistants/search',
+  });
+});
+
+test.each(['', '/agents'])('the OpenAI API below "%s" says when it is disabled', async (mount_prefix) => {
+  await using http = await bareServer({ options: { mount_prefix } });
+  for (const path of ['chat/completions', 'models', 'models/echo']) {
+    const answer = await http.inject({ method: 'POST', url: `${mount_prefix}/v1/${path}?a=b`, payload: {} });
+    expect([answer.statusCode, answer.json()]).toEqual([
+      404,
+      {
+        error: {
+          message: 'The OpenAI API of this server is disabled. Set http.openai.enabled to true.',
+          type: 'not_found_error',
+          param: null,
+          code: null,
+        },
+      },
+    ]);
+  }
+  expect((await http.inject(`${mount_prefix}/v1/embeddings`)).json()).toEqual({ detail: 'Not Found' });
+  await using enabled = await bareServer({ options: { openai: { enabled: true } } });
+  expect((await enabled.inject('/v1/nope')).json()).toEqual({ detail: 'Not Found' });
 });
 
 test('a stream cannot be asked for with HEAD', async () => {

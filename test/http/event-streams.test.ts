@@ -195,7 +195,7 @@ test('a source that fails breaks the stream off and is logged', async () => {
   const answer = await open(await http.listen());
   seen.resolve();
   await expect(text(answer)).rejects.toThrow('aborted');
-  expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([{ message: 'stream broke off' }]);
+  expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([{ message: 'stream aborted' }]);
 });
 
 test.each([

@@ -63,7 +63,7 @@ describe('is refused with a reason, and reaches no service', () => {
       '{} {}',
       'Invalid JSON in request body: unexpected non-whitespace character after JSON (line 1 column 4)',
     ],
-    ['a word of JavaScript', 'undefined', 'Invalid JSON in request body: it is none'],
+    ['a word of JavaScript', 'undefined', 'Invalid JSON in request body: it is not a JSON value'],
     ['a form', 'metadata=1', 'Invalid JSON in request body: unexpected "m"'],
     [
       'NUL as it is',

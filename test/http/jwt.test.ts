@@ -59,7 +59,7 @@ test('a token that is not for this server lets nobody in', async () => {
   };
   expect(await answers(await signed(good))).toEqual([200, 0]);
   expect(await answers(await signed({ ...good, aud: ['others', 'agents'] }))).toEqual([200, 0]);
-  const misfit = "The token is not for this server: its claim 'aud' does not fit";
+  const misfit = "The token is not for this server: its claim 'aud' does not match";
   expect(await answers(await signed({ ...good, aud: 'others' }))).toEqual([401, misfit]);
   expect(await answers(await signed({ ...good, iss: 'https://evil.example' }))).toEqual([
     401,

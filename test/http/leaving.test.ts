@@ -61,5 +61,5 @@ test('who leaves before an answer of MCP begins leaves no error behind', async (
   await expect(fetch(`${url}/mcp/`, { method: 'POST', body: list, headers: JSON_TYPE })).rejects.toThrow();
   const told = () => http.log.find(({ fields }) => fields['path'] === '/mcp/');
   await until('the request has ended', () => told() !== undefined);
-  expect(told()).toMatchObject({ level: 'info', message: 'client left before its answer' });
+  expect(told()).toMatchObject({ level: 'info', message: 'client disconnected before the response' });
 });

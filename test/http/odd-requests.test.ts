@@ -25,7 +25,7 @@ test('a body that is compressed is refused with the reason', async () => {
   });
   expect([statusCode, JSON.parse(body)]).toEqual([
     422,
-    { detail: 'Request body is encoded (gzip): send it as it is' },
+    { detail: 'Request body has Content-Encoding gzip, which is not supported: send it unencoded' },
   ]);
 });
 
@@ -43,7 +43,7 @@ test('OPTIONS is answered whether a page asks or not', async () => {
 });
 
 test.each([
-  ['without a version', 'GET /ok\r\n\r\n', 'no version of HTTP'],
+  ['without a version', 'GET /ok\r\n\r\n', 'no HTTP version'],
   ['with two hosts', 'GET /ok HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n', 'more than one Host'],
 ])('a request %s is refused', async (_what, request, reason) => {
   await using server = await openApp({ graphs: ['echo'] });

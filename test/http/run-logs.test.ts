@@ -68,9 +68,9 @@ test('a client that leaves its stream is logged and counted', async () => {
   sent.end(body);
   const [response] = await once(sent, 'response');
   sent.destroy();
-  await until('the leaving is logged', () => lines('POST /runs/stream client left').length > 0);
+  await until('the leaving is logged', () => lines('POST /runs/stream client disconnected').length > 0);
 
-  expect(lines('POST /runs/stream client left')).toEqual([
+  expect(lines('POST /runs/stream client disconnected')).toEqual([
     { request_id: expect.any(String), ms: expect.any(Number), run: response.headers['content-location'] },
   ]);
   expect(await metrics()).toMatch(

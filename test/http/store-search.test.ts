@@ -63,14 +63,14 @@ test('a failing embedder is a 503 that writes nothing and tells no secret', asyn
   const answer = await http.send('PUT', '/store/items', { ...at, key: 'k', value: { text: 'poison' } });
   expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([
     503,
-    { detail: expect.stringMatching(/^The embeddings of the store .* could not be made right now/) },
+    { detail: expect.stringMatching(/^The embeddings of the store .* could not be computed/) },
     '1',
   ]);
   expect(answer.text).not.toContain('secret');
   expect((await http.get('/store/items?namespace=memories.ada&key=k')).body).toBeNull();
   expect((await http.post('/store/items/search', { query: 'poison' })).status).toBe(503);
   expect(http.log).toContainEqual(
-    expect.objectContaining({ level: 'error', message: 'the embeddings of the store failed' }),
+    expect.objectContaining({ level: 'error', message: 'store embeddings failed' }),
   );
 });
 

@@ -138,7 +138,7 @@ test('what cannot be read, deleted, searched or listed is refused in words', asy
     [422, await search({ namespace_prefix: ['a', ''] }), 'cannot be empty strings'],
     [422, await search({ limit: 0 }), 'limit'],
     [400, await search({ filter: { n: { $in: [1] } } }), 'Unsupported operator: $in'],
-    [400, await search({ filter: { n: { $gt: null } } }), '$gt compares with a number or a string.'],
+    [400, await search({ filter: { n: { $gt: null } } }), '$gt requires a number or a string.'],
     [422, await search({ filter: [] }), 'filter: expected object'],
     [422, await namespaces({ prefix: ['a.b'] }), 'cannot contain periods'],
     [422, await namespaces({ max_depth: 0 }), 'max_depth'],

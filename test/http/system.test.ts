@@ -17,7 +17,7 @@ test('a database that does not answer is told when it is asked for', async () =>
   await using http = await bareServer({ engine: { ping: () => Promise.reject(new Error('refused')) } });
   expect((await http.inject('/ok')).statusCode).toBe(200);
   const answer = await http.inject('/ok?check_db=1');
-  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'The database does not answer' }]);
+  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'The database does not respond' }]);
 });
 
 test('a server that is about to stop takes itself out', async () => {

@@ -8,8 +8,8 @@ const UNSTORABLE = [
   ['function', 'a function has no JSON'],
   ['symbol', 'a symbol has no JSON'],
   ['toJSON that returns nothing', 'an object whose toJSON returns nothing has no JSON'],
-  ['bigint', 'its JSON cannot be made'],
-  ['nested bigint', 'its JSON cannot be made'],
+  ['bigint', 'it cannot be serialised to JSON'],
+  ['nested bigint', 'it cannot be serialised to JSON'],
 ];
 
 async function run(thread_id: string, want: string, options: object = {}) {

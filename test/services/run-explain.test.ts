@@ -59,7 +59,7 @@ describeEachDatabase('an explanation', (open) => {
     await using db = await open();
     const { add, explain, queue, take } = story(db);
     const run_id = await add(randomUUID());
-    expect((await explain(run_id)).summary).toMatch(/^Ready, but no worker lives/);
+    expect((await explain(run_id)).summary).toMatch(/^Ready, but no worker is running/);
     await queue.heartbeat({ ...WORKER, slots: 1 }, 60_000);
     expect((await explain(run_id)).summary).toMatch(/^Ready; the next worker/);
     await take();
@@ -108,7 +108,9 @@ describeEachDatabase('an explanation', (open) => {
     await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
     expect(await explain(run_id)).toMatchObject({
       cancel_action: 'interrupt',
-      summary: expect.stringContaining('It was cancelled (interrupt) and its worker has not let go yet.'),
+      summary: expect.stringContaining(
+        'It was cancelled (interrupt) and its worker has not released it yet.',
+      ),
     });
     await queue.finish(run!.lease, successful());
     expect(await explain(run_id)).toMatchObject({

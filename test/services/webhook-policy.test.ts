@@ -141,7 +141,7 @@ test.each<[string, string, Partial<WebhookRules>]>([
   ['https://example.com:444/', 'Webhook port 444 not allowed', { allowed_ports: [443] }],
   ['http://example.com/', 'Webhook port 80 not allowed', { allowed_ports: [443] }],
   ['https://example.com/long', 'Webhook URL is longer than 20 characters', { max_url_length: 20 }],
-  ['/own/route', 'the server has no routes of its own', { disable_loopback: false }],
+  ['/own/route', 'the server has no custom routes', { disable_loopback: false }],
   ['http://[::1]/', 'Webhook host blocked: blocked IP range', { disable_loopback: false }],
   ['http://0.0.0.0/', 'Webhook host blocked: blocked IP range', { disable_loopback: false }],
   ['http://10.2.0.1/', 'Webhook host blocked: private IP range', { allow_private: ['10.1.0.0/16'] }],

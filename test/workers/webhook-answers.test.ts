@@ -157,7 +157,7 @@ test.each([
   );
   expect(await to.send(hook.url)).toMatchObject({
     status: 'dead',
-    attempts: [{ error: `answered ${status}: redirects elsewhere, which is not followed` }],
+    attempts: [{ error: `answered ${status}: redirects are not followed` }],
   });
   expect(hook.received).toHaveLength(1);
 });

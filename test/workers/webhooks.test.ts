@@ -107,8 +107,8 @@ describeEachDatabase('the dispatcher', (open) => {
       attempts: [{}, {}, { attempt: 3 }],
     });
     expect(story.log.map(({ message }) => message)).toEqual([
-      'webhook not delivered, trying again',
-      'webhook given up',
+      'webhook failed, retrying',
+      'webhook failed, giving up',
       'webhook delivered',
     ]);
   });

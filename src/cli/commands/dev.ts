@@ -3,7 +3,7 @@ import { loadFor, voiceOf } from '../configured.ts';
 
 export const dev: Command = {
   name: 'dev',
-  summary: 'Serves the graphs and restarts when the configuration or their files change; keeps all data',
+  summary: 'Serves the graphs and restarts when the configuration or their files change; data is kept',
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
     const loaded = await loadFor(values);

@@ -4,11 +4,10 @@ import { loadFor } from '../configured.ts';
 
 export const rotateEncryption: Command = {
   name: 'encryption rotate',
-  summary:
-    'Encrypts what is stored with the current key: what has another one, and what has none; servers may run meanwhile',
+  summary: 'Re-encrypts stored data with the current key; servers can keep running',
   flags: {
     ...CONFIG_FLAG,
-    all: { text: 'also what has the current key already, for encryption of your own (encryption.path)' },
+    all: { text: 'also data that already has the current key, for your own encryption (encryption.path)' },
   },
   async run(values) {
     const { config } = await loadFor(values);
@@ -16,7 +15,7 @@ export const rotateEncryption: Command = {
     const { openSealer } = await import('../../app/encryption.ts');
     const sealer = await openSealer(config);
     if (!sealer) {
-      process.stderr.write('agent-server: nothing is encrypted: set LANGGRAPH_AES_KEY, or encryption.path\n');
+      process.stderr.write('agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n');
       return 2;
     }
     const { openEncryption } = await import('../../storage/storage.ts');
@@ -25,9 +24,10 @@ export const rotateEncryption: Command = {
       everything: values['all'] !== undefined,
       onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),
     });
-    const told =
-      rows > 0 ? `${rows} rows were encrypted with the current key` : 'nothing was left to encrypt';
-    process.stdout.write(`${told}\n`);
+    const count = rows === 1 ? '1 row' : `${rows} rows`;
+    process.stdout.write(
+      rows > 0 ? `re-encrypted ${count} with the current key\n` : 'nothing to re-encrypt\n',
+    );
     for (const line of unreadable) process.stderr.write(`agent-server: ${line}\n`);
     return unreadable.length === 0 ? 0 : 1;
   },

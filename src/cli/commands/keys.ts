@@ -10,16 +10,16 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export const createKey: Command = {
   name: 'keys create',
-  summary: 'Makes an API key and prints it, this once; a server that runs takes it at once',
+  summary: 'Creates an API key and prints it once; running servers accept it immediately',
   flags: {
     ...CONFIG_FLAG,
     name: { value: 'NAME', text: 'what it is for' },
     scope: { value: 'SCOPE', text: 'read, run or admin; each includes the ones before it (default: run)' },
-    days: { value: 'N', text: 'how long it is good; for ever without it' },
+    days: { value: 'N', text: 'days until it expires; never by default' },
   },
   async run(values) {
     const { name, scope = 'run', days } = values;
-    if (name === undefined) throw new UsageError('keys create: --name is needed, so that you know it again');
+    if (name === undefined) throw new UsageError('keys create: --name is required, to tell the keys apart');
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run or admin');
     const now = systemClock.now();
@@ -32,7 +32,9 @@ export const createKey: Command = {
     await using storage = await openKeys(values);
     await storage.apiKeys.insert(kept);
     // The key alone on the standard output, for `KEY=$(agent-server keys create …)`.
-    process.stderr.write(`${lineOf(kept)}\nKeep it: it cannot be shown again.\n`);
+    process.stderr.write(
+      `Created key ${kept.key_id} (${name}, scope ${scope}, ${statusOf(kept)}).\nStore it now: it cannot be shown again.\n`,
+    );
     process.stdout.write(`${key}\n`);
     return 0;
   },
@@ -40,27 +42,26 @@ export const createKey: Command = {
 
 export const listKeys: Command = {
   name: 'keys list',
-  summary: 'Lists the API keys that were made, without the keys themselves',
+  summary: 'Lists the API keys, without their secrets',
   flags: CONFIG_FLAG,
   async run(values) {
     await using storage = await openKeys(values);
-    for (const key of await storage.apiKeys.list()) process.stdout.write(`${lineOf(key)}\n`);
+    process.stdout.write(table(await storage.apiKeys.list()));
     return 0;
   },
 };
 
 export const revokeKey: Command = {
   name: 'keys revoke',
-  summary:
-    'Takes an API key back, with all tokens made with it; a server that runs refuses it within a second',
-  flags: { ...CONFIG_FLAG, id: { value: 'ID', text: 'the id that keys list shows' } },
+  summary: 'Revokes an API key and all tokens created with it; running servers reject it within a second',
+  flags: { ...CONFIG_FLAG, id: { value: 'ID', text: 'the id from keys list' } },
   async run(values) {
     const { id } = values;
     if (id === undefined || !isUuid(id))
-      throw new UsageError('keys revoke: --id must be one that keys list shows');
+      throw new UsageError('keys revoke: --id must be an id from keys list');
     await using storage = await openKeys(values);
     if (await storage.apiKeys.revoke(id, timestamp(systemClock.now()))) return 0;
-    process.stderr.write(`agent-server: there is no key ${id}, or it was revoked before\n`);
+    process.stderr.write(`agent-server: there is no key ${id}, or it is already revoked\n`);
     return 1;
   },
 };
@@ -77,11 +78,21 @@ function daysOf(text: string): number {
   throw new UsageError('keys create: --days must be a number of days, at most 36500');
 }
 
-function lineOf({ key_id, name, scope, created_at, expires_at, revoked_at, last_used_at }: ApiKey): string {
-  const facts = [
-    `made ${created_at}`,
-    revoked_at ? `revoked ${revoked_at}` : expires_at ? `expires ${expires_at}` : 'expires never',
-    last_used_at ? `used ${last_used_at}` : 'never used',
-  ];
-  return `${key_id}  ${scope.padEnd(5)}  ${name}  (${facts.join(', ')})`;
+const HEADER = ['ID', 'SCOPE', 'NAME', 'CREATED', 'STATUS', 'LAST USED'];
+
+function table(keys: readonly ApiKey[]): string {
+  const rows = [HEADER, ...keys.map(rowOf)];
+  const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function rowOf(key: ApiKey): string[] {
+  return [key.key_id, key.scope, key.name, key.created_at, statusOf(key), key.last_used_at ?? 'never'];
+}
+
+function statusOf({ expires_at, revoked_at }: ApiKey): string {
+  if (revoked_at) return `revoked ${revoked_at}`;
+  if (!expires_at) return 'never expires';
+  return expires_at > timestamp(systemClock.now()) ? `expires ${expires_at}` : `expired ${expires_at}`;
 }

@@ -6,39 +6,39 @@ const map = <Value extends z.ZodType>(value: Value) => z.record(z.string(), valu
 const Cache = group({
   cache_keys: list()
     .refine((names) => names.length > 0, 'must name at least one header')
-    .describe('Request headers that decide who somebody is, such as `authorization`.'),
+    .describe('Request headers that identify the caller, such as `authorization`.'),
   ttl_seconds: whole(1, 31_536_000, 'seconds')
     .default(60)
-    .describe('How long an answer of `authenticate` is used again.'),
-  max_size: whole(1, 10_000_000, 'answers').default(1000).describe('How many answers are kept.'),
+    .describe('How long a result of `authenticate` is reused.'),
+  max_size: whole(1, 10_000_000, 'results').default(1000).describe('Maximum number of cached results.'),
 });
 
 const Jwt = group({
-  issuer: text().optional().describe('What the claim `iss` must be.'),
-  audience: list().optional().describe('What the claim `aud` must be, or one of several.'),
+  issuer: text().optional().describe('Required value of the claim `iss`.'),
+  audience: list().optional().describe('Accepted values of the claim `aud`.'),
   jwks_url: text()
-    .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be an http or https address')
+    .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be an http or https URL')
     .optional()
-    .describe("Where the issuer's public keys are; fetched again when a new one is used."),
+    .describe("URL of the issuer's public keys; fetched again when a token is signed with a new one."),
   secret: text().optional().describe('Secret shared with the issuer, instead of `jwks_url`.'),
-  identity_claim: text().default('sub').describe('Claim that says who somebody is.'),
+  identity_claim: text().default('sub').describe('Claim that identifies the user.'),
   permissions_claim: text()
     .default('permissions')
     .describe(
-      'Claim with their permissions: a list, or words in one text. `realm_access.roles` looks inside.',
+      'Claim with the permissions: a list, or words separated by spaces. A path such as `realm_access.roles` is allowed.',
     ),
   admin_permission: text()
     .optional()
-    .describe('Who has this permission sees what everybody owns. Unset: nobody does.'),
+    .describe("Callers with this permission see everybody's data. Unset: no one does."),
 }).refine(({ jwks_url, secret }) => (jwks_url === undefined) !== (secret === undefined), {
-  error: 'needs either jwks_url or secret',
+  error: 'requires either jwks_url or secret',
 });
 
 export const Auth = group({
   required: flag()
     .default(false)
     .describe(
-      'Asks for a key although the configuration has none: one of `agent-server keys create` is needed. So it is anyway with `server.api_keys`, `path` or `jwt`.',
+      'Requires authentication although the configuration has no keys: create one with `agent-server keys create`. Always on with `server.api_keys`, `path` or `jwt`.',
     ),
   path: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./auth.ts:auth')
@@ -47,15 +47,17 @@ export const Auth = group({
   authorization_servers: list()
     .default([])
     .describe(
-      'Who issues the tokens that your handlers take, as addresses: MCP clients get one there by themselves. With `jwt.issuer`, that one is asked.',
+      'URLs of the issuers of the tokens that your handlers accept, where MCP clients get a token by themselves. Default: `jwt.issuer`.',
     ),
-  cache: Cache.optional().describe('Keeps what `authenticate` of your handlers answered.'),
+  cache: Cache.optional().describe('Caches the results of `authenticate`.'),
   disable_studio_auth: flag()
     .default(true)
     .describe(
-      'Whether your handlers see LangGraph Studio as anybody else. `false` believes whoever sends `x-auth-scheme: langsmith`; only for development.',
+      'Whether LangGraph Studio must authenticate like any other client. `false` lets in every request with `x-auth-scheme: langsmith`; only for development.',
     ),
-  jwt: Jwt.optional().describe('Tokens of an identity provider, without code. Everybody sees what they own.'),
+  jwt: Jwt.optional().describe(
+    'Tokens of an identity provider, without code. Users see only their own data.',
+  ),
   openapi: group({
     securitySchemes: map(map(z.unknown()))
       .optional()
@@ -64,16 +66,16 @@ export const Auth = group({
     security: z
       .array(map(z.array(z.string())), must('a list'))
       .optional()
-      .describe('Which of them an operation needs.')
+      .describe('Which of them an operation requires.')
       .meta({ type: 'list' }),
     paths: map(map(map(z.unknown())))
       .optional()
-      .describe('Operations that need something else, by path and method.')
+      .describe('Operations with other requirements, by path and method.')
       .meta({ type: 'map' }),
   })
     .optional()
     .describe('What `/docs` and `/openapi.json` say about authentication.'),
-  allow_langsmith_api_keys: flag().optional().describe('Lets in who has a key of LangSmith.').meta(PENDING),
+  allow_langsmith_api_keys: flag().optional().describe('Accepts LangSmith API keys.').meta(PENDING),
 }).refine(({ path, jwt }) => path === undefined || jwt === undefined, {
   error: 'has both path and jwt: choose one of them',
 });

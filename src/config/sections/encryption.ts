@@ -8,20 +8,20 @@ export const Encryption = group({
     .refine(isKey, KEY_RULE)
     .optional()
     .describe(
-      'Key that what is stored is encrypted with: 16, 24 or 32 bytes, as characters or in hexadecimal or base64. Unset: nothing is encrypted.',
+      'Key that encrypts stored data: 16, 24 or 32 bytes, as characters, hexadecimal or base64. Unset: no encryption.',
     ),
   fallback_keys: list()
     .refine((keys) => keys.every(isKey), `each ${KEY_RULE}`)
     .default([])
-    .describe('Keys that what is stored may be encrypted with too: earlier ones, or the next.'),
+    .describe('Further keys that decrypt stored data: earlier ones, or the next.'),
   path: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./encryption.ts:encryption')
     .optional()
-    .describe('Where keys come from, or encryption of your own, as `path:export`.'),
+    .describe('Keys from a vault, or your own encryption, as `path:export`.'),
 }).refine(
   ({ key, path, fallback_keys }) => fallback_keys.length === 0 || key !== undefined || path !== undefined,
   {
-    error: 'is required where there are fallback keys',
+    error: 'is required with fallback keys',
     path: ['key'],
   },
 );

@@ -10,7 +10,7 @@ export const Graph = z.union(
     GraphPath,
     group({
       path: GraphPath.describe('File and export of the graph.'),
-      description: text().optional().describe('What it does, for people and for other agents.'),
+      description: text().optional().describe('What the graph does, for people and for other agents.'),
     }),
   ],
   'must be path:export, or a map with path and description',
@@ -19,10 +19,10 @@ export const Graph = z.union(
 const values = () => z.record(z.string(), z.unknown(), must('a map')).optional().meta({ type: 'map' });
 
 export const Defaults = group({
-  configurable: values().describe('What the graph lets one configure.'),
+  configurable: values().describe('Configurable values of the graph.'),
   context: values().describe('The newer name of `configurable`; not both.'),
-  tags: list().optional().describe('Kept with everything that its runs do.'),
-  recursion_limit: whole(1, MAX_INTEGER, 'steps').optional().describe('How many steps its runs may take.'),
+  tags: list().optional().describe('Tags of its runs.'),
+  recursion_limit: whole(1, MAX_INTEGER, 'steps').optional().describe('Maximum number of steps of a run.'),
 }).refine(
   ({ configurable, context }) => !(configurable && context),
   'give configurable or context, not both',

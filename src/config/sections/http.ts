@@ -5,17 +5,15 @@ const Cors = group({
   allow_origins: list()
     .optional()
     .describe(
-      'Origins whose pages may call; `*` is all. Unset: all, and of a server without keys those of this machine and of LangSmith Studio.',
+      'Origins whose pages may call the server; `*` is all. Unset: all, but without keys only those of this machine and of LangSmith Studio.',
     ),
   allow_origin_regex: text()
     .refine(isPattern, 'must be a regular expression')
     .optional()
-    .describe('Regular expression for more origins.'),
+    .describe('Regular expression for further origins.'),
   allow_methods: list().default(['*']).describe('Methods a browser may use.'),
   allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
-  allow_credentials: flag()
-    .default(false)
-    .describe('Whether cookies may be sent. Needs named origins: where any page may call, none are.'),
+  allow_credentials: flag().default(false).describe('Whether cookies may be sent; requires named origins.'),
   expose_headers: list()
     .default([
       'content-location',
@@ -28,7 +26,7 @@ const Cors = group({
     .describe('Response headers a browser may read.'),
   max_age: whole(0, 31_536_000, 'seconds')
     .default(600)
-    .describe('Seconds a browser may keep the answer to a preflight request.'),
+    .describe('Seconds that a browser may cache a preflight response.'),
 });
 
 /** Names with `*` for anything. */
@@ -36,69 +34,65 @@ const headers = (what: string) =>
   group({
     includes: list()
       .default([])
-      .describe(`${what}; \`x-*\` for all that begin so. Keys and cookies only by their whole name.`),
-    excludes: list().default([]).describe('Those of them that do not.'),
+      .describe(`${what}; \`x-*\` matches a prefix. Credentials and cookies must be named in full.`),
+    excludes: list().default([]).describe('Exceptions to `includes`.'),
   }).prefault({});
 
 const A2a = group({
   default_assistant: text()
     .optional()
-    .describe('The assistant whose card is at `/.well-known/agent-card.json` without a parameter.'),
+    .describe('The assistant whose card `/.well-known/agent-card.json` returns without a parameter.'),
   card_default: word(['hybrid', '1.0', '0.3'])
     .default('hybrid')
     .describe(
-      'The form of cards for clients that name no version; `hybrid` is 0.3 with what clients of 1.0 read as well.',
+      'Format of the card for clients that request no version; `hybrid` is 0.3 plus the fields of 1.0.',
     ),
   card_access: word(['protected', 'public'])
     .default('protected')
-    .describe('Who gets cards: who may call the server, or everybody. The extended card is never public.'),
+    .describe('Who gets agent cards: callers with access, or everybody. The extended card is never public.'),
   signing_key: text()
     .refine(
       (key) => signingKey(key) !== undefined,
       'must be a private key, EC, Ed25519 or RSA, in PEM or as a JWK',
     )
     .optional()
-    .describe(
-      'The private key that signs cards for clients of 1.0; they find its public half by themselves.',
-    ),
+    .describe('Private key that signs cards for clients of 1.0; the public key is published for them.'),
   base_url: text()
     .optional()
-    .describe('Where agents of others reach this server; what the request says without it.'),
+    .describe('Public URL of the server for other agents. Unset: that of the request.'),
 });
 
 export const Http = group({
   mount_prefix: text()
     .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
     .optional()
-    .describe('Path that every route moves under.'),
+    .describe('Path prefix of every route.'),
   cors: Cors.prefault({}),
-  disable_assistants: flag().default(false).describe('Leaves out the routes below `/assistants`.'),
-  disable_threads: flag().default(false).describe('Leaves out the routes below `/threads`.'),
-  disable_runs: flag().default(false).describe('Leaves out the routes of runs.'),
-  disable_store: flag().default(false).describe('Leaves out the routes below `/store`.'),
-  disable_meta: flag()
-    .default(false)
-    .describe('Leaves out `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
-  disable_mcp: flag().default(false).describe('Leaves out `/mcp`.'),
-  disable_a2a: flag().default(false).describe('Leaves out `/a2a` and the agent cards.'),
+  disable_assistants: flag().default(false).describe('Disables the routes under `/assistants`.'),
+  disable_threads: flag().default(false).describe('Disables the routes under `/threads`.'),
+  disable_runs: flag().default(false).describe('Disables the routes of runs.'),
+  disable_store: flag().default(false).describe('Disables the routes under `/store`.'),
+  disable_meta: flag().default(false).describe('Disables `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
+  disable_mcp: flag().default(false).describe('Disables `/mcp`.'),
+  disable_a2a: flag().default(false).describe('Disables `/a2a` and the agent cards.'),
   a2a: A2a.prefault({}),
   mcp: group({
     cancel_on_disconnect: flag()
       .default(false)
-      .describe('Cancels the run of a tool call when its client goes away.'),
+      .describe('Cancels the run of a tool call when its client disconnects.'),
     base_url: text()
       .optional()
-      .describe('Where MCP clients reach this server; what the request says without it.'),
+      .describe('Public URL of the server for MCP clients. Unset: that of the request.'),
   }).prefault({}),
   openai: group({
     enabled: flag()
       .default(false)
-      .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that speak OpenAI's API."),
+      .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that use OpenAI's API."),
   }).prefault({}),
-  disable_ui: flag().default(false).describe('Leaves out `/ui`.'),
-  disable_webhooks: flag().default(false).describe('Sends no webhooks.'),
-  configurable_headers: headers("Request headers that become part of a run's `configurable`"),
-  logging_headers: headers('Request headers that become part of the request log'),
+  disable_ui: flag().default(false).describe('Disables `/ui`.'),
+  disable_webhooks: flag().default(false).describe('Disables webhooks.'),
+  configurable_headers: headers("Request headers that are copied to a run's `configurable`"),
+  logging_headers: headers('Request headers that are copied to the request log'),
   app: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./app.ts:app')
     .optional()
@@ -106,7 +100,9 @@ export const Http = group({
   middleware_order: word(['auth_first', 'middleware_first'])
     .default('middleware_first')
     .describe('Whether your own app sees a request before authentication does.'),
-  enable_custom_route_auth: flag().default(false).describe('Authenticates your own routes too.'),
+  enable_custom_route_auth: flag()
+    .default(false)
+    .describe('Requires authentication for your own routes too.'),
 });
 
 function isPattern(text: string): boolean {

@@ -3,7 +3,7 @@ import { flag, group, word } from '../values.ts';
 export const Log = group({
   level: word(['debug', 'info', 'warn', 'error', 'silent'], pythonLevel)
     .default('info')
-    .describe('The least level that is logged.'),
+    .describe('Lowest level that is logged.'),
   json: flag()
     .optional()
     .describe('JSON lines or readable ones. Unset: readable in `dev` and on a terminal, else JSON.'),

@@ -7,19 +7,19 @@ export const Runs = group({
     .describe('Runs executed at the same time; 0 executes none.'),
   max_attempts: whole(1, 100, 'attempts')
     .default(3)
-    .describe('How often a run is started, the first time included, before it ends as `error`.'),
+    .describe('Attempts of a run, including the first, before it ends as `error`.'),
   max_recursion_limit: whole(25, MAX_INTEGER, 'steps')
     .default(10_000)
     .describe(
-      'The largest `recursion_limit` that a request may name, or an assistant may have: a graph that goes in a circle ends only there. LangGraph itself stops at 25 where none is named.',
+      'The largest `recursion_limit` that a request or an assistant may set; it ends graphs that loop forever. If none is set, LangGraph stops at 25.',
     ),
   timeout_seconds: whole(1, CENTURY_S, 'seconds')
     .default(86_400)
     .describe('A run that takes longer ends as `timeout`.'),
   shutdown_grace_seconds: whole(0, 3600, 'seconds')
     .default(180)
-    .describe('How long running runs may go on after SIGTERM before they are put back, to be resumed.'),
+    .describe('How long running runs may continue after SIGTERM before they return to the queue.'),
   stream_ttl_seconds: whole(0, CENTURY_S, 'seconds')
     .default(86_400)
-    .describe('How long the events of a finished run can be read again.'),
+    .describe('How long the events of a finished run can be replayed.'),
 });

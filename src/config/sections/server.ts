@@ -14,38 +14,36 @@ const rate = () => whole(1, 1_000_000_000, 'requests');
 
 export const Server = group({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
-  port: port(0).default(8123).describe('Port to listen on; 0 takes a free one.'),
+  port: port(0).default(8123).describe('Port to listen on; 0 picks a free one.'),
   api_keys: list()
     .default([])
     .describe(
-      'Keys accepted in `X-Api-Key` or as bearer tokens. Without one, and without `auth`, only this machine is served.',
+      'Keys accepted in `X-Api-Key` or as bearer tokens. Without keys and without `auth`, only this machine is served.',
     ),
   allowed_hosts: list()
     .default([])
     .describe(
-      'Names that a server without keys may be called by, such as that of a proxy before it. `localhost` and loopback addresses always.',
+      'Host names of a server without keys, such as that of a proxy in front of it. `localhost` and loopback addresses are always allowed.',
     ),
   trust_proxy: list()
     .pipe(z.array(ReverseProxy))
     .default([])
     .describe(
-      'Reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: addresses, networks, `loopback` or `uniquelocal` (private networks). None: the headers mean nothing.',
+      'Reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted: addresses, networks, `loopback` or `uniquelocal` (private networks). None: the headers are ignored.',
     )
     .meta({ type: 'list' }),
   max_connections: whole(1, 1_000_000, 'connections')
     .optional()
-    .describe('Connections at a time; more are closed at once. Unset: no limit.'),
+    .describe('Maximum number of open connections; further ones are closed immediately. Unset: no limit.'),
   max_header_bytes: bytes('1kb', '1mb')
     .default(16 * 1024)
-    .describe('Largest head of a request, with its address; a larger one is answered with 431.'),
+    .describe('Largest request head, including the URL; a larger one returns 431.'),
   request_timeout_seconds: number(0.1, 86_400, 'seconds')
     .default(300)
     .describe('How long a client may take to send a request.'),
   headers_timeout_seconds: number(0.1, 86_400, 'seconds')
     .default(30)
-    .describe(
-      'How long it may take until its headers have come; a connection that says nothing is closed then.',
-    ),
+    .describe('How long a client may take to send the headers; an idle new connection is closed then.'),
   rate_limit: z
     .union([
       rate().transform((per_minute) => ({
@@ -59,21 +57,21 @@ export const Server = group({
     ])
     .default({})
     .describe(
-      'Requests a minute, of each address and of each key or user: a number for both, or a map with `per_address_per_minute` and `per_key_per_minute`. Unset: no limit.',
+      'Requests per minute for each address and for each key or user: a number for both, or a map with `per_address_per_minute` and `per_key_per_minute`. Unset: no limit.',
     )
     .meta({ type: 'whole number or map', range: rate().meta()?.['range'] }),
   // A longer text is more than V8 can hold, 2^29 − 24 characters.
   body_limit: bytes('1kb', '500mb')
     .default(4 * 1024 ** 2)
-    .describe('Largest request body, in bytes or like `16mb`; a larger one is answered with 413.'),
+    .describe('Largest request body, in bytes or like `16mb`; a larger one returns 413.'),
   max_body_values: whole(1000, 100_000_000, 'values')
     .default(50_000)
     .describe(
-      'Values that the JSON of a request may have, keys included; more are answered with 413. Reading them holds up other requests by about half a microsecond each.',
+      'Maximum number of values in the JSON of a request, including keys; more return 413. Parsing blocks other requests for about half a microsecond per value.',
     ),
   body_budget: bytes('1kb', '64gb')
     .default(64 * 1024 ** 2)
     .describe(
-      'Bytes of request bodies that are held in memory at a time, at least `body_limit`. What is over it is answered with 503; bodies up to 64 kB are always taken.',
+      'Maximum bytes of request bodies in memory at a time, at least `body_limit`. Requests beyond it return 503; bodies up to 64 kB are always accepted.',
     ),
 });

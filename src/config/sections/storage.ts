@@ -3,16 +3,21 @@ import { group, text, word } from '../values.ts';
 export const Storage = group({
   url: text()
     .regex(/^(sqlite:.|postgres(ql)?:\/\/.)/, 'must begin with sqlite: or postgres://')
-    .refine(isAddress, 'is no address: special characters of a password are written as %40 for @, and so on')
+    .refine(
+      isAddress,
+      'is not a valid URL: percent-encode special characters of the password, such as %40 for @',
+    )
     .default('sqlite:.agent-server/server.db')
-    .describe('Where everything is kept: `sqlite:` and a file, or `postgres://…`.'),
+    .describe('The database: `sqlite:` and a file, or `postgres://…`.'),
   folder: text()
     .optional()
-    .describe('Where the path of a SQLite file starts. Unset: at the folder of the configuration.'),
+    .describe(
+      'Folder that the path of a SQLite file is relative to. Unset: the folder of the configuration.',
+    ),
   synchronous: word(['full', 'normal'])
     .default('full')
     .describe(
-      'SQLite. `full`: what is acknowledged survives a power cut; `normal`: only the death of the process.',
+      'SQLite. `full`: acknowledged writes survive a power failure; `normal`: only a crash of the process.',
     ),
 });
 

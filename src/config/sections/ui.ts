@@ -10,7 +10,5 @@ export const Ui = z
 export const UiConfig = group({
   shared: list()
     .default([])
-    .describe(
-      'Modules that the page provides, beside React and the SDK, instead of becoming part of a bundle.',
-    ),
+    .describe('Modules that the page provides, besides React and the SDK, and that are not bundled.'),
 });

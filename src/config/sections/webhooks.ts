@@ -4,7 +4,7 @@ import { flag, group, list, must, number, port, text, whole } from '../values.ts
 
 const Secret = text().regex(
   /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
-  'must be whsec_ and at least 24 random bytes in base64, as `openssl rand -base64 32` makes them',
+  'must be whsec_ and at least 24 random bytes in base64, such as from `openssl rand -base64 32`',
 );
 
 /** An address, a network, or a host name. */
@@ -18,8 +18,8 @@ const Place = text().refine(
 const NOT_OURS = /^(host|connection|keep-alive|content-length|transfer-encoding|upgrade|expect|te|trailer)$/i;
 const HeaderName = z
   .string()
-  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be the name of a header')
-  .refine((name) => !NOT_OURS.test(name), 'must be a header that the sender may choose');
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name')
+  .refine((name) => !NOT_OURS.test(name), 'must not be a header of the connection');
 const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
 
 const Ports = z.array(port(1), must('a list of ports')).meta({
@@ -31,67 +31,61 @@ const Url = group({
   require_https: flag()
     .optional()
     .describe(
-      'Whether addresses must be `https:`. Unset: yes, once there is a `webhooks` block, but for what it opens.',
+      'Whether URLs must be `https:`. Unset: yes if there is a `webhooks` block, except for private addresses that it allows.',
     ),
   allowed_domains: list()
     .default([])
-    .describe('Hosts that may be called: exact, or `*.example.com` for what is below it. None: all.'),
-  allowed_ports: Ports.default([]).describe('Ports that may be called. None: all.'),
-  max_url_length: whole(1, 65_536, 'characters').default(65_536).describe('Longest address, in characters.'),
+    .describe('Allowed hosts: exact, or `*.example.com` for subdomains. None: all.'),
+  allowed_ports: Ports.default([]).describe('Allowed ports. None: all.'),
+  max_url_length: whole(1, 65_536, 'characters').default(65_536).describe('Longest URL, in characters.'),
   disable_loopback: flag()
     .default(true)
     .describe(
-      "Refuses this machine and the server's own routes; `false` opens `localhost`, 127.x and paths.",
+      "Blocks this machine and the server's own routes; `false` allows `localhost`, 127.x and paths.",
     ),
   allow_private: z
     .array(Place, must('a list'))
     .default([])
-    .describe('Networks, addresses and hosts that may be called although they are private.')
+    .describe('Networks, addresses and hosts that are allowed although they are private.')
     .meta({ type: 'list' }),
 });
 
 const Deliver = group({
-  concurrency: whole(1, 1000, 'deliveries')
-    .default(32)
-    .describe('Deliveries that are sent at the same time.'),
+  concurrency: whole(1, 1000, 'deliveries').default(32).describe('Deliveries sent at the same time.'),
   concurrency_per_host: whole(1, 1000, 'deliveries').default(4).describe('The same for each receiver.'),
-  connect_timeout_seconds: number(0.1, 3600, 'seconds')
-    .default(5)
-    .describe('How long a receiver may take to be reached.'),
-  timeout_seconds: number(0.1, 86_400, 'seconds')
-    .default(30)
-    .describe('How long it may take to answer, all in all.'),
+  connect_timeout_seconds: number(0.1, 3600, 'seconds').default(5).describe('Time to connect to a receiver.'),
+  timeout_seconds: number(0.1, 86_400, 'seconds').default(30).describe('Total time for a response.'),
   first_retry_seconds: number(0.001, 31_536_000, 'seconds')
     .default(1)
-    .describe('Wait after the first failure; twice as long after each more.'),
+    .describe('Delay after the first failure; doubled after each further one.'),
   longest_retry_seconds: number(1, 31_536_000, 'seconds')
     .default(3600)
-    .describe('The longest of these waits.'),
+    .describe('The longest delay between attempts.'),
   give_up_hours: number(0.001, 876_000, 'hours')
     .default(24)
-    .describe('How long a delivery is tried before it is dead.'),
-  keep_days: number(0.001, 36_500, 'days')
-    .default(7)
-    .describe('How long a delivery can be looked at and sent again after it ended.'),
+    .describe('How long a delivery is retried before it is dead.'),
+  keep_days: number(0.001, 36_500, 'days').default(7).describe('How long a finished delivery is kept.'),
 });
 
 export const Webhooks = group({
   secret: list()
     .pipe(z.array(Secret))
     .default([])
-    .describe('Signs what is sent (Standard Webhooks). A list while it is replaced: all of them sign.')
-    .meta({ type: 'text or list' }),
+    .describe('Signing secret (Standard Webhooks). A list during rotation: each of them signs.')
+    .meta({ type: 'string or list' }),
   headers: z
     .record(HeaderName, HeaderValue, must('a map'))
     .optional()
-    .describe('Sent with each webhook; may hold variables of the environment, see [webhooks](webhooks.md).')
+    .describe(
+      'Headers sent with each webhook; may contain environment variables, see [webhooks](webhooks.md).',
+    )
     .meta({ type: 'map' }),
   env_prefix: text()
     .default('LG_WEBHOOK_')
-    .describe('How the variables begin that `headers` may name, so that no other secret gets out.'),
+    .describe('Prefix of the environment variables that `headers` may use, so that no other secret leaks.'),
   stateless_values: flag()
     .default(false)
-    .describe('Whether the `values` of runs without a thread are sent too; nothing else of them stays.'),
+    .describe('Whether the `values` of stateless runs are sent too; nothing else of such a run is kept.'),
   url: Url.prefault({}),
   delivery: Deliver.prefault({}),
 });

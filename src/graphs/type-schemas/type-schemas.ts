@@ -58,7 +58,7 @@ export function typeSchemas(
     const source = graphs.find(({ graph_id }) => graph_id === extracted.graph_id);
     if (!source) return;
     await kept.write(source, extracted).catch((error: unknown) => {
-      logger.debug('schemas of types cannot be kept; the next start reads them again', { error });
+      logger.debug('cannot cache the schemas of types; the next start reads them again', { error });
     });
   }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { NotFound } from '../../core/errors.ts';
 import type { Lazy } from '../../core/lazy.ts';
 import { A2aCard, A2aCardQuery } from '../../schemas/a2a.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -18,6 +19,7 @@ export interface CardRules {
 /** Where clients get what they verify cards with. */
 export const KEYS_PATH = '/.well-known/jwks.json';
 
+const NO_SLASH = 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/';
 const NAMES = ['agent-card.json', 'agent.json'];
 
 /** The cards of all assistants: at the root by a parameter, and below the address of each. */
@@ -36,6 +38,12 @@ export function cardRoutes(
   if (signing_key !== undefined) {
     server.get(KEYS_PATH, { config: { open: true }, schema: {} }, async () => (await door()).keys());
   }
+  for (const name of NAMES) {
+    // Clients that resolve the path of the card against an address without a slash lose the assistant.
+    server.get(`/a2a/.well-known/${name}`, { config, schema: {} }, async () => {
+      throw new NotFound(NO_SLASH);
+    });
+  }
   for (const path of ['', '/', ...NAMES.map((name) => `/.well-known/${name}`)]) {
     const url = `/a2a/:assistant_id${path}`;
     server.get(url, { config, schema: {} }, async (request, reply) =>
@@ -48,9 +56,9 @@ const DOCUMENTED = {
   operationId: 'get_agent_card',
   summary: 'Agent card',
   description:
-    'What an assistant says about itself to A2A clients, in the form of the version in the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
+    'The agent card of an assistant for A2A clients, in the version of the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
   tags: [TAGS.a2a],
   querystring: A2aCardQuery,
   response: { 200: A2aCard },
-  failures: { 400: 'Unknown assistant, or a version that is not served.' },
+  failures: { 400: 'Unknown assistant, or an unsupported version.' },
 };

@@ -18,7 +18,7 @@ export interface CardSigner {
 /** `text`: the private key of the configuration, which has checked it. The name of the key is its thumbprint (RFC 7638). */
 export async function cardSigner(text: string): Promise<CardSigner> {
   const found = signingKey(text);
-  if (!found) throw new Error('http.a2a.signing_key is no key.');
+  if (!found) throw new Error('http.a2a.signing_key is not a valid key.');
   const { key, alg } = found;
   const jwk = await exportJWK(createPublicKey(key));
   const kid = await calculateJwkThumbprint(jwk);

@@ -199,7 +199,7 @@ function checkRequest(request: A2aRequest): void {
   if (!isVersion(asked) || asked.startsWith('0.3')) throw badVersion(asked, '1.0');
   const type = request.headers['content-type'];
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
-    throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
+    throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
   }
 }
 

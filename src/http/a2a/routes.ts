@@ -49,7 +49,7 @@ const DOCUMENTED = {
   operationId: 'send_agent_message',
   summary: 'A2A',
   description:
-    'A message of the Agent2Agent protocol over JSON-RPC, of version 1.0 or 0.3: the name of its method says which. The operations of 1.0 over HTTP+JSON are below the same address.',
+    'A JSON-RPC message of the Agent2Agent protocol, version 1.0 or 0.3, told apart by the method name. The HTTP+JSON operations of 1.0 are under the same path.',
   tags: [TAGS.a2a],
   params: AssistantPath,
   body: A2aMessage,

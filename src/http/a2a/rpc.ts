@@ -152,7 +152,7 @@ async function* resumed(
 
 function checkType(type: string | undefined): void {
   if (type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type)) return;
-  throw new ContentTypeNotSupportedError(`Content-Type ${type} is not taken. Send application/json.`);
+  throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
 }
 
 async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {
@@ -179,7 +179,7 @@ function versionOf({ method, id }: RpcRequest): '0.3' | '1.0' {
 
 /** `served`: where it was asked for. */
 export function badVersion(asked: string, served = '1.0, 0.3'): A2AError {
-  return new VersionNotSupportedError(`A2A-Version ${asked} is not served here. Served: ${served}.`);
+  return new VersionNotSupportedError(`A2A-Version ${asked} is not supported. Supported: ${served}.`);
 }
 
 /** Throws what HTTP has to say: who may not call, and what must be tried again. */

@@ -22,7 +22,7 @@ export function commandRoutes(
         operationId: 'protocol_thread_command_post',
         summary: 'Send a command',
         description:
-          'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), or looks (`agent.getTree`, `state.get`, `state.listCheckpoints`) and branches (`state.fork`). What comes of it is told on the event stream.',
+          'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), reads the thread (`agent.getTree`, `state.get`, `state.listCheckpoints`) or forks its state (`state.fork`). The event stream reports the outcome.',
         tags: [TAGS.streaming],
         headers: CreateHeaders,
         params: ThreadPath,

@@ -67,7 +67,7 @@ export function converse(
   }
 
   function broke(error: unknown): void {
-    logger.error('command broke off', { error });
+    logger.error('command aborted', { error });
     socket.close(FAILED, 'thread stream ended');
     end();
   }
@@ -108,7 +108,7 @@ async function serve(
     socket.close(FAILED, 'thread stream ended');
   } catch (error) {
     if (error instanceof ServerError) return refuse(socket, error.status, error.message);
-    logger.error('stream broke off', { error });
+    logger.error('stream aborted', { error });
     socket.close(FAILED, 'thread stream ended');
   }
 }

@@ -30,7 +30,7 @@ export function eventStreamRoutes(
         operationId: 'protocol_thread_events_post',
         summary: 'Stream events of a thread',
         description:
-          'Sends events of all runs of the thread: those that are kept, or that came after `since`, and those to come. It may be opened before the thread exists, and never ends. The same address takes commands and events over a WebSocket.',
+          'Sends events of all runs of the thread: stored ones, or those after `since`, then future ones. The stream may be opened before the thread exists, and never ends. The same path accepts a WebSocket, for commands and events.',
         tags: [TAGS.streaming],
         params: ThreadPath,
         body: EventStreamRequest,

@@ -44,7 +44,7 @@ export function openDoor(parts: McpDoorParts): McpDoor {
         return () => listening[Symbol.dispose]();
       },
     },
-    onerror: (error) => parts.logger.debug('a message of MCP was refused', { error }),
+    onerror: (error) => parts.logger.debug('MCP message rejected', { error }),
   });
   const legacy = legacyDoor(parts);
 

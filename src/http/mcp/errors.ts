@@ -11,7 +11,7 @@ export async function inWordsOfMcp<T>(logger: Logger, answer: () => Promise<T>):
     if (error instanceof ServerError) {
       throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
     }
-    logger.error('a request of MCP failed', { error });
+    logger.error('MCP request failed', { error });
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error');
   }
 }

@@ -15,7 +15,7 @@ export function newsSender({ mcpReq }: ServerContext, logger: Logger): (news: To
   let last = -1;
 
   function report(sent: Promise<void>): void {
-    sent.catch((error: unknown) => logger.debug('the client of a tool did not take its news', { error }));
+    sent.catch((error: unknown) => logger.debug('cannot send a notification to an MCP client', { error }));
   }
 
   function progress(value: number, more: { total?: number; message?: string }): void {

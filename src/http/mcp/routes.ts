@@ -41,7 +41,7 @@ const DOCUMENTED = {
   operationId: 'mcp',
   summary: 'MCP',
   description:
-    'A message of the Model Context Protocol, of any revision. Each assistant is a tool. `/mcp/{assistant_id}` has one tool only.',
+    'A message of the Model Context Protocol, in any revision. Each assistant is a tool; `/mcp/{assistant_id}` has only that one.',
   tags: [TAGS.mcp],
   body: McpMessage,
   example: EXAMPLE,

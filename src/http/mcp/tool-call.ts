@@ -121,10 +121,7 @@ async function waiting(
   const interrupts = (await mcp.interrupts(actor, thread_id).catch(unlessGone)) ?? [];
   const asked = interrupts.filter(({ id }) => interrupt_ids.includes(String(id)));
   if (asked.length > 0) return asked;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    'What was asked does not wait for an answer any more.',
-  );
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This question no longer waits for an answer.');
 }
 
 async function conclude(call: Calling, run: Run, is_own_thread: boolean): Promise<Reply> {

@@ -13,7 +13,7 @@ import { GROUPS } from './tags.ts';
 
 const DESCRIPTION = `Serves graphs as assistants, threads and runs.
 
-Send your key as \`X-Api-Key\` if the server has keys; **Authorize** keeps it for this page. The examples fit together:
+If the server has keys, send one as \`X-Api-Key\`; **Authorize** stores it for this page. The examples build on each other:
 create the thread first, then run an assistant on it.`;
 
 export interface DocumentOptions {

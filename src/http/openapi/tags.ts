@@ -15,16 +15,16 @@ export const TAGS = {
 } as const;
 
 export const GROUPS = [
-  { name: TAGS.assistants, description: 'A graph with a configuration of its own, in versions.' },
-  { name: TAGS.threads, description: 'What runs share: a conversation, with its state and history.' },
+  { name: TAGS.assistants, description: 'Graphs with their own configuration, in versions.' },
+  { name: TAGS.threads, description: 'Conversations: the state and history that runs share.' },
   { name: TAGS.runs, description: 'Runs of an assistant on a thread.' },
-  { name: TAGS.stateless, description: 'Runs on a thread of their own, which goes when they end.' },
-  { name: TAGS.crons, description: 'Runs that are made by the clock.' },
-  { name: TAGS.store, description: 'What is kept for longer than a thread lives, shared with the graphs.' },
-  { name: TAGS.a2a, description: 'Assistants as agents of the Agent2Agent protocol.' },
-  { name: TAGS.mcp, description: 'Assistants as tools of the Model Context Protocol.' },
-  { name: TAGS.openai, description: 'Assistants as models of the chat completions API.' },
-  { name: TAGS.webhooks, description: 'What was sent to those who want to know how runs ended.' },
-  { name: TAGS.system, description: 'Health, version and figures of the server.' },
-  { name: TAGS.streaming, description: 'Event streaming: commands, and what happens on a thread as events.' },
+  { name: TAGS.stateless, description: 'Runs on their own thread, which is deleted when they end.' },
+  { name: TAGS.crons, description: 'Runs on a schedule.' },
+  { name: TAGS.store, description: 'Long-term memory across threads, shared with the graphs.' },
+  { name: TAGS.a2a, description: 'Assistants as agents, over the Agent2Agent protocol.' },
+  { name: TAGS.mcp, description: 'Assistants as tools, over the Model Context Protocol.' },
+  { name: TAGS.openai, description: 'Assistants as models, over the chat completions API.' },
+  { name: TAGS.webhooks, description: 'Deliveries of the webhooks that report how runs ended.' },
+  { name: TAGS.system, description: 'Health, version and metrics of the server.' },
+  { name: TAGS.streaming, description: 'Event streaming: commands to a thread, and its events.' },
 ];

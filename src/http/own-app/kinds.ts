@@ -39,7 +39,7 @@ export async function ownAppOf(exported: unknown): Promise<OwnApp> {
     return { fetch: orOurs(app as FetchFunction), routes: [] };
   }
   throw new Error(
-    'is none of: a Hono app, an object with fetch(request), a function (request) => Response, a Fastify plugin, (req, res, next)',
+    'must be one of: a Hono app, an object with fetch(request), a function (request) => Response, a Fastify plugin, (req, res, next)',
   );
 }
 

@@ -75,5 +75,5 @@ function callerOf(request: FastifyRequest) {
 function requireScope({ scope }: Identity, { routeOptions: { config, schema } }: FastifyRequest): void {
   const needed = config.scope ?? scopeOf(schema?.operationId) ?? 'admin';
   if (includes(scope, needed)) return;
-  throw new Forbidden(`This needs a key for "${needed}"; yours is for "${scope}".`);
+  throw new Forbidden(`This requires a key with the scope "${needed}"; yours has "${scope}".`);
 }

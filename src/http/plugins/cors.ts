@@ -41,7 +41,7 @@ export async function useCors(
   const hasCredentials = options.allow_credentials && isNamed && !letsAnyPage(mayCall);
   if (options.allow_credentials && !hasCredentials) {
     logger.warn(
-      'http.cors.allow_credentials needs http.cors.allow_origins that name origins: pages send none',
+      'http.cors.allow_credentials has no effect: it requires named origins in http.cors.allow_origins',
     );
   }
   const exposed = [...options.expose_headers];

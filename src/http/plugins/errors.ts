@@ -7,21 +7,28 @@ import type { Logger } from '../../core/logger.ts';
 import { trimEnd } from '../../core/trim-end.ts';
 import type { ErrorResponse } from '../../schemas/errors.ts';
 import { ownAddress } from '../own-address.ts';
-import type { RouteTable } from './route-table.ts';
+import { pathTemplate, type RouteTable } from './route-table.ts';
 
 /** Of what is named in an address. */
 export const MAX_NAME_LENGTH = 1024;
 
+export interface ErrorParts {
+  readonly logger: Logger;
+  readonly routes: RouteTable;
+  /** The body of a 404 for an address that the configuration turns off, if it says how to turn it on. */
+  off(path: string): object | undefined;
+}
+
 /** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
-export function useErrors(
-  server: FastifyInstance,
-  { logger, routes }: { logger: Logger; routes: RouteTable },
-): void {
+export function useErrors(server: FastifyInstance, parts: ErrorParts): void {
+  const { logger, routes } = parts;
   server.setErrorHandler((thrown: unknown, request, reply) => {
     const error = asError(thrown) as FastifyError;
+    const meant = isOfName(error) ? routeMeant(request, routes) : undefined;
+    if (meant) return refuseMethod(reply, meant.methods, `Method Not Allowed: use ${meant.way}`);
     if (error instanceof ServerError) return fail(reply.headers(error.headers), error.status, error.message);
     if (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed) {
-      logger.info('client left before its answer', {
+      logger.info('client disconnected before the response', {
         request_id: request.id,
         path: request.routeOptions.url,
       });
@@ -33,7 +40,26 @@ export function useErrors(
     return fail(reply, 500, 'Internal Server Error');
   });
 
-  server.setNotFoundHandler((request, reply) => answerUnknown(request, reply, routes));
+  server.setNotFoundHandler((request, reply) => answerUnknown(request, reply, parts));
+}
+
+/** What a name in the address can cause: it is no id, or nothing has this name. */
+function isOfName(error: FastifyError): boolean {
+  return error.validationContext === 'params' || (error instanceof ServerError && error.status === 404);
+}
+
+/** `GET /threads/search` asks for the thread `search`, and means the route of this address, which has other methods. */
+function routeMeant({ method, routeOptions, url }: FastifyRequest, routes: RouteTable) {
+  const meant = routes.find(pathOf(url));
+  if (!routeOptions.url || !meant || meant.url === routeOptions.url) return undefined;
+  const { methods } = meant;
+  if (methods.includes(method)) return undefined;
+  const named = methods.filter((each) => each !== 'HEAD').join(' or ');
+  return { methods, way: `${named} ${pathTemplate(meant.url)}` };
+}
+
+function refuseMethod(reply: FastifyReply, methods: readonly string[], detail: string) {
+  return fail(reply.header('allow', methods.join(', ')), 405, detail);
 }
 
 function fail(reply: FastifyReply, status: number, detail: string) {
@@ -41,18 +67,23 @@ function fail(reply: FastifyReply, status: number, detail: string) {
 }
 
 /** 307 to the path without its slash, 405 where another method would do, else 404 (CONTRACT §1). */
-function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: RouteTable) {
+function answerUnknown(request: FastifyRequest, reply: FastifyReply, { routes, off }: ErrorParts) {
   const [path = '', query] = request.url.split('?', 2);
-  const methods = routes.methodsOf(path);
+  const methods = routes.find(path)?.methods ?? [];
   // One that it has means that there is no such file.
   if (methods.length > 0 && !methods.includes(request.method))
-    return fail(reply.header('allow', methods.join(', ')), 405, 'Method Not Allowed');
+    return refuseMethod(reply, methods, 'Method Not Allowed');
   const bare = trimEnd(path, '/');
-  if (bare !== path && bare !== '/ok' && routes.methodsOf(bare).length > 0) {
+  if (bare !== path && bare !== '/ok' && routes.find(bare)) {
     const target = query === undefined ? bare : `${bare}?${query}`;
     return reply.redirect(`${ownAddress(request) ?? ''}${target}`, 307);
   }
-  return fail(reply, 404, 'Not Found');
+  const disabled = off(path);
+  return disabled ? reply.code(404).send(disabled) : fail(reply, 404, 'Not Found');
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 /** For an address that cannot be decoded, such as `/%zz`, or is no name of anything: no route was chosen yet. */

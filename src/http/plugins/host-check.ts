@@ -15,7 +15,7 @@ export function useHostCheck(server: FastifyInstance, allowed: readonly string[]
     const foreign = [headers.host ?? '', host].map(hostnameOf).find((name) => !isServed(name));
     if (foreign === undefined) return;
     throw new Forbidden(
-      `Host '${foreign}' is not served. Add it to server.allowed_hosts, or give the server keys.`,
+      `Host '${foreign}' is not allowed. Add it to server.allowed_hosts, or configure keys.`,
     );
   });
 }

@@ -38,7 +38,7 @@ export function httpMetrics(engine: EngineFigures) {
   });
   const latency = new Histogram({
     name: 'lg_api_http_requests_latency',
-    help: 'Time until the response had ended, ms; of a stream, its whole life.',
+    help: 'Time until the response ended, ms; for a stream, its whole duration.',
     labelNames: LABELS,
     buckets: BUCKETS_MS,
     registers,
@@ -46,13 +46,13 @@ export function httpMetrics(engine: EngineFigures) {
   const gauges = engineGauges(registers);
   const webhookTries = new Counter({
     name: 'lg_api_webhook_tries_total',
-    help: 'Webhooks that this process tried to send, by what came of it.',
+    help: 'Webhook delivery attempts of this process, by outcome.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const left = new Counter({
     name: 'lg_api_http_clients_left_total',
-    help: 'Responses whose client went away before their end.',
+    help: 'Responses whose client disconnected before the end.',
     labelNames: ['method', 'path'] as const,
     registers,
   });
@@ -109,14 +109,14 @@ export function httpMetrics(engine: EngineFigures) {
 function engineGauges(registers: Registry[]) {
   const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
   return {
-    max: gauge('workers_max', 'Runs this process may execute at once.'),
-    active: gauge('workers_active', 'Runs this process executes.'),
-    available: gauge('workers_available', 'Runs this process could execute more.'),
-    n_pending: gauge('num_pending_runs', 'Runs that wait.'),
-    n_running: gauge('num_running_runs', 'Runs that are executed.'),
-    n_crons: gauge('num_crons', 'Crons that make runs.'),
-    n_overdue_crons: gauge('num_overdue_crons', 'Crons whose time has come and whose run is not made yet.'),
-    pending: gauge('webhooks_pending', 'Webhooks that wait to be sent, or to be sent again.'),
-    dead: gauge('webhooks_dead', 'Webhooks that were given up.'),
+    max: gauge('workers_max', 'Runs that this process may execute concurrently.'),
+    active: gauge('workers_active', 'Runs that this process executes.'),
+    available: gauge('workers_available', 'Further runs that this process could execute.'),
+    n_pending: gauge('num_pending_runs', 'Pending runs.'),
+    n_running: gauge('num_running_runs', 'Running runs.'),
+    n_crons: gauge('num_crons', 'Enabled crons.'),
+    n_overdue_crons: gauge('num_overdue_crons', 'Crons that are due and whose run is not created yet.'),
+    pending: gauge('webhooks_pending', 'Webhook deliveries that are pending, retries included.'),
+    dead: gauge('webhooks_dead', 'Webhook deliveries that are dead.'),
   };
 }

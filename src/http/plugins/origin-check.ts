@@ -18,9 +18,9 @@ export function useOriginCheck(server: FastifyInstance, mayCall: OriginRule, log
     if (origin === undefined || mayCall(origin) || isOwn(origin, request)) return;
     if (told.size < MOST_TOLD && !told.has(origin)) {
       told.add(origin);
-      logger.warn('pages of an origin that is not in http.cors.allow_origins are refused', { origin });
+      logger.warn('request rejected: its origin is not in http.cors.allow_origins', { origin });
     }
-    throw new Forbidden(`Pages of ${origin} may not call this server. Add it to http.cors.allow_origins.`);
+    throw new Forbidden(`Origin ${origin} is not allowed. Add it to http.cors.allow_origins.`);
   });
 }
 

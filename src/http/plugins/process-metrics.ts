@@ -25,14 +25,14 @@ export function countRuns(
   });
   const duration = new Histogram({
     name: 'lg_api_run_duration_seconds',
-    help: 'How long the last attempt of a run executed.',
+    help: 'Execution time of the last attempt of a run.',
     labelNames: ['graph'] as const,
     buckets: BUCKETS_S,
     registers,
   });
   const waited = new Histogram({
     name: 'lg_api_run_queue_seconds',
-    help: 'How long a run waited for its first attempt.',
+    help: 'Time that a run waited for its first attempt.',
     buckets: BUCKETS_S,
     registers,
   });

@@ -48,7 +48,7 @@ export function useRequestLog(
   function logLeaving({ id, method, url, routeOptions }: FastifyRequest, reply: FastifyReply): void {
     const run = reply.raw.getHeader('content-location');
     metrics.left(method, pathTemplate(routeOptions.url ?? 'unknown'));
-    logger.info(`${method} ${pathOf(url)} client left`, {
+    logger.info(`${method} ${pathOf(url)} client disconnected`, {
       request_id: id,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...(run === undefined ? {} : { run }),

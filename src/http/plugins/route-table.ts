@@ -2,21 +2,24 @@ import type { FastifyInstance } from 'fastify';
 
 /** Which methods an address has: the router knows only whether one of them fits. */
 export interface RouteTable {
-  /** Empty for an unknown path. */
-  methodsOf(path: string): string[];
+  /** The most specific route of a path, whatever its methods: that of `/threads/search` is not `/threads/:thread_id`. */
+  find(path: string): { readonly url: string; readonly methods: readonly string[] } | undefined;
 }
 
 export function useRouteTable(server: FastifyInstance): RouteTable {
-  const routes: { pattern: RegExp; method: string }[] = [];
+  const routes = new Map<string, { pattern: RegExp; parameters: number; methods: string[] }>();
   server.addHook('onRoute', ({ url, method }) => {
     // The wildcard of preflight requests would make every address known.
     if (url === '*') return;
-    for (const each of [method].flat()) routes.push({ pattern: patternOf(url), method: each });
+    const { methods = [] } = routes.get(url) ?? {};
+    const parameters = url.match(/:\w+|\*/g)?.length ?? 0;
+    routes.set(url, { pattern: patternOf(url), parameters, methods: [...methods, method].flat() });
   });
   return {
-    methodsOf(path) {
-      const found = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-      return [...new Set(found)];
+    find(path) {
+      const found = [...routes].filter(([, { pattern }]) => pattern.test(path));
+      const [first] = found.sort(([, a], [, b]) => a.parameters - b.parameters);
+      return first && { url: first[0], methods: first[1].methods };
     },
   };
 }

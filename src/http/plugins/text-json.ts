@@ -14,7 +14,9 @@ export function useTextJson(server: FastifyInstance): void {
     if (request.is404 || text === '') return undefined;
     const encoding = request.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity')
-      throw new InvalidInput(`Request body is encoded (${encoding}): send it as it is`);
+      throw new InvalidInput(
+        `Request body has Content-Encoding ${encoding}, which is not supported: send it unencoded`,
+      );
     const json = await server.bodies.json(text);
     if ('problem' in json) throw new InvalidInput(`${NO_JSON}: ${json.problem}`);
     return json.value;

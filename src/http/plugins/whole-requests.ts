@@ -7,7 +7,7 @@ import { BadRequest } from '../../core/errors.ts';
  */
 export function useWholeRequests(server: FastifyInstance): void {
   server.addHook('onRequest', ({ raw }, _reply, done) => {
-    if (raw.httpVersionMajor < 1) return done(new BadRequest('The request has no version of HTTP'));
+    if (raw.httpVersionMajor < 1) return done(new BadRequest('The request has no HTTP version'));
     const { rawHeaders } = raw;
     let hosts = 0;
     // Names and values in turn; made for a request inside of the server there are none.

@@ -26,7 +26,7 @@ export function assistantGraphRoutes(
       schema: {
         operationId: 'get_assistant_graph',
         summary: 'Get graph',
-        description: 'Nodes and edges, to draw the graph.',
+        description: 'Nodes and edges, for drawing the graph.',
         tags,
         params: AssistantPath,
         querystring: AssistantGraphQuery,
@@ -76,7 +76,7 @@ export function assistantGraphRoutes(
       schema: {
         operationId: 'get_assistant_subgraph',
         summary: 'Get subgraph',
-        description: 'The schemas of one subgraph; `{}` when there is none of this namespace.',
+        description: 'The schemas of one subgraph; `{}` if no subgraph has this namespace.',
         tags,
         params: SubgraphPath,
         querystring: AssistantSubgraphsQuery,

@@ -46,7 +46,7 @@ export function assistantVersionRoutes(
         operationId: 'set_latest_assistant_version',
         summary: 'Set latest version',
         description:
-          'Makes an earlier version the current one. The version is read from the body or the query.',
+          'Makes an earlier version the current one. The version comes from the body or the query.',
         tags,
         params: OwnAssistantPath,
         querystring: AssistantLatestQuery,

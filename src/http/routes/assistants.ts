@@ -29,7 +29,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
       schema: {
         operationId: 'create_assistant',
         summary: 'Create assistant',
-        description: 'Gives a graph a configuration, a context and a name of its own.',
+        description: 'Creates an assistant: a graph with its own configuration, context and name.',
         tags,
         headers: CreateHeaders,
         body: AssistantCreate,
@@ -87,7 +87,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
       schema: {
         operationId: 'get_assistant',
         summary: 'Get assistant',
-        description: 'The assistant as it is now.',
+        description: 'The current version of the assistant.',
         tags,
         params: AssistantPath,
         response: { 200: Assistant },
@@ -103,7 +103,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
       schema: {
         operationId: 'patch_assistant',
         summary: 'Update assistant',
-        description: 'Makes a new version. `config` and `context` are replaced, `metadata` is merged.',
+        description: 'Creates a new version. `config` and `context` are replaced, `metadata` is merged.',
         tags,
         params: OwnAssistantPath,
         body: AssistantPatch,
@@ -121,7 +121,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
       schema: {
         operationId: 'delete_assistant',
         summary: 'Delete assistant',
-        description: 'Deletes all its versions and runs, and stops runs that execute.',
+        description: 'Deletes all its versions and runs, and stops active runs.',
         tags,
         params: OwnAssistantPath,
         querystring: AssistantDeleteQuery,

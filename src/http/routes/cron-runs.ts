@@ -21,7 +21,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
       schema: {
         operationId: 'trigger_cron',
         summary: 'Trigger cron',
-        description: 'Makes a run now. When the cron comes next does not change; it may be paused.',
+        description: 'Creates a run now, also of a paused cron. The next run date does not change.',
         tags,
         headers: CreateHeaders,
         params: CronPath,
@@ -44,7 +44,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
         operationId: 'list_cron_runs',
         summary: 'List runs of cron',
         description:
-          'What each time of the schedule came to, newest first: the run and how it ended, or why there was none.',
+          'The outcome of each scheduled time, newest first: the run and how it ended, or why there was none.',
         tags,
         params: CronPath,
         querystring: CronRunsQuery,

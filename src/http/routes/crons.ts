@@ -30,7 +30,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'create_thread_cron',
         summary: 'Create thread cron',
-        description: 'Makes runs on a thread by a schedule.',
+        description: 'Creates runs on a thread, on a schedule.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
@@ -52,7 +52,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'create_cron',
         summary: 'Create cron',
-        description: 'Makes runs by a schedule, each on a thread of its own.',
+        description: 'Creates runs on a schedule, each on its own thread.',
         tags,
         headers: CreateHeaders,
         body: CronCreate,
@@ -70,7 +70,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'search_crons',
         summary: 'Search crons',
-        description: 'Lists crons by assistant, thread, metadata, or whether they make runs.',
+        description: 'Lists crons by assistant, thread, metadata, or whether they are enabled.',
         tags,
         body: CronSearch,
         example: { metadata: { report: 'morning' }, limit: 10, offset: 0 },
@@ -103,7 +103,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'get_cron',
         summary: 'Get cron',
-        description: 'The cron, when it comes next, and why the server paused it if it did.',
+        description: 'The cron, its next run date and, if the server paused it, the reason.',
         tags,
         params: CronPath,
         response: { 200: Cron },
@@ -119,8 +119,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'patch_cron',
         summary: 'Update cron',
-        description:
-          'Changes what is given; `metadata` is merged, `enabled` pauses the cron or lets it go on.',
+        description: 'Changes the given fields; `metadata` is merged, `enabled` pauses or resumes the cron.',
         tags,
         params: CronPath,
         body: CronPatch,
@@ -142,7 +141,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'delete_cron',
         summary: 'Delete cron',
-        description: 'Makes no more runs. Those that were made stay.',
+        description: 'Deletes the cron. Runs that it created are kept.',
         tags,
         params: CronPath,
         response: { 204: z.undefined() },

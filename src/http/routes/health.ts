@@ -25,11 +25,12 @@ export function healthRoutes(
       schema: {
         operationId: path === '/ok' ? 'get_health' : 'get_root',
         summary: 'Health',
-        description: 'Whether the server takes requests, and with `check_db=1` whether the database answers.',
+        description:
+          'Whether the server accepts requests and, with `check_db=1`, whether the database responds.',
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
-        failures: { 503: 'The database does not answer' },
+        failures: { 503: 'The database does not respond' },
       },
       config: { open: true },
     },
@@ -37,7 +38,7 @@ export function healthRoutes(
       if (engine.isDraining()) throw new Unavailable('The server is shutting down');
       if (query.check_db !== '1') return { ok: true, services: {} } as const;
       await engine.ping().catch((cause: unknown) => {
-        throw new Unavailable('The database does not answer', { cause });
+        throw new Unavailable('The database does not respond', { cause });
       });
       return { ok: true, services: { database: 'ok' } } as const;
     },

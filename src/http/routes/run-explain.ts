@@ -17,7 +17,8 @@ export function runExplainRoutes(server: FastifyInstance, { explain }: { explain
       schema: {
         operationId: 'explain_run',
         summary: 'Explain run',
-        description: 'Why the run is where it is: what it waits for, who executes it, which attempt it is.',
+        description:
+          'Why the run is in its state: what it waits for, which worker executes it, which attempt it is.',
         tags: [TAGS.runs],
         params: RunPath,
         response,
@@ -33,7 +34,7 @@ export function runExplainRoutes(server: FastifyInstance, { explain }: { explain
       schema: {
         operationId: 'explain_stateless_run',
         summary: 'Explain run',
-        description: 'The same without the thread.',
+        description: 'Why the run is in its state, found by its id alone.',
         tags: [TAGS.stateless],
         params: StatelessRunPath,
         response,

@@ -26,7 +26,7 @@ export function runStreamRoutes(
         operationId: 'stream_run',
         summary: 'Run and stream',
         description:
-          'Starts a run and sends its events as they happen. `stream_resumable` keeps them to join later.',
+          'Starts a run and sends its events as they happen. `stream_resumable` stores them, to join the stream later.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
@@ -52,7 +52,7 @@ export function runStreamRoutes(
       schema: {
         operationId: 'join_run_stream',
         summary: 'Join stream',
-        description: 'Sends the events of a run in flight: those to come, or those after `Last-Event-ID`.',
+        description: 'Sends the events of an active run: future ones, or those after `Last-Event-ID`.',
         tags,
         params: RunPath,
         querystring: RunStreamQuery,

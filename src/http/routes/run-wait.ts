@@ -25,7 +25,7 @@ export function runWaitRoutes(
         operationId: 'wait_run',
         summary: 'Run and wait',
         description:
-          'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
+          'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
@@ -48,7 +48,7 @@ export function runWaitRoutes(
       schema: {
         operationId: 'join_run',
         summary: 'Join run',
-        description: 'Waits for a run that was started before and answers with its result.',
+        description: 'Waits for an existing run and returns its result.',
         tags,
         params: RunPath,
         querystring: RunJoinQuery,

@@ -32,7 +32,7 @@ export function runRoutes(
       schema: {
         operationId: 'create_run',
         summary: 'Start background run',
-        description: 'Puts a run into the queue and answers at once. Join it, or read the thread later.',
+        description: 'Enqueues a run and returns immediately. Join the run, or read the thread later.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
@@ -76,7 +76,7 @@ export function runRoutes(
       schema: {
         operationId: 'get_run',
         summary: 'Get run',
-        description: 'The run with its status and everything it was created with.',
+        description: 'The run with its status and the options it was created with.',
         tags,
         params: RunPath,
         response: { 200: Run },
@@ -92,7 +92,7 @@ export function runRoutes(
       schema: {
         operationId: 'delete_run',
         summary: 'Delete run',
-        description: 'Deletes the run and its checkpoints, and stops it if it executes.',
+        description: 'Deletes the run and its checkpoints, and stops it if it is active.',
         tags,
         params: RunPath,
         response: { 204: z.undefined() },
@@ -111,7 +111,7 @@ export function runRoutes(
       schema: {
         operationId: 'cancel_run',
         summary: 'Cancel run',
-        description: 'Stops the run: 202 at once, or with `wait` 200 once it has stopped.',
+        description: 'Stops the run. Returns 202 immediately or, with `wait`, 200 once it has stopped.',
         tags,
         params: RunPath,
         querystring: RunCancelQuery,
@@ -137,7 +137,7 @@ export function runRoutes(
       schema: {
         operationId: 'cancel_runs',
         summary: 'Cancel runs',
-        description: 'Stops all runs of a status, on every thread, or runs of one thread by their ids.',
+        description: 'Stops all runs with a status, on every thread, or runs of one thread by id.',
         tags,
         querystring: RunsCancelQuery,
         body: RunsCancel,

@@ -37,7 +37,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
       schema: {
         operationId: 'create_stateless_run',
         summary: 'Start background run',
-        description: 'Puts a run on a thread of its own into the queue and answers at once.',
+        description: 'Enqueues a run on its own thread and returns immediately.',
         tags,
         headers: CreateHeaders,
         body: RunCreate,
@@ -60,7 +60,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
       schema: {
         operationId: 'create_stateless_runs',
         summary: 'Start several background runs',
-        description: 'Puts runs into the queue, each on a thread of its own: all of them, or none.',
+        description: 'Enqueues runs, each on its own thread: all of them, or none.',
         tags,
         headers: CreateHeaders,
         body: RunBatchCreate,
@@ -79,7 +79,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         operationId: 'wait_stateless_run',
         summary: 'Run and wait',
         description:
-          'Starts a run and answers with its final values, with `__interrupt__` or with `__error__`.',
+          'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
         headers: CreateHeaders,
         body: RunCreate,
@@ -128,7 +128,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         operationId: 'join_stateless_run_stream',
         summary: 'Join stream',
         description:
-          'Sends the events of a run in flight, on whatever thread: those to come, or those after `Last-Event-ID`.',
+          'Sends the events of an active run on any thread: future ones, or those after `Last-Event-ID`.',
         tags,
         params: StatelessRunPath,
         querystring: RunStreamQuery,

@@ -26,7 +26,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
       schema: {
         operationId: 'put_item',
         summary: 'Put item',
-        description: 'Keeps a value under a namespace and a key, in place of what was there.',
+        description: 'Stores a value under a namespace and a key, and replaces an existing one.',
         tags,
         body: StorePut,
         example: { namespace, key: 'coffee', value: { text: 'likes coffee black', cups: 3 } },
@@ -46,7 +46,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
       schema: {
         operationId: 'get_item',
         summary: 'Get item',
-        description: 'The item, or `null` when there is none.',
+        description: 'The item, or `null` if it does not exist.',
         tags,
         querystring: StoreGetQuery,
         response: { 200: StoreItem.nullable() },
@@ -62,7 +62,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
       schema: {
         operationId: 'delete_item',
         summary: 'Delete item',
-        description: 'Deletes the item; one that is not there is fine.',
+        description: 'Deletes the item. Succeeds if the item does not exist.',
         tags,
         body: StoreDelete,
         example: { namespace, key: 'coffee' },
@@ -82,7 +82,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
         operationId: 'search_items',
         summary: 'Search items',
         description:
-          'Items below a namespace: those that fit a query, best first, or all, last changed first.',
+          'Items under a namespace: those that match a query, best first, or all, most recently changed first.',
         tags,
         body: StoreSearch,
         example: { namespace_prefix: ['memories'], filter: { cups: { $gt: 1 } }, query: 'coffee', limit: 10 },
@@ -99,7 +99,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
       schema: {
         operationId: 'list_namespaces',
         summary: 'List namespaces',
-        description: 'The namespaces that have items, by their first and last labels.',
+        description: 'Namespaces with items, filtered by prefix and suffix.',
         tags,
         body: StoreNamespaceQuery,
         example: { prefix: ['memories', '*'], max_depth: 2 },

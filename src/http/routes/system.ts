@@ -35,7 +35,7 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
       schema: {
         operationId: 'get_info',
         summary: 'Server information',
-        description: 'Versions, and what the server can do.',
+        description: 'Versions and features of the server.',
         tags,
         response: { 200: ServerInfo },
       },

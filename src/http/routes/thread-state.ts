@@ -32,7 +32,7 @@ export function threadStateRoutes(
       schema: {
         operationId: 'get_thread_state',
         summary: 'Get state',
-        description: 'The newest state: values, what comes next, and what waits for an answer.',
+        description: 'The newest state: values, next nodes, and pending interrupts.',
         tags,
         params: ThreadPath,
         querystring: ThreadStateQuery,
@@ -49,7 +49,7 @@ export function threadStateRoutes(
       schema: {
         operationId: 'get_thread_state_at_checkpoint',
         summary: 'Get state at a checkpoint',
-        description: 'The state as it was at an earlier checkpoint.',
+        description: 'The state at an earlier checkpoint.',
         tags,
         params: CheckpointPath,
         querystring: ThreadStateQuery,
@@ -67,7 +67,7 @@ export function threadStateRoutes(
       schema: {
         operationId: 'get_thread_state_at_checkpoint_post',
         summary: 'Get state at a checkpoint of a subgraph',
-        description: 'As above, where a checkpoint also needs a namespace. `{}` is the newest one.',
+        description: 'The state at a checkpoint that also has a namespace. `{}` is the newest one.',
         tags,
         params: ThreadPath,
         body: ThreadStateAtCheckpoint,
@@ -85,8 +85,7 @@ export function threadStateRoutes(
       schema: {
         operationId: 'update_thread_state',
         summary: 'Update state',
-        description:
-          'Changes the state as if a node had returned `values`. Refused while a run is in flight.',
+        description: 'Changes the state as if a node had returned `values`. Rejected while a run is active.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,
@@ -147,7 +146,8 @@ export function threadStateRoutes(
       schema: {
         operationId: 'search_thread_history',
         summary: 'Search history',
-        description: 'Earlier states, newest first, by metadata of their checkpoints or of a subgraph.',
+        description:
+          'Earlier states, newest first, filtered by the metadata of their checkpoints or by subgraph.',
         tags,
         params: ThreadPath,
         body: ThreadHistory,

@@ -20,7 +20,8 @@ export function threadStreamRoutes(
       schema: {
         operationId: 'join_thread_stream',
         summary: 'Join thread stream',
-        description: 'Sends the events of all runs of the thread, those to come included. It never ends.',
+        description:
+          'Sends the events of all runs of the thread, including future ones. The stream never ends.',
         tags: [TAGS.threads],
         params: ThreadPath,
         querystring: ThreadStreamQuery,

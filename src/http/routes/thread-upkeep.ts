@@ -17,7 +17,7 @@ export function threadUpkeepRoutes(server: FastifyInstance, { threads }: { threa
       schema: {
         operationId: 'prune_threads',
         summary: 'Prune threads',
-        description: 'Deletes threads, or all but the newest checkpoint of each: its state stays.',
+        description: 'Deletes threads, or all but the newest checkpoint of each, which keeps the state.',
         tags,
         body: ThreadPrune,
         example: { thread_ids: [EXAMPLES.thread_id], strategy: 'keep_latest' },

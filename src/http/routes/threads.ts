@@ -28,7 +28,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'create_thread',
         summary: 'Create thread',
-        description: 'Makes a thread, with an id and a history of your own if you like.',
+        description: 'Creates a thread, optionally with your own id and history.',
         tags,
         headers: CreateHeaders,
         body: ThreadCreate,
@@ -84,7 +84,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'get_thread',
         summary: 'Get thread',
-        description: 'The thread with its status and the values its last run left.',
+        description: 'The thread with its status and the values of its last run.',
         tags,
         params: ThreadPath,
         querystring: ThreadGetQuery,
@@ -101,7 +101,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'patch_thread',
         summary: 'Update thread',
-        description: 'Merges metadata. With `Prefer: return=minimal` the answer is 204 without a body.',
+        description: 'Merges metadata. With `Prefer: return=minimal`, returns 204 without a body.',
         tags,
         params: ThreadPath,
         headers: ThreadPatchHeaders,
@@ -124,7 +124,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'delete_thread',
         summary: 'Delete thread',
-        description: 'Deletes the thread with its runs and its whole history, and stops runs that execute.',
+        description: 'Deletes the thread with its runs and its whole history, and stops active runs.',
         tags,
         params: ThreadPath,
         response: { 204: z.undefined() },
@@ -143,7 +143,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
       schema: {
         operationId: 'copy_thread',
         summary: 'Copy thread',
-        description: 'A new thread with the same metadata, state and history, and none of the runs.',
+        description: 'Creates a thread with the same metadata, state and history, without the runs.',
         tags,
         headers: CreateHeaders,
         params: ThreadPath,

@@ -12,14 +12,14 @@ export function tokenRoutes(server: FastifyInstance, { tokens }: { tokens: Token
     {
       schema: {
         operationId: 'create_token',
-        summary: 'Make a token for a web page',
+        summary: 'Create token for a web page',
         description:
-          'A short-lived credential that may be given to a browser: limited to a user, an assistant or a thread, and to what the key that makes it may do.',
+          'Creates a short-lived credential for a browser, limited to a user, an assistant or a thread, and to the scope of the key that creates it.',
         tags: [TAGS.system],
         body: TokenCreate,
         example: TOKEN_EXAMPLE,
         response: { 200: Token },
-        failures: { 403: 'Tokens are made with an API key.' },
+        failures: { 403: 'Creating a token requires an API key.' },
       },
     },
     ({ actor, body }) => tokens.create(actor, body),

@@ -36,7 +36,7 @@ export function uiRoutes(
       schema: {
         operationId: 'load_ui_component',
         summary: 'Load UI component',
-        description: 'HTML that loads a component into a page. The SDK asks for it: `LoadExternalComponent`.',
+        description: 'HTML that loads a component into a page, for `LoadExternalComponent` of the SDK.',
         tags,
         params: UiPath,
         body: UiComponent,
@@ -59,8 +59,8 @@ export function uiRoutes(
       config: { open: true },
       schema: {
         operationId: 'get_ui_file',
-        summary: 'Get file of UI',
-        description: 'The program or the style sheet of the components; what `Load UI component` refers to.',
+        summary: 'Get UI file',
+        description: 'The script or style sheet of the components, as referenced by `Load UI component`.',
         tags,
         params: UiAssetPath,
         response: { 200: FILE },

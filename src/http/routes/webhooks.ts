@@ -25,7 +25,7 @@ export function webhookRoutes(
       schema: {
         operationId: 'search_deliveries',
         summary: 'List deliveries',
-        description: 'What was sent to webhooks, waits to be sent, or was given up; the newest first.',
+        description: 'Deliveries that were sent, are pending, or are dead; newest first.',
         tags,
         querystring: DeliverySearch,
         response: { 200: z.array(Delivery) },
@@ -56,8 +56,8 @@ export function webhookRoutes(
     {
       schema: {
         operationId: 'redeliver',
-        summary: 'Send again',
-        description: 'Sends the delivery again under its id, as often as a new one if need be.',
+        summary: 'Redeliver',
+        description: 'Sends the delivery again with the same id, and retries it like a new one.',
         tags,
         params: DeliveryPath,
         response: { 200: Delivery },
@@ -73,8 +73,7 @@ export function webhookRoutes(
       schema: {
         operationId: 'test_webhook',
         summary: 'Test webhook',
-        description:
-          'Sends a sample to the address, once and signed as a real one, and answers with what came of it.',
+        description: 'Sends one sample to the URL, signed like a real delivery, and returns the outcome.',
         tags,
         body: WebhookTest,
         example: { url: 'https://example.com/hook' },

@@ -14,7 +14,7 @@ export function checkMediaTypes({ parts }: Message, { input_modes }: AssistantFa
   const refused = parts.map(mediaTypeOf).find((type) => !isTaken(type, input_modes));
   if (refused === undefined) return;
   throw new ContentTypeNotSupportedError(
-    `Content of type ${refused} is not taken. Taken: ${input_modes.join(', ')}`,
+    `Content of type ${refused} is not supported. Supported: ${input_modes.join(', ')}`,
   );
 }
 

@@ -84,7 +84,7 @@ export function a2aPush(
       const saved = await push.save(task_id, wanted);
       if (!saved) {
         throw new RequestMalformedError(
-          `Task ${task_id} has ${MAX_PUSH_CONFIGS} push notification configurations, as many as it may have.`,
+          `Task ${task_id} has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
         );
       }
       return { ...shown(saved), authentication: config.authentication };

@@ -88,7 +88,7 @@ export function a2aSend(deps: A2aSendDeps, of: A2aTasks) {
     }
     if (isTerminal(stateOf(row))) {
       throw new UnsupportedOperationError(
-        `Task ${task_id} has ended (${row.state}) and takes no more messages.`,
+        `Task ${task_id} has ended (${row.state}) and accepts no more messages.`,
       );
     }
     checkMediaTypes(message, facts);

@@ -27,7 +27,7 @@ export interface A2aTaskDeps extends TaskFactsDeps {
 /** Tasks that are brought up to date at once. */
 const BATCH = 100;
 
-export const UNANSWERED = 'The conversation went on without an answer.';
+export const UNANSWERED = 'The conversation continued without an answer.';
 
 export const CANCELED = taskStateToJSON(TaskState.TASK_STATE_CANCELED);
 

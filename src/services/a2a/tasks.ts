@@ -108,8 +108,7 @@ export function isInContext(actor: Actor, { thread_id }: A2aTaskRow, name: strin
 }
 
 function statusOf(status: TaskState): string {
-  if (status === TaskState.UNRECOGNIZED)
-    throw new RequestMalformedError('status is none that a task can have.');
+  if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('status is not a valid task state.');
   return taskStateToJSON(status);
 }
 

@@ -49,7 +49,7 @@ export function aesSealer(keys: KeyRing, random: Random): Sealer {
     },
     open(mark, value, column) {
       const master = keys.find(mark);
-      if (!master) throw new Unreadable(`${column} is sealed under a key that is not configured (${mark})`);
+      if (!master) throw new Unreadable(`${column} is encrypted with a key that is not configured (${mark})`);
       const at = (start: number, size: number) => value.subarray(start, start + size);
       try {
         const key = dataKey(master, at(0, SALT));
@@ -58,7 +58,7 @@ export function aesSealer(keys: KeyRing, random: Random): Sealer {
         aes.setAuthTag(at(SALT + NONCE, TAG));
         return Buffer.concat([aes.update(value.subarray(HEAD)), aes.final()]);
       } catch (cause) {
-        throw new Unreadable(`${column} was changed, or moved from another column, after it was sealed`, {
+        throw new Unreadable(`${column} was changed, or moved from another column, after it was encrypted`, {
           cause,
         });
       }

@@ -53,8 +53,7 @@ export function handlersIn(exported: unknown): EncryptionHandlers {
   const names = ['keys', 'encrypt', 'decrypt'].filter((name) => given[name] !== undefined);
   const wrong = names.find((name) => typeof given[name] !== 'function');
   if (wrong) throw new Error(`${wrong} must be a function`);
-  if (names.includes('encrypt') && !names.includes('decrypt'))
-    throw new Error('encrypt needs a decrypt beside it');
+  if (names.includes('encrypt') && !names.includes('decrypt')) throw new Error('encrypt requires decrypt');
   if (names.length === 0) throw new Error('must be an object with keys(), or with encrypt() and decrypt()');
   // It may be an object of a class.
   return Object.fromEntries(names.map((name) => [name, (given[name] as Handler).bind(exported)]));
@@ -73,7 +72,7 @@ function ownSealer(
   random: Random,
 ): Sealer {
   const aes = ring && aesSealer(ring, random);
-  if (!encrypt && !aes) throw new Error('decrypt alone needs keys to encrypt with');
+  if (!encrypt && !aes) throw new Error('decrypt without encrypt requires keys()');
   return {
     mark: encrypt ? OWN : (aes as Sealer).mark,
     seal: (plain, column) =>
@@ -81,7 +80,7 @@ function ownSealer(
     open(mark, sealed, column) {
       if (mark === OWN) return opened(decrypt, sealed, column);
       if (aes) return aes.open(mark, sealed, column);
-      throw new Unreadable(`${column} is sealed under a key that is not configured (${mark})`);
+      throw new Unreadable(`${column} is encrypted with a key that is not configured (${mark})`);
     },
   };
 }
@@ -94,13 +93,13 @@ function opened(
   try {
     return bytes('decrypt', decrypt(sealed, { column }));
   } catch (cause) {
-    throw new Unreadable(`${column} cannot be opened by the handlers of encryption.path`, { cause });
+    throw new Unreadable(`${column} cannot be decrypted by the handlers of encryption.path`, { cause });
   }
 }
 
 function bytes(name: string, given: unknown): Uint8Array {
   if (given instanceof Uint8Array) return given;
-  throw new Error(`${name} must return a Uint8Array, and not a promise of one`);
+  throw new Error(`${name} must return a Uint8Array, not a promise`);
 }
 
 /** Throws when what is sealed does not open again. */
@@ -108,6 +107,5 @@ function tryOut(sealer: Sealer): void {
   const plain = new TextEncoder().encode('a try');
   const column = 'encryption.try';
   const again = sealer.open(sealer.mark, sealer.seal(plain, column), column);
-  if (Buffer.compare(again, plain) !== 0)
-    throw new Error('decrypt does not give back what encrypt was given');
+  if (Buffer.compare(again, plain) !== 0) throw new Error('decrypt does not return what encrypt was given');
 }

@@ -52,7 +52,7 @@ export async function claim(
       report({ what: 'place in the queue without a run removed', run_id, thread_id });
     },
     // The worker finds it among its leases, and tries again.
-    ({ run_id, thread_id }, error) => report({ what: 'run cannot be taken back', run_id, thread_id, error }),
+    ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
   return runs;
 }

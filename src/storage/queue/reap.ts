@@ -52,7 +52,7 @@ export async function reap(
     async (orphan) => {
       if (await takeBack(db, orphan, rules, webhooks)) taken++;
     },
-    ({ run_id, thread_id }, error) => report({ what: 'run cannot be taken back', run_id, thread_id, error }),
+    ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
   await db.run(
     sql`delete from workers where expires_at <= ${nowPlus(-FORGET_AFTER_MS)}

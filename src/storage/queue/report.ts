@@ -2,7 +2,7 @@
 export interface QueueProblem {
   readonly what:
     | 'place in the queue without a run removed'
-    | 'run cannot be taken back'
+    | 'run cannot be recovered'
     | 'run cannot be promoted';
   readonly run_id?: string;
   readonly thread_id: string;

@@ -64,7 +64,7 @@ test('a new key seals and the old one still opens, until it is gone', () => {
   expect(both.openText('runs.error', old)).toBe(TEXT);
   expect(cipher().openText('runs.error', both.sealText('runs.error', TEXT))).toBe(TEXT);
   expect(() => cipher().openText('runs.error', old)).toThrow(
-    /^runs\.error is sealed under a key that is not configured \([0-9a-f]{8}\)$/,
+    /^runs\.error is encrypted with a key that is not configured \([0-9a-f]{8}\)$/,
   );
 });
 

@@ -62,7 +62,7 @@ test('it opens what was sealed with a key before, while the key is there', async
   expect(with_key?.openText('runs.error', old)).toBe('x');
   expect(with_key?.sealText('runs.error', 'x')).toContain(':handlers:');
   const without = await cipherOf(handlersIn(new Turned()));
-  expect(() => without?.openText('runs.error', old)).toThrow('under a key that is not configured');
+  expect(() => without?.openText('runs.error', old)).toThrow('with a key that is not configured');
 });
 
 test('with decrypt alone a key takes over again', async () => {
@@ -71,7 +71,7 @@ test('with decrypt alone a key takes over again', async () => {
   const cipher = await cipherOf({ decrypt } as EncryptionHandlers, { key: TEST_KEY, fallback_keys: [] });
   expect(cipher?.openText('runs.error', sealed)).toBe('x');
   expect(cipher?.sealText('runs.error', 'x')).not.toContain(':handlers:');
-  await expect(sealerOf(NONE, { decrypt } as EncryptionHandlers, entropy())).rejects.toThrow('needs keys');
+  await expect(sealerOf(NONE, { decrypt } as EncryptionHandlers, entropy())).rejects.toThrow('requires keys');
 });
 
 test('what does not open is an error without the reason, which stays its cause', async () => {
@@ -82,7 +82,7 @@ test('what does not open is an error without the reason, which stays its cause',
   const cipher = await cipherOf({ encrypt: (plain) => plain, decrypt });
   const sealed = cipher?.sealText('runs.error', 'x') ?? '';
   expect(() => cipher?.openText('runs.error', sealed)).toThrow(
-    /^runs\.error cannot be opened by the handlers of encryption\.path$/,
+    /^runs\.error cannot be decrypted by the handlers of encryption\.path$/,
   );
 });
 
@@ -90,15 +90,15 @@ test.each([
   [undefined, 'must be an object with keys(), or with encrypt() and decrypt()'],
   [{}, 'must be an object with keys(), or with encrypt() and decrypt()'],
   [{ keys: TEST_KEY }, 'keys must be a function'],
-  [{ encrypt: () => {} }, 'encrypt needs a decrypt beside it'],
+  [{ encrypt: () => {} }, 'encrypt requires decrypt'],
 ])('%j is refused', (exported, reason) => {
   expect(() => handlersIn(exported)).toThrow(reason);
 });
 
 test.each([
-  ['decrypt does not give back', { encrypt: (plain: Uint8Array) => plain, decrypt: () => Buffer.from('no') }],
+  ['decrypt does not return', { encrypt: (plain: Uint8Array) => plain, decrypt: () => Buffer.from('no') }],
   ['encrypt must return a Uint8Array', { encrypt: async () => Buffer.of(), decrypt: () => Buffer.of() }],
-  ['cannot be opened', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
+  ['cannot be decrypted', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
 ])('handlers that do not work are found at the start: %s', async (reason, handlers) => {
   await expect(sealerOf(NONE, handlersIn(handlers), entropy())).rejects.toThrow(reason);
 });

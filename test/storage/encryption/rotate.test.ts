@@ -84,7 +84,7 @@ describeEachPlace('a database whose key changes', (place) => {
 
     const { unreadable, tables } = await rotated(url, both());
     expect(unreadable).toEqual([
-      `threads.config was changed, or moved from another column, after it was sealed: ${threadId(2)}`,
+      `threads.config was changed, or moved from another column, after it was encrypted: ${threadId(2)}`,
     ]);
     expect(tables).toMatchObject({ threads: 1, thread_values: 2 });
   });

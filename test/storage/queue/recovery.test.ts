@@ -122,7 +122,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     first.fail(new Error('this one cannot be read'));
 
     expect(await reaper.reap(REAP)).toBe(2);
-    expect(problems).toMatchObject([{ what: 'run cannot be taken back', thread_id: threads[0] }]);
+    expect(problems).toMatchObject([{ what: 'run cannot be recovered', thread_id: threads[0] }]);
     expect(Object.values(await states(threads[0] as string))).toEqual(['running']);
     expect(await queue.reap(REAP)).toBe(1);
   });
