@@ -1,7 +1,7 @@
 import { systemClock } from './clock.ts';
 
 /** How long work that never waits may go on before timers, sockets and other runs get their turn, ms. */
-const LONGEST_MS = 20;
+const LONGEST_MS = 10;
 
 /** Since when a turn of the event loop has been asked for; undefined when it has come. */
 let asked_at: number | undefined;
