@@ -23,15 +23,21 @@ export interface BodyLimits {
   readonly max_body_values: number;
 }
 
+/** The largest body of some routes, and the setting that says so; `server.body_limit` may be less. */
+export interface OwnLimit {
+  readonly bytes: number;
+  readonly setting: string;
+}
+
 /** Reads what clients send, within limits that hold for all of them together. */
 export interface RequestBodies {
   /**
    * The whole body. Its bytes count as in flight until the answer has left or `release`. Throws `ContentTooLarge`,
    * `Unavailable` when too much is in flight already, and `BadRequest` when the client breaks off.
    */
-  read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>>;
+  read(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<Buffer<ArrayBuffer>>;
   /** The same as text. */
-  text(request: FastifyRequest, payload: Readable): Promise<string>;
+  text(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<string>;
   /** See `readJson`. */
   json(text: string): Promise<Json>;
   /** For a request whose body was handed on while its answer may take long: it is forgotten. */
@@ -46,17 +52,16 @@ export function useBodies(
   { body_limit, body_budget, max_body_values }: BodyLimits,
 ): void {
   const budget = Math.max(body_budget, body_limit);
+  const ofServer: OwnLimit = { bytes: body_limit, setting: 'server.body_limit' };
   const gone = new WeakSet<FastifyRequest>();
   const passedOver = new WeakSet<FastifyRequest>();
   let in_flight = 0;
 
   /** Refuses what would be too much with `more` bytes to come. */
-  function check(request: FastifyRequest, more: number): void {
+  function check(request: FastifyRequest, more: number, { bytes, setting }: OwnLimit): void {
     const length = request.body_bytes + more;
-    if (length > body_limit)
-      throw new ContentTooLarge(
-        `Request body too large (limit: ${body_limit} bytes). The setting is server.body_limit.`,
-      );
+    if (length > bytes)
+      throw new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
     if (length > ALWAYS_TAKEN && in_flight + more > budget)
       throw new Unavailable('The server is reading as many large requests as it may: try again');
   }
@@ -66,15 +71,16 @@ export function useBodies(
     request.body_bytes = 0;
   }
 
-  function hold(request: FastifyRequest, bytes: number): void {
+  function hold(request: FastifyRequest, bytes: number, limit: OwnLimit): void {
     if (gone.has(request)) throw new BadRequest(CUT_OFF);
-    check(request, bytes);
+    check(request, bytes, limit);
     in_flight += bytes;
     request.body_bytes += bytes;
   }
 
   /** By events: an iterator costs a small body more than everything else here. */
-  function read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>> {
+  function read(request: FastifyRequest, payload: Readable, own = ofServer): Promise<Buffer<ArrayBuffer>> {
+    const limit = own.bytes < body_limit ? own : ofServer;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
     const chunks: Buffer[] = [];
     const finish = () => resolve(Buffer.concat(chunks));
@@ -95,7 +101,7 @@ export function useBodies(
     };
     const take = (chunk: Buffer) =>
       orRefuse(() => {
-        hold(request, chunk.length);
+        hold(request, chunk.length, limit);
         chunks.push(chunk);
       });
     payload.on('data', take);
@@ -103,7 +109,7 @@ export function useBodies(
     for (const event of ['error', 'close']) payload.once(event, () => reject(new BadRequest(CUT_OFF)));
     orRefuse(() => {
       if (payload.destroyed && !payload.readableEnded) throw new BadRequest(CUT_OFF);
-      check(request, Number(request.headers['content-length'] ?? 0));
+      check(request, Number(request.headers['content-length'] ?? 0), limit);
     });
     return promise;
   }
@@ -111,7 +117,7 @@ export function useBodies(
   server.decorateRequest('body_bytes', 0);
   server.decorate('bodies', {
     read,
-    text: async (request, payload) => (await read(request, payload)).toString(),
+    text: async (request, payload, own) => (await read(request, payload, own)).toString(),
     json: (text) => readJson(text, max_body_values),
     release(request) {
       release(request);

@@ -1,5 +1,5 @@
 import { signingKey } from '../../core/signing-key.ts';
-import { flag, group, list, text, whole, word } from '../values.ts';
+import { bytes, flag, group, list, text, whole, word } from '../values.ts';
 
 const Cors = group({
   allow_origins: list()
@@ -40,6 +40,14 @@ const headers = (what: string) =>
     excludes: list().default([]).describe('Those of them that do not.'),
   }).prefault({});
 
+/** Of a message of which the libraries of its protocol make several copies at once. */
+const messageLimit = () =>
+  bytes('1kb', '500mb')
+    .default(1024 ** 2)
+    .describe(
+      'Largest message, at most `server.body_limit`; a larger one is answered with 413. Other requests wait about 40 ms for each megabyte: the protocol and its library make texts and copies of a message as a whole.',
+    );
+
 const A2a = group({
   default_assistant: text()
     .optional()
@@ -64,6 +72,7 @@ const A2a = group({
   base_url: text()
     .optional()
     .describe('Where agents of others reach this server; what the request says without it.'),
+  body_limit: messageLimit(),
 });
 
 export const Http = group({
@@ -89,6 +98,7 @@ export const Http = group({
     base_url: text()
       .optional()
       .describe('Where MCP clients reach this server; what the request says without it.'),
+    body_limit: messageLimit(),
   }).prefault({}),
   openai: group({
     enabled: flag()
