@@ -40,6 +40,11 @@ export interface RequestBodies {
   text(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<string>;
   /** See `readJson`. */
   json(text: string): Promise<Json>;
+  /**
+   * Counts bytes that came otherwise, such as a message of a WebSocket, as in flight until what is returned is disposed
+   * of. Throws `Unavailable` as `read` does.
+   */
+  count(bytes: number): Disposable;
   /** For a request whose body was handed on while its answer may take long: it is forgotten. */
   release(request: FastifyRequest): void;
 }
@@ -47,34 +52,65 @@ export interface RequestBodies {
 /** Of each body that many bytes are always taken: who sends much cannot shut out the others. */
 const ALWAYS_TAKEN = 64 * 1024;
 
+/** The bytes that are in flight. */
+class Budget {
+  readonly #most: number;
+  #in_flight = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Throws `Unavailable` where `more` bytes of a body with this length are too much. */
+  check(length: number, more: number): void {
+    if (length > ALWAYS_TAKEN && this.#in_flight + more > this.#most)
+      throw new Unavailable('The server is reading as many large requests as it may: try again');
+  }
+
+  add(bytes: number): void {
+    this.#in_flight += bytes;
+  }
+
+  /** Counted until it is disposed of. Throws `Unavailable`. */
+  hold(bytes: number): Disposable {
+    this.check(bytes, bytes);
+    this.add(bytes);
+    let held = bytes;
+    return {
+      [Symbol.dispose]: () => {
+        this.add(-held);
+        held = 0;
+      },
+    };
+  }
+}
+
 export function useBodies(
   server: FastifyInstance,
   { body_limit, body_budget, max_body_values }: BodyLimits,
 ): void {
-  const budget = Math.max(body_budget, body_limit);
+  const budget = new Budget(Math.max(body_budget, body_limit));
   const ofServer: OwnLimit = { bytes: body_limit, setting: 'server.body_limit' };
   const gone = new WeakSet<FastifyRequest>();
   const passedOver = new WeakSet<FastifyRequest>();
-  let in_flight = 0;
 
   /** Refuses what would be too much with `more` bytes to come. */
   function check(request: FastifyRequest, more: number, { bytes, setting }: OwnLimit): void {
     const length = request.body_bytes + more;
     if (length > bytes)
       throw new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
-    if (length > ALWAYS_TAKEN && in_flight + more > budget)
-      throw new Unavailable('The server is reading as many large requests as it may: try again');
+    budget.check(length, more);
   }
 
   function release(request: FastifyRequest): void {
-    in_flight -= request.body_bytes;
+    budget.add(-request.body_bytes);
     request.body_bytes = 0;
   }
 
   function hold(request: FastifyRequest, bytes: number, limit: OwnLimit): void {
     if (gone.has(request)) throw new BadRequest(CUT_OFF);
     check(request, bytes, limit);
-    in_flight += bytes;
+    budget.add(bytes);
     request.body_bytes += bytes;
   }
 
@@ -119,6 +155,7 @@ export function useBodies(
     read,
     text: async (request, payload, own) => (await read(request, payload, own)).toString(),
     json: (text) => readJson(text, max_body_values),
+    count: (bytes) => budget.hold(bytes),
     release(request) {
       release(request);
       request.body = undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -134,6 +135,21 @@ test.each(
 )('$what with the largest message of $kind holds nobody up', async ({ path, made, headers, kind }) => {
   const body = Buffer.from(made(kind));
   const piece = await bestPiece(async () => expect(await post(path, body, 'POST', headers)).toBe(200));
+  expect(piece).toBeLessThan(LONGEST_MS);
+});
+
+test.each(Object.keys(LARGE))('the largest command of %s over a WebSocket holds nobody up', async (kind) => {
+  const piece = await bestPiece(async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/threads/${randomUUID()}/stream/events`);
+    const ended = new Promise((resolve) => {
+      socket.addEventListener('message', ({ data }) => String(data).includes('"completed"') && resolve(data));
+    });
+    await once(socket, 'open');
+    socket.send('{"id":1,"method":"subscription.subscribe","params":{"channels":["lifecycle"]}}');
+    socket.send(`{"id":2,"method":"run.start","params":${run(LARGE[kind] as string)}}`);
+    await ended;
+    socket.close();
+  });
   expect(piece).toBeLessThan(LONGEST_MS);
 });
 

@@ -74,6 +74,6 @@ export const Server = group({
   body_budget: bytes('1kb', '64gb')
     .default(64 * 1024 ** 2)
     .describe(
-      'Bytes of request bodies that are held in memory at a time, at least `body_limit`. What is over it is answered with 503; bodies up to 64 kB are always taken.',
+      'Bytes of request bodies and of messages over WebSockets that are held in memory at a time, at least `body_limit`. What is over it is answered with 503; up to 64 kB are always taken.',
     ),
 });
