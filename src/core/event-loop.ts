@@ -1,10 +1,13 @@
 import { systemClock } from './clock.ts';
 
 /** How long work that never waits may go on before timers, sockets and other runs get their turn, ms. */
-const LONGEST_MS = 20;
+const LONGEST_MS = 10;
 
 /** Since when a turn of the event loop has been asked for; undefined when it has come. */
 let asked_at: number | undefined;
+/** Who waits for a turn, in their order. */
+const waiting = new Set<() => void>();
+let isReleasing = false;
 
 /**
  * Waits for a turn of the event loop if there was none for a while, else for nothing. To be awaited at each step of
@@ -18,7 +21,28 @@ export function yieldTurn(): Promise<void> | undefined {
       asked_at = undefined;
     });
   }
-  return now - asked_at < LONGEST_MS ? undefined : nextTurn();
+  if (now - asked_at < LONGEST_MS && !isReleasing) return undefined;
+  return new Promise((resolve) => {
+    waiting.add(resolve);
+    if (isReleasing) return;
+    isReleasing = true;
+    setImmediate(release);
+  });
+}
+
+/** As many as may go on in one turn: Node would let thousands that were told of the same thing go on in one piece. */
+async function release(): Promise<void> {
+  let since = systemClock.monotonic();
+  for (const goOn of waiting) {
+    waiting.delete(goOn);
+    goOn();
+    // Takes its step now.
+    await undefined;
+    if (systemClock.monotonic() - since < LONGEST_MS) continue;
+    await nextTurn();
+    since = systemClock.monotonic();
+  }
+  isReleasing = false;
 }
 
 /** Lets timers, sockets and other runs have their turn: between two steps of which each may take some ms. */

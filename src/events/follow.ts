@@ -1,3 +1,4 @@
+import { yieldTurn } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
 import type { Frame, RunEventRepository } from '../storage/run-events.ts';
 import type { EventBus } from './bus.ts';
@@ -37,6 +38,8 @@ export async function* follow(
     for (const frame of frames) {
       if (frame.seq !== seq + 1) break;
       if (isEnd(frame)) return;
+      // Frames may be large, and who reads them may never pause.
+      await yieldTurn();
       yield frame;
       if (signal.aborted) return;
       seq = frame.seq;

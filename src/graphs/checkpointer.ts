@@ -148,6 +148,7 @@ export class Checkpointer {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     if (thread_id === undefined) return undefined;
+    await yieldTurn();
     const known = 'attempt' in this.#writer.fence && this.#recent.find(thread_id, ns, checkpoint_id);
     if (known) return this.#tuple(known);
     await this.#committed();
@@ -255,6 +256,7 @@ export class Checkpointer {
 
   async #tuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
     const tuple = await tupleOf(stored, this.#reading);
+    await yieldTurn();
     const { thread_id, ns, parent_id } = stored;
     if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
     const [parent] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });

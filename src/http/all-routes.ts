@@ -88,7 +88,6 @@ function addProtocols(server: FastifyInstance, routed: Routed): void {
   if (!options.disable_mcp) {
     mcpRoutes(server, {
       ...{ ...known, ...options.mcp, mcp, ids },
-      body_limit: options.body_limit,
       issuers: auth.issuers,
       version: info.version,
       register: routed.registerMcp,

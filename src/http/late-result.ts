@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { ServerError, Unavailable } from '../core/errors.ts';
+import { yieldTurn } from '../core/event-loop.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
@@ -35,6 +36,8 @@ export function lateSender(
       raw.write('\n');
     });
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
+    // To make the text may have taken long, and so does to send it.
+    await yieldTurn();
     keepAlive[Symbol.dispose]();
     if (connection.signal.aborted) return breakOff(reply, connection);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;

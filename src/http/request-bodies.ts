@@ -23,17 +23,28 @@ export interface BodyLimits {
   readonly max_body_values: number;
 }
 
+/** The largest body of some routes, and the setting that says so; `server.body_limit` may be less. */
+export interface OwnLimit {
+  readonly bytes: number;
+  readonly setting: string;
+}
+
 /** Reads what clients send, within limits that hold for all of them together. */
 export interface RequestBodies {
   /**
    * The whole body. Its bytes count as in flight until the answer has left or `release`. Throws `ContentTooLarge`,
    * `Unavailable` when too much is in flight already, and `BadRequest` when the client breaks off.
    */
-  read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>>;
+  read(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<Buffer<ArrayBuffer>>;
   /** The same as text. */
-  text(request: FastifyRequest, payload: Readable): Promise<string>;
+  text(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<string>;
   /** See `readJson`. */
   json(text: string): Promise<Json>;
+  /**
+   * Counts bytes that came otherwise, such as a message of a WebSocket, as in flight until what is returned is disposed
+   * of. Throws `Unavailable` as `read` does.
+   */
+  count(bytes: number): Disposable;
   /** For a request whose body was handed on while its answer may take long: it is forgotten. */
   release(request: FastifyRequest): void;
 }
@@ -41,40 +52,71 @@ export interface RequestBodies {
 /** Of each body that many bytes are always taken: who sends much cannot shut out the others. */
 const ALWAYS_TAKEN = 64 * 1024;
 
+/** The bytes that are in flight. */
+class Budget {
+  readonly #most: number;
+  #in_flight = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Throws `Unavailable` where `more` bytes of a body with this length are too much. */
+  check(length: number, more: number): void {
+    if (length > ALWAYS_TAKEN && this.#in_flight + more > this.#most)
+      throw new Unavailable('The server is busy with other large requests: try again');
+  }
+
+  add(bytes: number): void {
+    this.#in_flight += bytes;
+  }
+
+  /** Counted until it is disposed of. Throws `Unavailable`. */
+  hold(bytes: number): Disposable {
+    this.check(bytes, bytes);
+    this.add(bytes);
+    let held = bytes;
+    return {
+      [Symbol.dispose]: () => {
+        this.add(-held);
+        held = 0;
+      },
+    };
+  }
+}
+
 export function useBodies(
   server: FastifyInstance,
   { body_limit, body_budget, max_body_values }: BodyLimits,
 ): void {
-  const budget = Math.max(body_budget, body_limit);
+  const budget = new Budget(Math.max(body_budget, body_limit));
+  const ofServer: OwnLimit = { bytes: body_limit, setting: 'server.body_limit' };
   const gone = new WeakSet<FastifyRequest>();
   const passedOver = new WeakSet<FastifyRequest>();
-  let in_flight = 0;
 
   /** Refuses what would be too much with `more` bytes to come. */
-  function check(request: FastifyRequest, more: number): void {
+  function check(request: FastifyRequest, more: number, { bytes, setting }: OwnLimit): void {
     const length = request.body_bytes + more;
-    if (length > body_limit)
-      throw new ContentTooLarge(
-        `Request body too large (limit: ${body_limit} bytes). The setting is server.body_limit.`,
-      );
-    if (length > ALWAYS_TAKEN && in_flight + more > budget)
-      throw new Unavailable('The server is busy with other large requests: try again');
+    if (length > bytes)
+      throw new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
+    budget.check(length, more);
   }
 
   function release(request: FastifyRequest): void {
-    in_flight -= request.body_bytes;
+    budget.add(-request.body_bytes);
     request.body_bytes = 0;
   }
 
-  function hold(request: FastifyRequest, bytes: number): void {
+  function hold(request: FastifyRequest, bytes: number, limit: OwnLimit): void {
     if (gone.has(request)) throw new BadRequest(CUT_OFF);
-    check(request, bytes);
-    in_flight += bytes;
+    check(request, bytes, limit);
+    budget.add(bytes);
     request.body_bytes += bytes;
   }
 
   /** By events: an iterator costs a small body more than everything else here. */
-  function read(request: FastifyRequest, payload: Readable): Promise<Buffer<ArrayBuffer>> {
+  function read(request: FastifyRequest, payload: Readable, own = ofServer): Promise<Buffer<ArrayBuffer>> {
+    const limit = own.bytes < body_limit ? own : ofServer;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
     const chunks: Buffer[] = [];
     const finish = () => resolve(Buffer.concat(chunks));
@@ -95,7 +137,7 @@ export function useBodies(
     };
     const take = (chunk: Buffer) =>
       orRefuse(() => {
-        hold(request, chunk.length);
+        hold(request, chunk.length, limit);
         chunks.push(chunk);
       });
     payload.on('data', take);
@@ -103,7 +145,7 @@ export function useBodies(
     for (const event of ['error', 'close']) payload.once(event, () => reject(new BadRequest(CUT_OFF)));
     orRefuse(() => {
       if (payload.destroyed && !payload.readableEnded) throw new BadRequest(CUT_OFF);
-      check(request, Number(request.headers['content-length'] ?? 0));
+      check(request, Number(request.headers['content-length'] ?? 0), limit);
     });
     return promise;
   }
@@ -111,8 +153,9 @@ export function useBodies(
   server.decorateRequest('body_bytes', 0);
   server.decorate('bodies', {
     read,
-    text: async (request, payload) => (await read(request, payload)).toString(),
+    text: async (request, payload, own) => (await read(request, payload, own)).toString(),
     json: (text) => readJson(text, max_body_values),
+    count: (bytes) => budget.hold(bytes),
     release(request) {
       release(request);
       request.body = undefined;

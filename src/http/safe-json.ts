@@ -31,7 +31,9 @@ export async function readJson(text: string, max_values: number): Promise<Json> 
   const hasOdd = /\\u(0000|d[89a-f])/i.test(text);
   await betweenSteps();
   inspect(value, 0);
-  return { value: hasOdd ? storable(value) : value };
+  if (!hasOdd) return { value };
+  await betweenSteps();
+  return { value: storable(value) };
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, LIST, OBJECT] = [...'"\\,:[{'].map((sign) => sign.charCodeAt(0));
@@ -85,7 +87,8 @@ function inspect(value: unknown, depth: number): void {
 }
 
 function storable(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll('\0', '\uFFFD').toWellFormed();
+  // Four times as fast as `replaceAll`, which takes 75 ms for 600,000 of them.
+  if (typeof value === 'string') return value.split('\0').join('\uFFFD').toWellFormed();
   if (Array.isArray(value)) return value.map(storable);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [storable(key), storable(item)]));

@@ -52,6 +52,12 @@ export interface Services {
   readonly webhooks: WebhookService;
 }
 
+interface ProtocolOptions {
+  readonly base_url?: string | undefined;
+  /** Largest message, bytes. */
+  readonly body_limit: number;
+}
+
 /** Values of the configuration's `server` and `http` blocks, under the same names. */
 export interface HttpOptions extends ClientLimits, BodyLimits {
   /** Names by which a server that nobody needs a key for may be called; undefined: any. */
@@ -74,8 +80,8 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_ui: boolean;
   readonly disable_mcp: boolean;
   readonly disable_a2a: boolean;
-  readonly a2a: CardRules & { readonly base_url?: string | undefined };
-  readonly mcp: { readonly cancel_on_disconnect: boolean; readonly base_url?: string | undefined };
+  readonly a2a: CardRules & ProtocolOptions;
+  readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
   /** The chat completions API beside ours. */
   readonly openai: { readonly enabled: boolean };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
+import { yieldTurn } from '../core/event-loop.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -138,6 +139,7 @@ async function execute({ graphs, rules }: AttemptDeps, attempt: Attempt, signal:
   for await (const event of events) {
     if ('checkpoint_id' in event) await writer.passed(event.checkpoint_id);
     else writer.write(event.event, event.data);
+    await yieldTurn();
   }
   signal.throwIfAborted();
 }

@@ -1,5 +1,6 @@
 import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
+import { yieldTurn } from '../core/event-loop.ts';
 import { asError, publicFailure } from '../core/failure.ts';
 import { loggedFailure } from '../core/failure-log.ts';
 import { isObject } from '../core/json.ts';
@@ -103,12 +104,15 @@ async function finish(
   logEnd(deps, attempt, status, state);
   if (error) attempt.writer.write('error', error);
   const batch = await attempt.writes.take();
+  // The state was read, and is about to be made text: either takes long when it is large.
+  await yieldTurn();
   await finishWith(deps, attempt, { status, error, state, batch });
 }
 
 async function finishWith(deps: AttemptDeps, attempt: Attempt, end: EndOfAttempt): Promise<void> {
   const { lease } = attempt.claimed;
   const whole = runEnd(deps, attempt, end);
+  await yieldTurn();
   const finished = await patiently(deps, attempt, () => deps.queue.finish(lease, whole)).catch(
     (refused: unknown) => finishRefused(deps, attempt, whole, refused),
   );

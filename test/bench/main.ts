@@ -15,6 +15,7 @@ import { startUp } from './scenarios/start-up.ts';
 import { store } from './scenarios/store.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
+import { waitingReaders } from './scenarios/waiting-readers.ts';
 import { webhooks } from './scenarios/webhooks.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -25,6 +26,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'token-stream': tokenStream,
   'mcp-calls': mcpCalls,
   'silent-readers': silentReaders,
+  'waiting-readers': waitingReaders,
   'sleeping-runs': sleepingRuns,
   'queue-depth': queueDepth,
   'large-bodies': largeBodies,

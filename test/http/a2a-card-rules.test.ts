@@ -17,7 +17,7 @@ const CARDS = [
 ];
 
 async function opened(a2a: object) {
-  const rules = { card_default: 'hybrid', card_access: 'protected' } as const;
+  const rules = { card_default: 'hybrid', card_access: 'protected', body_limit: 1024 } as const;
   return openApp({ graphs: ['echo'], folder, http: { a2a: { ...rules, ...a2a } } });
 }
 

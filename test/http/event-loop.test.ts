@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,16 +24,23 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]();
 });
 
-/** Values of JSON that are as large as a body may be by default, in bytes or in values. */
-const LARGE: Record<string, string> = {
-  text: JSON.stringify('x'.repeat(4 * MB - 2000)),
-  escapes: `"${'\\n'.repeat(2 * MB - 1000)}"`,
-  texts: JSON.stringify(Array(40_000).fill('x'.repeat(90))),
+/** Values of JSON that are as large as a body may be, in bytes or by default in values. */
+const large = (bytes: number): Record<string, string> => ({
+  text: JSON.stringify('x'.repeat(bytes)),
+  escapes: `"${'\\n'.repeat(bytes / 2)}"`,
+  nuls: `"${'\\u0000'.repeat(bytes / 6)}"`,
+  // Text about what cannot be stored, and about escapes of it.
+  surrogates: `"${'\\\\ud800'.repeat(bytes / 7)}"`,
+  backslashes: `"${'\\\\'.repeat(bytes / 2 - 10)}\\\\ud800"`,
+  texts: JSON.stringify(Array(40_000).fill('x'.repeat(bytes / 40_000 - 3))),
   numbers: JSON.stringify(Array(49_000).fill(1)),
   lists: `[${'[],'.repeat(24_000)}1]`,
   objects: `[${'{"a":1},'.repeat(12_000)}1]`,
   keys: JSON.stringify(Object.fromEntries(Array.from({ length: 24_000 }, (_, i) => [`k${i}`, i]))),
-};
+});
+const LARGE = large(4 * MB - 2000);
+/** What the protocols take by default. */
+const MESSAGES = large(MB - 1000);
 const tooLarge = `"${'x'.repeat(5 * MB)}"`;
 
 const message = (value: string) => `{"role":"user","content":"hi","additional_kwargs":{"a":${value}}}`;
@@ -74,9 +82,80 @@ async function bestPiece(work: () => Promise<unknown>): Promise<number> {
   return best;
 }
 
+const isText = (kind: string) => MESSAGES[kind]?.startsWith('"') === true;
+const rpc = (method: string, params: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`;
+
+/** A message of 1.0, and of 0.3: text, which the graph keeps and says again, or data. */
+const modern = (kind: string) =>
+  `{"message":{"messageId":"m","role":"ROLE_USER","parts":[${
+    isText(kind) ? `{"text":${MESSAGES[kind]}}` : `{"data":{"a":${MESSAGES[kind]}}}`
+  }]}}`;
+const old = (kind: string) =>
+  `{"message":{"kind":"message","messageId":"m","role":"user","parts":[${
+    isText(kind)
+      ? `{"kind":"text","text":${MESSAGES[kind]}}`
+      : `{"kind":"data","data":{"a":${MESSAGES[kind]}}}`
+  }]}}`;
+/** A call of a tool, of the oldest revision. */
+const call = (kind: string) =>
+  rpc(
+    'tools/call',
+    `{"name":"chat","arguments":${isText(kind) ? `{"messages":${MESSAGES[kind]}}` : `{"messages":"hi","a":${MESSAGES[kind]}}`}}`,
+  );
+const newCall = (kind: string) => call(kind).replace(/}}$/, `,"_meta":${JSON.stringify(META)}}}`);
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const JSON_TYPE = { 'content-type': 'application/json' };
+const MCP_HEADERS = {
+  ...JSON_TYPE,
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'chat',
+};
+
+const DOORS: [string, string, (kind: string) => string, Record<string, string>?][] = [
+  ['A2A 1.0', '/a2a/chat', (kind) => rpc('SendMessage', modern(kind))],
+  ['a stream of A2A 1.0', '/a2a/chat', (kind) => rpc('SendStreamingMessage', modern(kind))],
+  ['A2A 0.3', '/a2a/chat', (kind) => rpc('message/send', old(kind))],
+  ['a stream of A2A 0.3', '/a2a/chat', (kind) => rpc('message/stream', old(kind))],
+  ['A2A over REST', '/a2a/chat/message:send', modern],
+  ['a stream of A2A over REST', '/a2a/chat/message:stream', modern],
+  ['an old revision of MCP', '/mcp', call, JSON_TYPE],
+  ['MCP', '/mcp', newCall, MCP_HEADERS],
+];
+
+test.each(
+  DOORS.flatMap(([what, path, made, headers]) =>
+    Object.keys(MESSAGES).map((kind) => ({ what, path, made, headers, kind })),
+  ),
+)('$what with the largest message of $kind holds nobody up', async ({ path, made, headers, kind }) => {
+  const body = Buffer.from(made(kind));
+  const piece = await bestPiece(async () => expect(await post(path, body, 'POST', headers)).toBe(200));
+  expect(piece).toBeLessThan(LONGEST_MS);
+});
+
+test.each(Object.keys(LARGE))('the largest command of %s over a WebSocket holds nobody up', async (kind) => {
+  const piece = await bestPiece(async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/threads/${randomUUID()}/stream/events`);
+    const ended = new Promise((resolve) => {
+      socket.addEventListener('message', ({ data }) => String(data).includes('"completed"') && resolve(data));
+    });
+    await once(socket, 'open');
+    socket.send('{"id":1,"method":"subscription.subscribe","params":{"channels":["lifecycle"]}}');
+    socket.send(`{"id":2,"method":"run.start","params":${run(LARGE[kind] as string)}}`);
+    await ended;
+    socket.close();
+  });
+  expect(piece).toBeLessThan(LONGEST_MS);
+});
+
 /** The status of the answer, of which nothing is kept: the client works in this process, too. */
-async function post(path: string, body: Buffer, method = 'POST'): Promise<number> {
-  const sent = request(url + path, { method, agent, headers: { 'content-length': body.length } });
+async function post(path: string, body: Buffer, method = 'POST', headers = {}): Promise<number> {
+  const sent = request(url + path, { method, agent, headers: { 'content-length': body.length, ...headers } });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   answer.resume();

@@ -13,7 +13,7 @@ const CHUNK = 64 * 1024;
 type Envelope = { readonly id: number };
 
 /** A server whose commands are answered once `open` was called, with this text. */
-async function slowServer({ padding = '' } = {}) {
+async function slowServer({ padding = '', options = {} } = {}) {
   const gate = Promise.withResolvers<void>();
   const carriedOut: number[] = [];
   const eventStreaming = {
@@ -26,7 +26,7 @@ async function slowServer({ padding = '' } = {}) {
       },
     }),
   };
-  const http = await bareServer({ services: { eventStreaming } });
+  const http = await bareServer({ services: { eventStreaming }, options });
   const url = new URL(`${await http.listen()}/threads/${randomUUID()}/stream/events`);
   const connected = once(http.server.server, 'connection') as Promise<[Socket]>;
   const sockets = (): { readonly isPaused: boolean; readonly bufferedAmount: number }[] => [
@@ -75,6 +75,47 @@ test('a client that writes faster than it is answered is held back, and answered
   await until('all is answered', () => client.ids.length === 2000);
   expect(client.ids).toEqual(upTo(2000));
   expect(server.isHolding()).toBe(false);
+});
+
+test('large commands count among all bodies: over the budget they are refused, small ones never', async () => {
+  const options = { body_limit: 300 * 1024, body_budget: 400 * 1024 };
+  await using server = await slowServer({ options });
+  using holding = await chatty(server.url);
+  holding.send(1, large(250 * 1024));
+  await until('it is carried out', () => server.carriedOut.length === 1);
+
+  const answers: unknown[] = [];
+  using client = await chatty(server.url);
+  client.socket.addEventListener('message', ({ data }) => answers.push(JSON.parse(String(data))));
+  client.socket.send(JSON.stringify({ id: 7, ...large(250 * 1024) }));
+  client.socket.send(JSON.stringify({ ...large(250 * 1024), id: 8 }));
+  await until('both are refused', () => answers.length === 2);
+  const message = expect.stringMatching(/^503: .* large requests as it may: try again$/);
+  expect(answers).toEqual([7, null].map((id) => ({ type: 'error', id, error: 'unknown_error', message })));
+  client.socket.send(JSON.stringify({ id: 9, ...large(50 * 1024) }));
+  await until('a small one is carried out', () => server.carriedOut.includes(9));
+
+  server.open();
+  await until('both are answered', () => holding.ids.length === 1 && client.ids.includes(9));
+  client.socket.send(JSON.stringify({ id: 10, ...large(250 * 1024) }));
+  await until('there is room again', () => client.ids.includes(10));
+  expect(answers.at(-1)).toMatchObject({ type: 'success', id: 10 });
+});
+
+test('what a client leaves unanswered is counted no longer once it is carried out', async () => {
+  const options = { body_limit: 300 * 1024, body_budget: 300 * 1024 };
+  await using server = await slowServer({ options });
+  const left = await chatty(server.url);
+  left.send(1, large(250 * 1024));
+  await until('it is carried out', () => server.carriedOut.length === 1);
+  left.socket.close();
+  server.open();
+  using client = await chatty(server.url);
+  const carriedOut = () => {
+    client.socket.send(JSON.stringify({ id: 5, ...large(250 * 1024) }));
+    return server.carriedOut.includes(5);
+  };
+  await until('there is room again', carriedOut);
 });
 
 test('small commands are counted', async () => {

@@ -46,7 +46,9 @@ test('who sends a bad token is told so', async () => {
 
 test('behind a proxy the addresses are those that the configuration says', async () => {
   const base_url = 'https://agents.example.com/v1';
-  await using server = await withIssuer({ mcp: { cancel_on_disconnect: false, base_url } });
+  await using server = await withIssuer({
+    mcp: { cancel_on_disconnect: false, base_url, body_limit: 1024 ** 2 },
+  });
   expect((await server.get(WELL_KNOWN)).body).toEqual({
     resource: `${base_url}/mcp`,
     authorization_servers: [ISSUER],

@@ -116,6 +116,49 @@ test('an empty list is one value', async () => {
   expect((await taken).statusCode).toBe(200);
 });
 
+const A2A_DETAILS = [expect.objectContaining({ reason: 'CONTENT_TOO_LARGE' })];
+const rpcRefusal = (message: unknown, more: object = {}) => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32600, message, ...more },
+});
+
+test.each([
+  ['/a2a/a', 'http.a2a', (message: unknown) => rpcRefusal(message, { data: A2A_DETAILS })],
+  [
+    '/a2a/a/message:send',
+    'http.a2a',
+    (message: unknown) => ({
+      error: { code: 413, status: 'INVALID_ARGUMENT', message, details: A2A_DETAILS },
+    }),
+  ],
+  ['/mcp', 'http.mcp', (message: unknown) => rpcRefusal(message)],
+])('%s refuses a message over the limit of its protocol in its words', async (url, group, refusal) => {
+  await using http = await bareServer({
+    services: { a2a: async () => ({ factsOf: async () => ({ assistant: {} }) }) },
+    options: {
+      max_body_values: 1000,
+      a2a: { card_default: '1.0', card_access: 'public', body_limit: 20 * KB },
+      mcp: { cancel_on_disconnect: false, body_limit: 20 * KB },
+    },
+  });
+  const send = (payload: string) => http.inject({ method: 'POST', url, payload });
+  const large = await send(JSON.stringify({ a: 'x'.repeat(20 * KB) }));
+  const said = `Request body too large (limit: 20480 bytes). The setting is ${group}.body_limit.`;
+  expect([large.statusCode, large.json()]).toEqual([413, refusal(said)]);
+  const many = await send(`[${'1,'.repeat(1000)}1]`);
+  const values = expect.stringContaining('The setting is server.max_body_values.');
+  expect([many.statusCode, many.json()]).toEqual([413, refusal(values)]);
+});
+
+test('the limit of a protocol is never more than that of the server', async () => {
+  await using http = await bareServer({
+    options: { body_limit: KB, mcp: { cancel_on_disconnect: false, body_limit: 20 * KB } },
+  });
+  const refused = await http.inject({ method: 'POST', url: '/mcp', payload: 'x'.repeat(2 * KB) });
+  expect(refused.json().error.message).toMatch(/limit: 1024 bytes\). The setting is server.body_limit/);
+});
+
 const head = (length: number) =>
   `POST /threads HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
 

@@ -1,5 +1,5 @@
 import { signingKey } from '../../core/signing-key.ts';
-import { flag, group, list, text, whole, word } from '../values.ts';
+import { bytes, flag, group, list, text, whole, word } from '../values.ts';
 
 const Cors = group({
   allow_origins: list()
@@ -38,6 +38,14 @@ const headers = (what: string) =>
     excludes: list().default([]).describe('Exceptions to `includes`.'),
   }).prefault({});
 
+/** Of a message of which the libraries of its protocol make several copies at once. */
+const messageLimit = () =>
+  bytes('1kb', '500mb')
+    .default(1024 ** 2)
+    .describe(
+      'Largest message, at most `server.body_limit`; a larger one is answered with 413. Other requests wait about 40 ms for each megabyte: the protocol and its library make texts and copies of a message as a whole.',
+    );
+
 const A2a = group({
   default_assistant: text()
     .optional()
@@ -60,6 +68,7 @@ const A2a = group({
   base_url: text()
     .optional()
     .describe('Public URL of the server for other agents. Unset: that of the request.'),
+  body_limit: messageLimit(),
 });
 
 export const Http = group({
@@ -83,6 +92,7 @@ export const Http = group({
     base_url: text()
       .optional()
       .describe('Public URL of the server for MCP clients. Unset: that of the request.'),
+      body_limit: messageLimit(),
   }).prefault({}),
   openai: group({
     enabled: flag()

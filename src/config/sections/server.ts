@@ -72,6 +72,6 @@ export const Server = group({
   body_budget: bytes('1kb', '64gb')
     .default(64 * 1024 ** 2)
     .describe(
-      'Maximum bytes of request bodies in memory at a time, at least `body_limit`. Requests beyond it return 503; bodies up to 64 kB are always accepted.',
+      'Maximum bytes of request bodies and WebSocket messages in memory at a time, at least `body_limit`. Requests beyond it return 503; bodies up to 64 kB are always accepted.',
     ),
 });

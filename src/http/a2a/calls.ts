@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { yieldTurn } from '../../core/event-loop.ts';
 import { type JsonObject, toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Frame } from '../../events/frame.ts';
@@ -105,6 +106,7 @@ async function* framesOf<T>(
   messages: AsyncGenerator<T>,
 ): AsyncGenerator<Frame> {
   for (let next = first; !next.done; next = await messages.next()) {
+    await yieldTurn();
     yield { seq: 0, event: call.event_id ?? '', data: toJson(next.value) };
   }
 }

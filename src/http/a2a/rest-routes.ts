@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Lazy } from '../../core/lazy.ts';
 import type { A2aDoor } from './door.ts';
+import { refuseLargeRest } from './error-details.ts';
 import type { PushAnswers, RestAnswers, RestRequest } from './rest.ts';
 
 interface Typed {
@@ -14,7 +15,7 @@ export function restRoutes(server: FastifyInstance, door: Lazy<A2aDoor>): void {
   // The router does not look for a colon behind a parameter: `/tasks/<id>:cancel` is this too.
   const task = `${agent}/tasks/:task`;
   const subscribers = `${task}/pushNotificationConfigs`;
-  const run = { config: { scope: 'run' as const }, schema: {} };
+  const run = { config: { scope: 'run' as const }, schema: {}, errorHandler: refuseLargeRest };
   const read = { config: { scope: 'read' as const }, schema: {} };
   const by =
     (name: keyof RestAnswers | keyof PushAnswers) => async (request: RestRequest, reply: FastifyReply) =>

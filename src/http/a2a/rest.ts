@@ -19,6 +19,7 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
+import { yieldTurn } from '../../core/event-loop.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { completeDetails } from './error-details.ts';
@@ -152,7 +153,9 @@ function answering(parts: A2aParts) {
         const text = await parts.replies.sendLate(reply, {}, async (signal) => {
           const { handler, context, ...made } = await begun(request, signal);
           call = made.call;
-          return toJson(await work(handler, context));
+          const answer = await work(handler, context);
+          await yieldTurn();
+          return toJson(answer);
         });
         if (text !== undefined && wantsOwnType(request)) reply.type(OWN_TYPE);
         return text;

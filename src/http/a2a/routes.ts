@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Lazy, lazy } from '../../core/lazy.ts';
 import { trimEnd } from '../../core/trim-end.ts';
@@ -10,12 +11,15 @@ import { ownAddress } from '../own-address.ts';
 import type { A2aParts, A2aRequest } from './calls.ts';
 import type { CardParts } from './card.ts';
 import { type CardRules, cardRoutes } from './card-routes.ts';
+import { refuseLargeRpc } from './error-details.ts';
 import { restRoutes } from './rest-routes.ts';
 
 export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts' | 'signer'>, CardRules {
   readonly a2a: Lazy<A2aService>;
   /** Where clients reach the server; what the request says without it. */
   readonly base_url?: string | undefined;
+  /** Largest message, bytes. */
+  readonly body_limit: number;
   readonly mount_prefix: string;
   /** Undefined where nobody is asked who they are. */
   readonly security: SecurityDocument | undefined;
@@ -32,12 +36,14 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', scope.bodies.text);
+    const limit = { bytes: route.body_limit, setting: 'http.a2a.body_limit' };
+    scope.addContentTypeParser('*', (request: FastifyRequest, payload: Readable) =>
+      scope.bodies.text(request, payload, limit),
+    );
     for (const url of ['/a2a/:assistant_id', '/a2a/:assistant_id/']) {
       const schema = url.endsWith('/') ? {} : DOCUMENTED;
-      scope.post(url, { config: { scope: 'run' }, schema }, async (request, reply) =>
-        (await door()).rpc(request as A2aRequest, reply),
-      );
+      const options = { config: { scope: 'run' as const }, schema, errorHandler: refuseLargeRpc };
+      scope.post(url, options, async (request, reply) => (await door()).rpc(request as A2aRequest, reply));
     }
     cardRoutes(scope, door, route);
     restRoutes(scope, door);
@@ -54,7 +60,7 @@ const DOCUMENTED = {
   params: AssistantPath,
   body: A2aMessage,
   example: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { pageSize: 10 } },
-  response: { 200: A2aAnswer },
+  response: { 200: A2aAnswer, 413: A2aAnswer },
 };
 
 function cardPartsOf(

@@ -9,6 +9,7 @@ import {
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
+import { yieldTurn } from '../../core/event-loop.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
 import { completeDetails, errorInfo } from './error-details.ts';
@@ -87,6 +88,7 @@ export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: Fas
     if (!STREAMS.includes(rpc.method)) {
       const text = async (signal: AbortSignal) => {
         const handling = await open(signal);
+        await yieldTurn();
         return toJson('answer' in handling ? handling.answer : undefined);
       };
       return await parts.replies.sendLate(reply, {}, text);

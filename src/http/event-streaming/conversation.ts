@@ -2,7 +2,9 @@ import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
+import { commandError } from '../../services/event-streaming/failures.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
 import type { RequestBodies } from '../request-bodies.ts';
 import type { Json } from '../safe-json.ts';
@@ -29,7 +31,7 @@ export interface Socket extends Pausable {
 export interface ConversationParts {
   readonly eventStreaming: EventStreamingService;
   readonly logger: Logger;
-  readonly json: RequestBodies['json'];
+  readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
 }
 
 /** Closes with an HTTP status as clients read it. */
@@ -46,7 +48,7 @@ export function converse(
   socket: Socket,
   actor: Actor,
   thread_id: string,
-  { eventStreaming, logger, json }: ConversationParts,
+  { eventStreaming, logger, bodies }: ConversationParts,
 ): void {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
@@ -55,11 +57,14 @@ export function converse(
   let isOver = false;
   let turn = Promise.resolve();
 
-  async function carryOut(text: string, release: () => void): Promise<void> {
+  async function carryOut(message: Message, release: () => void): Promise<void> {
+    using _counted = message.counted;
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
-    const command = await commandIn(text, json);
+    const command = message.refused ? message : await commandIn(message.text, bodies.json);
     const answered = answerTo(connection, command)
+      // Before the answer has left: a client that does not read it holds no more than the answer.
+      .finally(() => message.counted?.[Symbol.dispose]())
       .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
       .catch(broke)
       .finally(release);
@@ -81,14 +86,40 @@ export function converse(
   socket.on('message', (data) => {
     if (isOver) return;
     const release = window.add(data.length);
-    turn = turn.then(() => carryOut(String(data), release)).catch(broke);
+    const message = received(data, bodies);
+    turn = turn.then(() => carryOut(message, release)).catch(broke);
   });
   void serve(opening, socket, logger).finally(end);
 }
 
 type Connection = Awaited<ReturnType<EventStreamingService['connect']>>;
 
-async function answerTo(connection: Connection, command: Json): Promise<object> {
+/** What a client wrote, counted among all bodies; or the refusal of what is too much, of which nothing is kept. */
+type Message =
+  | { readonly text: string; readonly counted: Disposable; readonly refused?: undefined }
+  | { readonly refused: ProtocolError; readonly counted?: undefined };
+
+function received(data: Buffer, bodies: Pick<RequestBodies, 'count'>): Message {
+  try {
+    return { counted: bodies.count(data.length), text: String(data) };
+  } catch (error) {
+    const refused = commandError(idOf(data), error);
+    if (refused) return { refused };
+    throw error;
+  }
+}
+
+/** As clients write it, in front: the rest of a message that is refused is not read. */
+function idOf(data: Buffer): number | null {
+  const [, id] = /^\s*\{\s*"id"\s*:\s*(\d{1,15})\s*,/.exec(data.toString('latin1', 0, 100)) ?? [];
+  return id === undefined ? null : Number(id);
+}
+
+async function answerTo(
+  connection: Connection,
+  command: Json | { readonly refused: ProtocolError },
+): Promise<object> {
+  if ('refused' in command) return command.refused;
   return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
 }
 

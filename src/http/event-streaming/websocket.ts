@@ -65,7 +65,7 @@ export function webSocketRoutes(
       return converse(socket, actor, path.data.thread_id, {
         eventStreaming,
         logger: log,
-        json: server.bodies.json,
+        bodies: server.bodies,
       });
     },
   });

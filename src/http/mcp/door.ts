@@ -57,13 +57,13 @@ export function openDoor(parts: McpDoorParts): McpDoor {
       const text = typeof incoming.body === 'string' ? incoming.body : '';
       const json = await messageIn(incoming, text);
       if ('refused' in json) return reply.code(400).send(refusal(json.refused));
-      // What is no JSON, the library says so in the protocol's way.
+      // What is no JSON, the library says so in the protocol's way; what is, it does not read again.
       const message = 'value' in json ? json.value : undefined;
-      const request = webRequest(incoming, 'value' in json ? JSON.stringify(message) : text, gone.signal);
+      const request = webRequest(incoming, text, gone.signal);
       const caller = callerOf(incoming, message);
-      const answer = (await isLegacyRequest(request))
+      const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)
-        : modern.fetch(request, { authInfo: authInfoOf(caller) });
+        : modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: message });
       const takesStreams = incoming.headers.accept?.includes('text/event-stream') ?? false;
       return send(reply, await (takesStreams ? withSignsOfLife(answer) : answer));
     },

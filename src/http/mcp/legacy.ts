@@ -41,7 +41,7 @@ export function legacyDoor(parts: LegacyParts) {
     const transport = new WebStandardStreamableHTTPServerTransport();
     const server = await mcpServer(parts, { ...caller, openCall }, request);
     await server.connect(transport);
-    const stream = await transport.handleRequest(request);
+    const stream = await transport.handleRequest(request, { parsedBody: message });
     // A batch, of 2025-03-26, has several answers.
     const response = Array.isArray(message) ? stream : await jsonWhereItCan(stream);
     const isFirst = isObject(message) && message['method'] === 'initialize';

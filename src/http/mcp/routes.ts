@@ -1,6 +1,7 @@
-import type { FastifyInstance } from 'fastify';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Unavailable } from '../../core/errors.ts';
+import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
 import { lazy } from '../../core/lazy.ts';
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -19,7 +20,10 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
     // The protocol has its own words for what is wrong with a message.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', scope.bodies.text);
+    const limit = { bytes: parts.body_limit, setting: 'http.mcp.body_limit' };
+    scope.addContentTypeParser('*', (request: FastifyRequest, payload: Readable) =>
+      scope.bodies.text(request, payload, limit),
+    );
     scope.addHook('preClose', async () => {
       isClosing = true;
       const opened = await door.made?.catch(() => undefined);
@@ -27,7 +31,8 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
     });
     for (const url of ['/mcp', '/mcp/', '/mcp/:assistant_id']) {
       const schema = url === '/mcp/' ? DOCUMENTED : {};
-      scope.post(url, { config: { scope: 'run' }, schema }, async (request, reply) => {
+      const options = { config: { scope: 'run' as const }, schema, errorHandler: refuseLarge };
+      scope.post(url, options, async (request, reply) => {
         // A door that opens now would stay open.
         if (isClosing) throw new Unavailable('The server is shutting down.');
         return (await door()).serve(request, reply);
@@ -35,6 +40,13 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
     }
     done();
   });
+}
+
+/** A message that is too large, in the protocol's words; its id was not read. */
+function refuseLarge(error: Error, _request: FastifyRequest, reply: FastifyReply) {
+  if (!(error instanceof ContentTooLarge)) throw error;
+  const { status, message } = error;
+  return reply.code(status).send({ jsonrpc: '2.0', id: null, error: { code: -32600, message } });
 }
 
 const DOCUMENTED = {
@@ -46,5 +58,12 @@ const DOCUMENTED = {
   body: McpMessage,
   example: EXAMPLE,
   // What is wrong with a message is told in the protocol's words; one that needs no answer has none.
-  response: { 200: McpAnswer, 202: z.string(), 400: McpAnswer, 406: McpAnswer, 415: McpAnswer },
+  response: {
+    200: McpAnswer,
+    202: z.string(),
+    400: McpAnswer,
+    406: McpAnswer,
+    413: McpAnswer,
+    415: McpAnswer,
+  },
 };

@@ -91,8 +91,12 @@ export async function shownArtifacts(
 function isNotIn(values: unknown): (artifact: Artifact) => boolean {
   const messages = messagesIn(values);
   const ids = new Set(messages.map(({ id }) => id));
-  const texts = new Set(messages.filter(isFromAi).map(({ content }) => JSON.stringify(partsOf(content))));
-  return ({ artifactId, parts }) => !ids.has(artifactId) && !texts.has(JSON.stringify(parts));
+  let texts: Set<string> | undefined;
+  const isSaid = (parts: Artifact['parts']) => {
+    texts ??= new Set(messages.filter(isFromAi).map(({ content }) => JSON.stringify(partsOf(content))));
+    return texts.has(JSON.stringify(parts));
+  };
+  return ({ artifactId, parts }) => !ids.has(artifactId) && !isSaid(parts);
 }
 
 /** Text goes on where text was. */

@@ -81,6 +81,8 @@ export class CommitQueue {
       for (const job of batch) settlements.push(await this.#execute(job, turns));
       await turns.due();
       this.#connection.exec('commit');
+      // What goes on from here would go on in the same turn.
+      await turns.due();
       this.#settle(settlements);
       return [];
     } catch (error) {

@@ -1,4 +1,5 @@
 import { Unavailable } from '../../core/errors.ts';
+import { yieldTurn } from '../../core/event-loop.ts';
 import type { Db, Durability, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
@@ -58,7 +59,10 @@ function open(
   }
 }
 
-/** Reads have a connection of their own: they see the last commit, never a batch that is being written. */
+/**
+ * Reads have a connection of their own: they see the last commit, never a batch that is being written. They are done at
+ * once, so that code which reads many large rows one after the other would never pause without a turn before each.
+ */
 class SqliteDb implements Db {
   readonly dialect = 'sqlite';
   readonly cipher: Cipher;
@@ -85,10 +89,12 @@ class SqliteDb implements Db {
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
+    await yieldTurn();
     return this.#read((reads) => reads.all<Row>(query));
   }
 
   async get<Row>(query: Sql): Promise<Row | undefined> {
+    await yieldTurn();
     return this.#read((reads) => reads.get<Row>(query));
   }
 

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peakResidentBytes, residentBytes } from '../../support/process-figures.ts';
-import { type BenchServer, benchServer } from '../bench-server.ts';
+import { benchServer } from '../bench-server.ts';
 import { type Figure, percentiles, type Scenario } from '../figures.ts';
+import { watchHealth } from '../health.ts';
 
 const MB = 1024 ** 2;
 const COUNT = 50;
@@ -74,26 +75,4 @@ async function post(url: string, body: Buffer): Promise<number> {
   answer.resume();
   await once(answer, 'close');
   return answer.statusCode ?? 0;
-}
-
-/** Asks for health all the time: how long each answer takes, ms. */
-function watchHealth(server: BenchServer) {
-  const latencies: number[] = [];
-  let isOver = false;
-  async function watch(): Promise<void> {
-    while (!isOver) {
-      const asked = performance.now();
-      await server.http.call('GET', '/ok');
-      latencies.push(performance.now() - asked);
-      await sleep(20);
-    }
-  }
-  const watching = watch();
-  return {
-    async stop(): Promise<number[]> {
-      isOver = true;
-      await watching;
-      return latencies;
-    },
-  };
 }

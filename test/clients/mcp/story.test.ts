@@ -7,7 +7,10 @@ let server: Awaited<ReturnType<typeof openApp>>;
 let url: string;
 
 beforeAll(async () => {
-  server = await openApp({ graphs: GRAPHS_OF_STORY, http: { mcp: { cancel_on_disconnect: true } } });
+  server = await openApp({
+    graphs: GRAPHS_OF_STORY,
+    http: { mcp: { cancel_on_disconnect: true, body_limit: 1024 ** 2 } },
+  });
   ({ url } = await server.app.listen());
   // Reading types takes seconds the first time, on a busy machine longer than a list of tools waits for them.
   await server.get('/assistants/chat/schemas');

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { yieldTurn } from '../../src/core/event-loop.ts';
+import { longestPiece } from '../support/event-loop-pieces.ts';
+
+/** Nothing else happens meanwhile. */
+function work(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('thousands that go on at the same time let others in between, and go on in their order', async () => {
+  const order: number[] = [];
+  const steps = async (index: number) => {
+    for (let step = 0; step < 3; step++) {
+      await yieldTurn();
+      work(0.05);
+    }
+    order.push(index);
+  };
+  const count = 2000;
+  const piece = await longestPiece(() => Promise.all(Array.from({ length: count }, (_, i) => steps(i))));
+  expect(piece).toBeLessThan(50);
+  expect(order).toHaveLength(count);
+  expect(order.slice(1000)).toEqual(order.slice(1000).toSorted((a, b) => a - b));
+});
+
+test('who was not kept waiting for long waits for nothing', async () => {
+  await new Promise(setImmediate);
+  expect([yieldTurn(), yieldTurn()]).toEqual([undefined, undefined]);
+  work(30);
+  const turn = yieldTurn();
+  expect(turn).toBeInstanceOf(Promise);
+  await turn;
+});
