@@ -15,9 +15,10 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   const text = textFor(args);
   if (text === undefined) {
     const root = fileURLToPath(new URL('..', import.meta.url));
-    const way = fromSource && `${process.cwd()}/`.startsWith(root)
-      ? 'in this repository, run it as npm start or npx agent-server'
-      : 'npm install --save-dev node@24, then npx agent-server';
+    const way =
+      fromSource && `${process.cwd()}/`.startsWith(root)
+        ? 'in this repository, run it as npm start or npx agent-server'
+        : 'npm install --save-dev node@24, then npx agent-server';
     console.error(
       `agent-server: needs Node ${needed.join('.')} or newer, but this is ${process.versions.node}: ${way}`,
     );

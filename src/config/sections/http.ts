@@ -92,7 +92,7 @@ export const Http = group({
     base_url: text()
       .optional()
       .describe('Public URL of the server for MCP clients. Unset: that of the request.'),
-      body_limit: messageLimit(),
+    body_limit: messageLimit(),
   }).prefault({}),
   openai: group({
     enabled: flag()
