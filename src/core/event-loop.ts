@@ -1,10 +1,14 @@
 import { systemClock } from './clock.ts';
 
 /** How long work that never waits may go on before timers, sockets and other runs get their turn, ms. */
-const LONGEST_MS = 10;
+const LONGEST_MS = 20;
+/** A step that took that long is followed by a turn: the next one of the same work may take as long, ms. */
+const LONG_STEP_MS = 4;
 
 /** Since when a turn of the event loop has been asked for; undefined when it has come. */
 let asked_at: number | undefined;
+/** When the last step ended. */
+let step_at = 0;
 /** Who waits for a turn, in their order. */
 const waiting = new Set<() => void>();
 let isReleasing = false;
@@ -16,12 +20,15 @@ let isReleasing = false;
 export function yieldTurn(): Promise<void> | undefined {
   const now = systemClock.monotonic();
   if (asked_at === undefined) {
-    asked_at = now;
+    asked_at = step_at = now;
     setImmediate(() => {
       asked_at = undefined;
     });
   }
-  if (now - asked_at < LONGEST_MS && !isReleasing) return undefined;
+  const isLongStep = now - step_at >= LONG_STEP_MS;
+  step_at = now;
+  // Short steps of many go on together, so that their writes share a commit.
+  if (now - asked_at < LONGEST_MS && !isLongStep && !isReleasing) return undefined;
   return new Promise((resolve) => {
     waiting.add(resolve);
     if (isReleasing) return;
@@ -35,10 +42,12 @@ async function release(): Promise<void> {
   let since = systemClock.monotonic();
   for (const goOn of waiting) {
     waiting.delete(goOn);
+    const before = systemClock.monotonic();
     goOn();
     // Takes its step now.
     await undefined;
-    if (systemClock.monotonic() - since < LONGEST_MS) continue;
+    const now = systemClock.monotonic();
+    if (now - since < LONGEST_MS && now - before < LONG_STEP_MS) continue;
     await nextTurn();
     since = systemClock.monotonic();
   }
