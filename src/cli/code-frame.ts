@@ -8,16 +8,25 @@ const AROUND = 2;
 /** A larger file was written by a program. */
 const LARGEST_BYTES = 1_000_000;
 const LONGEST_LINE = 160;
+/** Of a text, so much is looked for in its stack. */
+const LONGEST_START = 100;
 
 /**
  * A stack for a person: the frames of packages, of Node and of the server folded into their number, and the code of the
- * first own one with a mark below the place. A stack without own frames stays as it is.
+ * first own one with a mark below the place. A stack without own frames stays as it is. Lines of `message`, the text of
+ * the error, are no frames, whatever they look like.
  */
-export function withCode(stack: string, folder: string): string {
-  const frame = firstProjectFrame(stack);
+export function withCode(stack: string, message: string, folder: string): string {
+  const start = stack.indexOf(message.slice(0, LONGEST_START));
+  const text_end = start < 0 ? 0 : start + message.length;
+  const frames_start = stack.indexOf('\n', text_end);
+  if (frames_start < 0) return stack;
+  const text = stack.slice(0, frames_start);
+  const frames = stack.slice(frames_start + 1);
+  const frame = firstProjectFrame(frames);
   if (frame === undefined) return stack;
   const code = codeAt(frame);
-  return [...folded(stack, folder), ...(code === undefined ? [] : ['', ...code])].join('\n');
+  return [text, ...folded(frames, folder), ...(code === undefined ? [] : ['', ...code])].join('\n');
 }
 
 function folded(stack: string, folder: string): string[] {

@@ -9,7 +9,13 @@ interface Address {
 }
 
 /** `starting` keeps connections until there is a process, a refusal answers them with 503 and this text. */
-type Behind = ChildProcess | 'starting' | { readonly refusal: string };
+type Behind = ChildProcess | 'starting' | Refusal;
+
+interface Refusal {
+  readonly refusal: string;
+  /** Seconds. */
+  readonly retry_after: number;
+}
 
 /**
  * Holds the port in `dev` while server processes come and go behind it. It reads nothing from a connection: it hands
@@ -61,7 +67,7 @@ export class FrontDoor implements Disposable {
 
   #admit(socket: Socket): void {
     if (this.#behind === 'starting') this.#waiting.push(socket);
-    else if ('refusal' in this.#behind) refuse(socket, this.#behind.refusal);
+    else if ('refusal' in this.#behind) refuse(socket, this.#behind);
     else {
       this.#behind.send('connection', socket, { keepOpen: false }, (error) => {
         // The process ended at this very moment; the next one shall serve it.
@@ -71,12 +77,12 @@ export class FrontDoor implements Disposable {
   }
 }
 
-function refuse(socket: Socket, detail: string): void {
+function refuse(socket: Socket, { refusal: detail, retry_after }: Refusal): void {
   const body = JSON.stringify({ detail });
   // Unread bytes would make the end a reset, and the answer would be lost.
   socket.resume();
   socket.end(
     `HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-      `retry-after: 1\r\nconnection: close\r\n\r\n${body}`,
+      `retry-after: ${retry_after}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

@@ -21,9 +21,21 @@ interface Blocker {
 const { beat, lines, fatal_ms, note } = workerData as LoopWatchData;
 const { warn, error } = logger(lines.level, (line) => {
   const now = systemClock.now();
-  writeSync(1, `${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
+  write(`${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
 });
 const counter = new Int32Array(beat);
+
+/** A pipe that is full takes more a moment later. */
+function write(text: string): void {
+  let left = Buffer.from(text);
+  for (let tries = 0; left.length > 0 && tries < 50; tries++) {
+    try {
+      left = left.subarray(writeSync(1, left));
+    } catch {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
 
 let last_beat = Atomics.load(counter, 0);
 let since = systemClock.monotonic();
@@ -36,7 +48,7 @@ every(BEAT_MS, () => {
   // A machine that slept held up this thread as well.
   const slept = now - looked > BLOCKED_MS;
   looked = now;
-  if (beaten !== last_beat || slept) {
+  if (beaten !== last_beat || slept || Atomics.load(counter, 1) === 1) {
     question?.close(Math.round(now - since));
     question = undefined;
     last_beat = beaten;

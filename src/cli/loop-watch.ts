@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/running-node.ts';
+import { deepStack } from '../node/user-code.ts';
 import type { Lines } from './configured.ts';
 
 export interface LoopWatchOptions {
@@ -16,7 +17,7 @@ export interface LoopWatchOptions {
 }
 
 export interface LoopWatchData extends LoopWatchOptions {
-  /** A number that changes while the event loop turns. */
+  /** A number that changes while the event loop turns, and whether a debugger is attached. */
   readonly beat: SharedArrayBuffer;
 }
 
@@ -35,13 +36,15 @@ export function watchEventLoop(
   options: LoopWatchOptions,
   runningNode: () => RunningNode | undefined,
 ): Disposable {
-  if (inspector.url() !== undefined) return { [Symbol.dispose]: () => {} };
-  const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const beat = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
   const counter = new Int32Array(beat);
   const where = Symbol.for(WHERE);
   const place = globalThis as { [where]?: () => string };
-  place[where] = () => JSON.stringify({ node: runningNode(), stack: new Error('blocked').stack });
-  const timer = every(BEAT_MS, () => void Atomics.add(counter, 0, 1)).unref();
+  place[where] = () => JSON.stringify({ node: runningNode(), stack: deepStack('blocked') });
+  const timer = every(BEAT_MS, () => {
+    Atomics.store(counter, 1, inspector.url() === undefined ? 0 : 1);
+    Atomics.add(counter, 0, 1);
+  }).unref();
   const thread = new Worker(PROGRAM, { workerData: { ...options, beat } satisfies LoopWatchData });
   thread.unref();
   return {

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/clock.ts';
-import { isErrorLike } from '../core/failure.ts';
+import { isErrorLike, partsOf } from '../core/failure.ts';
 import { stackOf } from '../core/failure-log.ts';
 import type { LogFields, LogLine } from '../core/logger.ts';
 import { withoutCredentials } from '../core/redact.ts';
@@ -31,9 +31,7 @@ export function readableLine(
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && !isErrorLike(value));
   const shown = pairs.map(([name, value]) => ` ${paint('2', `${name}=`)}${readable(value)}`).join('');
   const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(withoutCredentials(message))}${shown}`;
-  const shown_stacks = stacks(fields).map((stack) =>
-    code_of === undefined ? stack : withCode(stack, code_of),
-  );
+  const shown_stacks = stacks(fields, code_of);
   return [head, ...shown_stacks.map((stack) => paint('2', indent(stack)))].join('\n');
 }
 
@@ -48,8 +46,14 @@ export async function withOutput(program: () => Promise<number>): Promise<number
   return code;
 }
 
-function stacks(fields: LogFields): string[] {
-  return Object.values(fields).flatMap((value) => (isErrorLike(value) ? [stackOf(value)] : []));
+function stacks(fields: LogFields, code_of: string | undefined): string[] {
+  const errors = Object.values(fields).filter(isErrorLike);
+  return errors.map((error) => {
+    const stack = stackOf(error);
+    return code_of === undefined
+      ? stack
+      : withCode(stack, withoutCredentials(partsOf(error).message), code_of);
+  });
 }
 
 /** As it is when it is one word; else as JSON, which also keeps line breaks and escape codes out of a terminal. */

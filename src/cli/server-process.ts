@@ -33,13 +33,19 @@ const PROGRAM = fileURLToPath(new URL(`./dev-server${extname(import.meta.url)}`,
 /** One server process of `dev`. A new process per change is the only way to load changed modules anew. */
 export class ServerProcess {
   readonly child: ChildProcess;
+  readonly given: DevServerArguments;
   /** The exit code, or null when it was killed. */
   readonly ended: Promise<number | null>;
 
   /** The process gets ready, but reads no project and touches no data before `serve`. */
   constructor(given: DevServerArguments) {
+    this.given = given;
     this.child = fork(PROGRAM, [JSON.stringify(given)], { stdio: 'inherit' });
-    this.ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.ended = new Promise((resolve) => {
+      this.child.once('exit', resolve);
+      // One that could not even be started has no exit.
+      this.child.once('error', () => this.child.pid === undefined && resolve(1));
+    });
     // From a message to a process that has just ended; `ended` tells.
     this.child.on('error', () => {});
   }

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { systemClock, timestamp } from '../core/clock.ts';
+import { safely } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
 import { after, type Timer } from '../core/timers.ts';
@@ -26,6 +27,8 @@ export class ServerSuccession implements AsyncDisposable {
   #supervision: Promise<void> = Promise.resolve();
   /** In a row. */
   #failures = 0;
+  /** Processes so far. */
+  #count = 0;
   #retry: Timer | undefined;
   #blamed: Blamed | undefined;
 
@@ -52,7 +55,7 @@ export class ServerSuccession implements AsyncDisposable {
   async #replace(): Promise<void> {
     this.#retry?.[Symbol.dispose]();
     const before = this.#current;
-    const server = this.#spare?.alive ? this.#spare : new ServerProcess(this.#given);
+    const server = this.#spare?.alive ? this.#spare : this.#made();
     this.#spare = undefined;
     this.#current = server;
     this.#door.leadTo('starting');
@@ -67,24 +70,32 @@ export class ServerSuccession implements AsyncDisposable {
     const since = systemClock.monotonic();
     if (this.#current === server) {
       if (reachable) this.#door.leadTo(server.child);
-      this.#spare = new ServerProcess(this.#given);
+      this.#spare = this.#made();
     }
     const code = await server.ended;
+    const blame = await blameIn(server.given, code);
     if (reachable && systemClock.monotonic() - since > WELL_MS) this.#failures = 0;
-    if (this.#current === server) await this.#restartAfter(server, code);
+    if (this.#current === server) this.#restartAfter(server, code, blame);
   }
 
-  async #restartAfter(server: ServerProcess, code: number | null): Promise<void> {
+  /** Each has a note of its own: what one wrote is nothing that another did. */
+  #made(): ServerProcess {
+    this.#count += 1;
+    return new ServerProcess({ ...this.#given, note: `${this.#given.note}.${this.#count}` });
+  }
+
+  #restartAfter(server: ServerProcess, code: number | null, blamed: Blamed | undefined): void {
     const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS);
     this.#failures += 1;
     const why = code === null ? 'was killed' : `ended with exit code ${code}`;
     const seconds = delay_ms / 1000;
     const time = timestamp(systemClock.now()).slice(11, 19);
     this.#door.leadTo({
-      refusal: `The server ${why} at ${time} UTC and restarts in ${seconds} s. Its log says why.`,
+      refusal: `The server ${why} at ${time} UTC and restarts in ${seconds} s. See its log.`,
+      retry_after: seconds,
     });
     this.#logger.error(`the server ${why}; it restarts at the next change, or in ${seconds} s`);
-    this.#blamed = await blamedIn(this.#given.note);
+    this.#blamed = blamed;
     this.#retry = after(delay_ms, () => {
       if (this.#current !== server) return;
       this.#replace().catch((error: unknown) =>
@@ -94,14 +105,14 @@ export class ServerSuccession implements AsyncDisposable {
   }
 }
 
-/** Undefined when no node is to blame. What is read there, it is there once. */
-async function blamedIn(note: string): Promise<Blamed | undefined> {
+/** Undefined when no node is to blame. Clients read it: places are told as they are seen from the project. */
+async function blameIn({ note, root }: DevServerArguments, code: number | null): Promise<Blamed | undefined> {
   const text = await readFile(note, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
   await rm(note, { force: true });
-  const culprit: unknown = JSON.parse(text);
+  const culprit: unknown = text === undefined || code === 0 ? undefined : safely(() => JSON.parse(text));
   if (!isObject(culprit) || typeof culprit['run_id'] !== 'string') return undefined;
   const { run_id, node, what, at } = culprit;
-  const message = `The node "${node}" ${what}${at === undefined ? '' : ` (${at})`}, which ended the server; the run is not tried again.`;
+  const place = typeof at === 'string' && at.startsWith(`${root}/`) ? ` (${at.slice(root.length + 1)})` : '';
+  const message = `The node "${node}" ${what}${place}, which ended the server; the run is not retried.`;
   return { run_id, error: { error: 'WorkerLostError', message } };
 }

@@ -24,13 +24,13 @@ function maskWord(word: string): string {
     .map((part, index) => {
       const before = parts[index - 1] ?? '';
       // A file has no user, and packages have an `@` in their path.
-      return index === 0 || isFile(before, part) ? part : maskUser(part, isWeb(before));
+      return index === 0 || (index === 1 && isFile(before, part)) ? part : maskUser(part, isWeb(before));
     })
     .join('://');
 }
 
 function isFile(before: string, part: string): boolean {
-  return /(?:^|[^a-z])file$/i.test(before.slice(-5)) && part.startsWith('/');
+  return /^[^a-z0-9]*file$/i.test(before.slice(0, 100)) && /^\/[^/]/.test(part);
 }
 
 function isWeb(before: string): boolean {

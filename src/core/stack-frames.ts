@@ -18,6 +18,8 @@ const OWN = fileURLToPath(new URL('..', import.meta.url));
 
 /** The place that a line of a stack names; undefined for a line without one, such as `at native`. */
 export function frameOf(line: string): StackFrame | undefined {
+  // Anything else is text of the error, which may come from a client or a model.
+  if (!line.startsWith(AT)) return undefined;
   const { start, end } = placeIn(line);
   const beforeColumn = line.lastIndexOf(':', end - 1);
   const beforeLine = line.lastIndexOf(':', beforeColumn - 1);
@@ -40,7 +42,7 @@ const ASYNC = 'async ';
 /** `    at name (place)`, or `    at place` where the function has no name. */
 function placeIn(line: string): { start: number; end: number } {
   if (line.endsWith(')')) return { start: line.indexOf(' (') + 2, end: line.length - 1 };
-  const start = line.startsWith(AT) ? AT.length : 0;
+  const start = AT.length;
   return { start: line.startsWith(ASYNC, start) ? start + ASYNC.length : start, end: line.length };
 }
 

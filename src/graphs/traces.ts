@@ -7,7 +7,7 @@ const FLUSH_MS = 3000;
 /** The client of LangSmith that all tracers of a project's copy of LangChain share. */
 interface TraceClient {
   blockOnRootRunFinalization: boolean;
-  awaitPendingTraceBatches(): Promise<unknown>;
+  awaitPendingTraceBatches?(): Promise<unknown>;
 }
 
 /** What is traced to LangSmith. */
@@ -21,18 +21,19 @@ export interface Traces {
  * its trace has arrived: with LangSmith away it never ended. Undefined where the project has no tracer.
  */
 export async function traceBesideRuns(folder: string): Promise<Traces | undefined> {
-  const module = await userModule<{ LangChainTracer: new () => { client: TraceClient } }>(
+  const module = userModule<{ LangChainTracer: new () => { client: TraceClient } }>(
     folder,
     '@langchain/core/tracers/tracer_langchain',
-  ).catch(() => undefined);
-  if (module === undefined) return undefined;
-  const { client } = new module.LangChainTracer();
+  );
+  // A tracer that cannot be made, by a wrong variable for instance, says so in each run.
+  const client = await module
+    .then(({ LangChainTracer }) => new LangChainTracer().client)
+    .catch(() => undefined);
+  if (client === undefined) return undefined;
   client.blockOnRootRunFinalization = false;
   return {
-    flush: () =>
-      within(FLUSH_MS, client.awaitPendingTraceBatches()).then(
-        () => {},
-        () => {},
-      ),
+    async flush() {
+      await within(FLUSH_MS, Promise.resolve(client.awaitPendingTraceBatches?.())).catch(() => {});
+    },
   };
 }

@@ -96,8 +96,8 @@ export interface ServerParts {
   readonly ids: Ids;
   /** Adds the project's own to what MCP clients find. */
   readonly registerMcp?: RegisterMcp | undefined;
-  /** Answers before our routes do. */
   /** Misspelt fields are told in the log. */
   readonly gives_hints?: boolean;
+  /** Answers before our routes do. */
   readonly ownApp?: OwnApp | undefined;
 }

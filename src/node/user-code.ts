@@ -33,10 +33,16 @@ export function watchUserCode(logger: Logger, onExit: (culprit: Culprit) => void
   // Listeners are called by `process.exit` itself, so that its caller is on the stack and in the async context.
   const onProcessExit = (code: number) => {
     const node = runningNode();
-    if (!node) return;
-    const error = new Error(`process.exit(${code}) ends the server`);
-    logger.error('a node called process.exit, which ends the server', { ...node, error });
-    onExit({ ...node, what: `called process.exit(${code})`, at: placeOf(error.stack) });
+    const what = `process.exit(${code})`;
+    const error = Object.assign(new Error(`${what} ends the server`), {
+      stack: deepStack(`${what} ends the server`),
+    });
+    const at = placeOf(error.stack);
+    if (node) {
+      logger.error('a node called process.exit, which ends the server', { ...node, error });
+      onExit({ ...node, what: `called ${what}`, at });
+    } else if (at !== undefined)
+      logger.error('code of the project called process.exit, which ends the server', { error });
   };
   process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected).on('exit', onProcessExit);
   return {
@@ -50,6 +56,15 @@ export function watchUserCode(logger: Logger, onExit: (culprit: Culprit) => void
         .off('exit', onProcessExit);
     },
   };
+}
+
+/** A stack that reaches through the frames of libraries. */
+export function deepStack(message: string): string {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 100;
+  const { stack = '' } = new Error(message);
+  Error.stackTraceLimit = before;
+  return stack;
 }
 
 /** `file:line:column` of the first own frame. */

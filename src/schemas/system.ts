@@ -81,3 +81,13 @@ export const Metrics = z.object({
   workers: WorkerFigures,
 });
 export type Metrics = z.infer<typeof Metrics>;
+
+/** A run that has ended in this process, for who counts them. */
+export interface EndedRun {
+  readonly graph_id: string;
+  readonly status: string;
+  /** How long its last attempt executed, ms; undefined of one whose worker was lost. */
+  readonly ms: number | undefined;
+  /** From its time to its first attempt, ms; undefined of a later attempt. */
+  readonly queue_ms: number | undefined;
+}

@@ -5,7 +5,7 @@ import type { Frame } from '../events/frame.ts';
 import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../schemas/chat-completions.ts';
 import type { Run, RunCreate } from '../schemas/runs.ts';
 import type { Thread } from '../schemas/threads.ts';
-import { textAnswer } from './human-review.ts';
+import { reviewOf, textAnswer } from './human-review.ts';
 import { questionOf } from './interrupt-question.ts';
 import { answersIn, isFromAi, isMessage, messagesIn, textOf } from './messages.ts';
 import { failureOf } from './run-failure.ts';
@@ -64,10 +64,23 @@ function nextTurn(thread: Thread | undefined, messages: readonly ChatMessage[]):
     if (!last) throw new BadRequest('The assistant waits for an answer: send it as the last message.');
     const asked = Object.values(thread.interrupts ?? {}).flat();
     const value = asked.length === 1 ? asked[0]?.value : undefined;
+    if (reviewOf(value)) requireHeard(questionOf(value), messages);
     return { command: { resume: textAnswer(value, textOf(last.content)) } };
   }
   const isNew = messagesIn(thread?.values).length === 0;
   return { input: { messages: (isNew ? messages : news).map(graphMessage) } };
+}
+
+/**
+ * Clients repeat a request whose answer did not come. The words that led to a question must not approve it: its answer
+ * follows the question in the conversation.
+ */
+function requireHeard(question: string, messages: readonly ChatMessage[]): void {
+  const said = messages.findLast(({ role }) => role === 'assistant');
+  if (said && textOf(said.content).includes(question)) return;
+  throw new BadRequest(
+    `The assistant waits for a decision. Send the conversation with its question, and the answer behind it:\n\n${question}`,
+  );
 }
 
 /** LangChain takes the same roles and fields; others of the message are for models, not for graphs. */

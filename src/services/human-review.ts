@@ -1,3 +1,4 @@
+import { BadRequest } from '../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../core/json.ts';
 
 /** A call that waits for a person. */
@@ -40,16 +41,28 @@ export function decisionsOf(verdicts: readonly Verdict[]): JsonObject {
   };
 }
 
-/** What a person says in words, where no buttons are: consent, or else a rejection with its reason. */
-export function verdictIn(text: string): Verdict {
-  if (CONSENT.test(text)) return { type: 'approve' };
-  return { type: 'reject', message: REFUSAL.test(text) ? undefined : text };
-}
-
-/** A text that answers an interrupt: decisions where it asks for a review, else the text as it is. */
+/**
+ * A text that answers an interrupt: decisions where it asks for a review, else the text as it is. Throws `BadRequest`
+ * where the review does not allow what the text says.
+ */
 export function textAnswer(interrupt_value: unknown, text: string): unknown {
   const review = reviewOf(interrupt_value);
-  return review === undefined ? text : decisionsOf(review.map(() => verdictIn(text)));
+  if (review === undefined) return text;
+  const verdict = verdictIn(text);
+  const refusing = review.find(({ allowed }) => !allowed.includes(verdict.type));
+  if (refusing) {
+    const { name, allowed } = refusing;
+    throw new BadRequest(
+      `"${verdict.type}" is not allowed for ${name}. Resume the run with decisions of: ${allowed.join(', ')}.`,
+    );
+  }
+  return decisionsOf(review.map(() => verdict));
+}
+
+/** What a person says in words, where no buttons are: consent, or else a rejection with its reason. */
+function verdictIn(text: string): Verdict {
+  if (CONSENT.test(text)) return { type: 'approve' };
+  return { type: 'reject', message: REFUSAL.test(text) ? undefined : text };
 }
 
 function actionOf(request: unknown, configs: readonly unknown[]): ReviewedAction | undefined {
@@ -61,9 +74,17 @@ function actionOf(request: unknown, configs: readonly unknown[]): ReviewedAction
   return {
     name: String(name),
     args,
-    description: typeof description === 'string' ? description : `May I call ${name} with ${toJson(args)}?`,
+    description: descriptionOf(String(name), args, description),
     allowed: Array.isArray(allowed) ? allowed.map(String) : ['approve', 'reject'],
   };
+}
+
+/** With the arguments, which a description of the agent's own may leave out: nobody approves what they do not see. */
+function descriptionOf(name: string, args: JsonObject, description: unknown): string {
+  if (typeof description !== 'string' || description.trim() === '')
+    return `May I call ${name} with ${toJson(args)}?`;
+  const shown = [toJson(args), JSON.stringify(args, null, 2)].some((text) => description.includes(text));
+  return shown ? description : `${description}\n\n${name} ${toJson(args)}`;
 }
 
 function field(of: JsonObject, name: string, python_name: string): unknown {

@@ -5,10 +5,11 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { LongTermStore } from '../graphs/long-term-store.ts';
+import type { EndedRun } from '../schemas/system.ts';
 import type { CronTicks } from '../services/cron-ticks.ts';
 import type { FailureRules } from '../storage/queue/give-back.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { ReapRules } from '../storage/queue/reap.ts';
+import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
@@ -19,7 +20,6 @@ import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
 import { reaperLoop } from './reaper.ts';
 import { retentionLoop, type Sweep } from './retention.ts';
 import { type AttemptDeps, runAttempt } from './run-attempt.ts';
-import type { EndedRun } from './run-report.ts';
 import { RunWorker } from './runs.ts';
 import { storeExpiryLoop } from './store-expiry.ts';
 import { storeIndexLoop } from './store-index.ts';
@@ -80,20 +80,22 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     version: options.version,
     slots: options.concurrency,
   };
-  const listeners: ((run: EndedRun) => void)[] = [];
-  const onEnded = (run: EndedRun) => listeners.forEach((listener) => void listener(run));
+  const ends = runEnds();
   const runs = new RunWorker({
     ...deps,
     concurrency: options.concurrency,
     failure: failureRules(options.max_attempts, deps.rules.keep_log_ms, BROKEN),
-    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded }, claimed, stop),
+    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded: ends.tell }, claimed, stop),
   });
   const dueRuns = dueRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
   const tasks = a2aTaskSettler({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
   const loops = [
     heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
-    reaperLoop({ ...deps, rules: reapRules(worker_id, options, deps.rules.keep_log_ms) }),
+    reaperLoop({
+      ...deps,
+      rules: reapRules(worker_id, { ...options, onEnded: ends.tellLost }, deps.rules.keep_log_ms),
+    }),
     dueRuns,
     ...(crons ? [crons] : []),
     tasks.loop,
@@ -119,7 +121,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     }),
 
     /** Calls the listener, which must not throw, with every run that ends here from now on. */
-    onRunEnded: (listener: (run: EndedRun) => void) => void listeners.push(listener),
+    onRunEnded: ends.listen,
 
     /** What waits to be sent and what was given up, and the tries of this process. */
     webhooks: async () => ({
@@ -154,13 +156,29 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   };
 }
 
+/** Tells who counts runs. A listener must not throw. */
+function runEnds() {
+  const listeners: ((run: EndedRun) => void)[] = [];
+  const tell = (run: EndedRun) => {
+    for (const listener of listeners) listener(run);
+  };
+  return {
+    tell,
+    tellLost: ({ graph_id, status }: LostRun) =>
+      tell({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined }),
+    listen: (listener: (run: EndedRun) => void): void => {
+      listeners.push(listener);
+    },
+  };
+}
+
 /** A run that takes its worker with it is tried again a little later each time. */
 function reapRules(
   worker_id: string,
-  { max_attempts, blamed }: Pick<EngineOptions, 'max_attempts' | 'blamed'>,
+  { max_attempts, blamed, onEnded }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'blamed' | 'onEnded'>,
   keep_log_ms: number,
 ): ReapRules {
-  return { ...failureRules(max_attempts, keep_log_ms, LOST), blamed, worker_id, backoff_ms: 1000 };
+  return { ...failureRules(max_attempts, keep_log_ms, LOST), blamed, onEnded, worker_id, backoff_ms: 1000 };
 }
 
 const LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };

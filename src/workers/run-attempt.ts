@@ -8,13 +8,13 @@ import type { LiveRun, LiveRuns } from '../events/live-runs.ts';
 import { EventWriter } from '../events/writer.ts';
 import type { GraphConfig, GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
+import type { EndedRun } from '../schemas/system.ts';
 import { EVENT_STREAMING } from '../services/run-options.ts';
 import type { AttemptWrites, AttemptWritesOptions } from '../storage/attempt-writes.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { Lease } from '../storage/queue/lease.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import { conclude } from './run-conclusion.ts';
-import type { EndedRun } from './run-report.ts';
 import { StopReason } from './stop-reason.ts';
 
 export interface AttemptDeps {

@@ -113,11 +113,15 @@ async function finishWith(deps: AttemptDeps, attempt: Attempt, end: EndOfAttempt
   const { lease } = attempt.claimed;
   const whole = runEnd(deps, attempt, end);
   await yieldTurn();
+  let { status } = end;
   const finished = await patiently(deps, attempt, () => deps.queue.finish(lease, whole)).catch(
-    (refused: unknown) => finishRefused(deps, attempt, whole, refused),
+    (refused: unknown) => {
+      status = 'error';
+      return finishRefused(deps, attempt, whole, refused);
+    },
   );
   if (finished.outcome === 'finished') {
-    deps.onEnded?.(endedRun(attempt, end.status, deps.clock.now()));
+    deps.onEnded?.(endedRun(attempt, status, deps.clock.now()));
     return announce(deps, attempt, end.batch, finished);
   }
   if (finished.outcome === 'lease lost') return;

@@ -1,18 +1,9 @@
 import { loggedFailure } from '../core/failure-log.ts';
 import type { LogFields } from '../core/logger.ts';
 import type { RunStatus } from '../schemas/runs.ts';
+import type { EndedRun } from '../schemas/system.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { Attempt, AttemptDeps } from './run-attempt.ts';
-
-/** A run that has ended, for who counts them. */
-export interface EndedRun {
-  readonly graph_id: string;
-  readonly status: RunStatus;
-  /** How long its last attempt executed, ms. */
-  readonly ms: number;
-  /** From its time to its first attempt, ms; undefined of a later attempt. */
-  readonly queue_ms: number | undefined;
-}
 
 /** What every line about a run says: which it is, and of what graph. */
 export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
@@ -40,8 +31,13 @@ export function endedRun(attempt: Attempt, status: RunStatus, now: number): Ende
     graph_id: graphOf(kwargs),
     status,
     ms: Math.max(0, now - started),
-    queue_ms: claimed.lease.attempt === 1 ? Math.max(0, started - due) : undefined,
+    queue_ms: isFirst(attempt) ? Math.max(0, started - due) : undefined,
   };
+}
+
+/** A run that was put back at a shutdown keeps the number of its attempt. */
+function isFirst({ claimed }: Attempt): boolean {
+  return claimed.lease.attempt === 1 && claimed.last_seq === 0 && !claimed.has_checkpoint;
 }
 
 function graphOf({ config }: Attempt['kwargs']): string {

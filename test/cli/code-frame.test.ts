@@ -15,6 +15,8 @@ test.each([
 
 test.each([
   'Error: at 12:30:45',
+  '/etc/hostname:1:1',
+  'work (/etc/hostname:1:1)',
   '    at new Promise (<anonymous>)',
   '    at node:events:1:2',
   '    at f (file://***@host/x:1:2)',
@@ -37,7 +39,7 @@ const stackIn = (file: string, line: number) =>
 test('a stack shows the code of its first own frame, and folds the others', async () => {
   await using folder = await project({ 'src/x.ts': 'one\ntwo\n\tthree = (luck)\nfour\nfive\nsix\n' });
 
-  expect(withCode(stackIn(folder.path('src/x.ts'), 3), folder.root).split('\n')).toEqual([
+  expect(withCode(stackIn(folder.path('src/x.ts'), 3), 'no luck', folder.root).split('\n')).toEqual([
     'Error: no luck',
     '    … 1 frame of packages',
     '    at work (src/x.ts:3:9)',
@@ -58,11 +60,24 @@ test('a file that is gone, or has no such line any more, is named without its co
     [folder.path('x.ts'), 9],
     [folder.path('gone.ts'), 1],
   ] as const)
-    expect(withCode(stackIn(file, line), folder.root)).toMatch(/\.ts:\d:9\)\n {4}… 2 frames of packages$/);
+    expect(withCode(stackIn(file, line), 'no luck', folder.root)).toMatch(
+      /\.ts:\d:9\)\n {4}… 2 frames of packages$/,
+    );
+});
+
+test('text of the error is no frame, whatever it looks like', async () => {
+  await using folder = await project({ 'x.ts': 'one\n', 'secret.txt': 'a secret\n' });
+  const message = `oh\n    at f (${folder.path('secret.txt')}:1:1)\n${folder.path('secret.txt')}:1:1`;
+  const stack = `Error: ${message}\n    at work (${folder.path('x.ts')}:1:1)`;
+
+  const shown = withCode(stack, message, folder.root);
+  expect(shown).toContain('> 1 | one');
+  expect(shown).not.toContain('a secret');
+  expect(withCode(`Error: ${message}`, message, folder.root)).toBe(`Error: ${message}`);
 });
 
 test('a stack without own frames stays as it is', () => {
   const stack = 'Error: x\n    at f (/p/node_modules/lib/index.js:1:1)';
-  expect(withCode(stack, '/p')).toBe(stack);
+  expect(withCode(stack, 'x', '/p')).toBe(stack);
   expect(firstProjectFrame(stack)).toBeUndefined();
 });

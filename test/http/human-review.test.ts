@@ -106,3 +106,18 @@ test('a chat front end asks in words, and takes words', async () => {
   const done = await say([user('Send it to Ana.'), question, user('yes')]);
   expect(done.body.choices[0].message.content).toContain('sent to ana');
 });
+
+test('a request that is repeated approves nothing: the answer follows the question', async () => {
+  const again = () =>
+    server.post(
+      '/v1/chat/completions',
+      { model: 'agent', messages: [{ role: 'user', content: 'ok' }] },
+      { 'x-thread-id': 'repeated' },
+    );
+  const asked = await again();
+  expect(asked.body.choices[0].message.content).toContain('Tool: send');
+
+  const repeated = await again();
+  expect(repeated.status).toBe(400);
+  expect(JSON.stringify(repeated.body)).toContain('waits for a decision');
+});

@@ -54,3 +54,27 @@ test('without an own app there is no such group', async () => {
   const { tags } = (await server.get('/openapi.json')).body;
   expect(tags.map(({ name }: { name: string }) => name)).not.toContain('Custom routes');
 });
+
+test('a HEAD is answered beside an app that answers by fetch', async () => {
+  await using files = await project({
+    'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
+    'a.mjs': GRAPH,
+    'app.mjs': APPS.Hono,
+  });
+  await using server = await openApp({ graphs: ['a'], folder: files.root });
+  for (const url of ['/info', '/docs/guides/runs.md', '/openapi.json'])
+    expect((await server.app.server.inject({ method: 'HEAD', url })).statusCode).toBe(200);
+});
+
+test('an app of an older Express, which throws at the newer name of its router, is served', async () => {
+  await using files = await project({
+    'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
+    'a.mjs': GRAPH,
+    'app.mjs': `const app = (request, response, next) => next();
+      app._router = { stack: [{ route: { path: '/orders', methods: { get: true } } }] };
+      Object.defineProperty(app, 'router', { get() { throw new Error('deprecated'); } });
+      export { app };`,
+  });
+  await using server = await openApp({ graphs: ['a'], folder: files.root });
+  expect((await server.get('/openapi.json')).body.paths['/orders'].get.tags).toEqual(['Custom routes']);
+});

@@ -30,6 +30,8 @@ export interface Question {
 type Form = ElicitRequestFormParams['requestedSchema'];
 type Elicited = Extract<InputResponseView, { kind: 'elicit' }>;
 
+const VERDICTS = ['approve', 'reject'];
+
 const PLAIN_FORM: Form = {
   type: 'object',
   properties: { response: { type: 'string', title: 'Your answer' } },
@@ -81,7 +83,8 @@ function elicitation({
 }: Interrupt): Pick<Question, 'request' | 'is_plain' | 'review'> {
   const message = questionOf(value);
   const review = reviewOf(value);
-  if (review)
+  // One that allows neither is for clients that can edit: they answer on the thread.
+  if (review?.every(({ allowed }) => VERDICTS.some((verdict) => allowed.includes(verdict))))
     return { request: inputRequired.elicit({ message, requestedSchema: reviewForm(review) }), review };
   if (isObject(value) && value['type'] === 'auth_required' && typeof value['url'] === 'string') {
     return { request: inputRequired.elicitUrl({ message, url: value['url'] }) };
@@ -95,7 +98,7 @@ function elicitation({
 function reviewForm(review: readonly ReviewedAction[]): Form {
   const properties: Form['properties'] = {};
   for (const [index, { name, allowed }] of review.entries()) {
-    const verdicts = ['approve', 'reject'].filter((verdict) => allowed.includes(verdict));
+    const verdicts = VERDICTS.filter((verdict) => allowed.includes(verdict));
     properties[`decision${index}`] = { type: 'string', title: `Decision on ${name}`, enum: verdicts };
     properties[`reason${index}`] = { type: 'string', title: `Reason to reject ${name}` };
   }
@@ -103,15 +106,16 @@ function reviewForm(review: readonly ReviewedAction[]): Form {
 }
 
 /** Who declines, or decides nothing, approves nothing. */
-function decisionsIn(review: readonly ReviewedAction[], response: Elicited): JsonObject {
+function decisionsIn(review: readonly ReviewedAction[], response: Elicited): unknown {
   const content = response.action === 'accept' ? (response.content ?? {}) : {};
-  return decisionsOf(
-    review.map((_, index): Verdict => {
-      if (content[`decision${index}`] === 'approve') return { type: 'approve' };
-      const reason = content[`reason${index}`];
-      return { type: 'reject', message: typeof reason === 'string' && reason !== '' ? reason : undefined };
-    }),
-  );
+  const verdicts = review.map(({ allowed }, index): Verdict | undefined => {
+    const type = content[`decision${index}`] === 'approve' ? 'approve' : 'reject';
+    if (!allowed.includes(type)) return undefined;
+    const reason = content[`reason${index}`];
+    return { type, message: typeof reason === 'string' && reason !== '' ? reason : undefined };
+  });
+  const decided = verdicts.filter((verdict) => verdict !== undefined);
+  return decided.length === review.length ? decisionsOf(decided) : { action: response.action };
 }
 
 /** Clients show forms of plain fields only. */

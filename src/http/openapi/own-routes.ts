@@ -17,15 +17,30 @@ export function withOwnRoutes(paths: Paths, routes: readonly OwnRoute[]): Record
     const name = method.toLowerCase();
     // The app answers first, but what it hands on is ours, and ours is described better.
     if (paths[template]?.[name] !== undefined) continue;
-    all[template] = { ...all[template], [name]: operationOf(method, template) };
+    all[template] = {
+      ...all[template],
+      [name]: { ...operationOf(method, template), operationId: idFor(all, method, template) },
+    };
   }
   return all;
+}
+
+/** `/a-b` and `/a_b` must not have the same. */
+function idFor(all: Paths, method: string, template: string): string {
+  const known = new Set(
+    Object.values(all).flatMap((methods) =>
+      Object.values(methods).map((each) => (each as JsonObject)['operationId']),
+    ),
+  );
+  const plain = `custom_${method.toLowerCase()}${template.replace(/\W+/g, '_')}`;
+  let id = plain;
+  for (let count = 2; known.has(id); count++) id = `${plain}${count}`;
+  return id;
 }
 
 function operationOf(method: string, template: string): JsonObject {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   return {
-    operationId: `custom_${method.toLowerCase()}${template.replace(/\W+/g, '_')}`,
     summary: `${method} ${template}`,
     tags: [OWN_GROUP.name],
     ...(names.length > 0 && {

@@ -1,3 +1,4 @@
+import { safely } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 
 /** A route of the project's own app, for the reference. */
@@ -7,6 +8,8 @@ export interface OwnRoute {
   readonly path: string;
 }
 
+/** Words and `:names`: what else routers know is no template of OpenAPI. */
+const PLAIN = /^(?:\/|(?:\/(?::\w{1,100}|[\w.~-]{1,200})){1,50}\/?)$/;
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
 /** Of a Hono app. Middleware has no method of its own and is left out. */
@@ -17,9 +20,11 @@ export function honoRoutes(routes: readonly unknown[]): OwnRoute[] {
 
 /** Of an app as Express has it, whose layers hold them; those of routers below it are not found. */
 export function expressRoutes(app: unknown): OwnRoute[] {
-  const { router, _router } = app as { router?: { stack?: unknown }; _router?: { stack?: unknown } };
-  const stack = router?.stack ?? _router?.stack;
-  const routes = (Array.isArray(stack) ? stack : []).flatMap((layer: unknown) => {
+  // Each version has its own name for it, and the older one throws at the newer name.
+  const stack = ['_router', 'router']
+    .map((name) => safely(() => (app as Record<string, { stack?: unknown } | undefined>)[name]?.stack))
+    .find(Array.isArray);
+  const routes = (stack ?? []).flatMap((layer: unknown) => {
     const route = isObject(layer) && isObject(layer['route']) ? layer['route'] : undefined;
     const methods = isObject(route?.['methods']) ? Object.keys(route['methods']) : [];
     return methods.map((method) => routeOf(method, route?.['path']));
@@ -30,7 +35,7 @@ export function expressRoutes(app: unknown): OwnRoute[] {
 /** Undefined for what cannot be described: a pattern, or any method. */
 export function routeOf(method: unknown, path: unknown): OwnRoute | undefined {
   const name = String(method).toUpperCase();
-  if (!METHODS.has(name) || typeof path !== 'string' || path.includes('*')) return undefined;
+  if (!METHODS.has(name) || typeof path !== 'string' || !PLAIN.test(path)) return undefined;
   return { method: name, path };
 }
 

@@ -1,12 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type {
   CronFigures,
+  EndedRun,
   QueueFigures,
   RequestCount,
   WebhookFigures,
   WorkerFigures,
 } from '../../schemas/system.ts';
-import { countRuns, type EndedRun, measureProcess } from './process-metrics.ts';
+import { countRuns, measureProcess } from './process-metrics.ts';
 
 /** What the engine knows about itself. */
 export interface EngineFigures {

@@ -28,7 +28,7 @@ export function useOwnApp(server: FastifyInstance, options: OwnAppOptions): void
     if (passage?.from || request.ws || !isBelow(mount_prefix, request.url)) return;
     const asksWho = enable_custom_route_auth && request.is404 && !passage;
     if (asksWho) await admit(request);
-    if ('fetch' in app) return reply.send(await fetched(server, app.fetch, request, reply, options));
+    if ('fetch' in app) return answer(reply, await fetched(server, app.fetch, request, reply, options));
     if (await handled(app.handle, request, reply, mount_prefix)) return reply.hijack();
     if (passage) throw new NotFound('Not Found');
     // Behind the app, every address asks who is there.
@@ -39,6 +39,12 @@ export function useOwnApp(server: FastifyInstance, options: OwnAppOptions): void
   server.addHook('onClose', async () => {
     await app.close?.();
   });
+}
+
+/** Fastify measures the body that it does not send to a HEAD, and knows texts and streams only. */
+function answer(reply: FastifyReply, response: Response): FastifyReply {
+  if (reply.request.method !== 'HEAD') return reply.send(response);
+  return reply.code(response.status).headers(Object.fromEntries(response.headers)).send('');
 }
 
 function isBelow(prefix: string, url: string): boolean {

@@ -1,13 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-
-/** A run that has ended in this process; times in ms. */
-export interface EndedRun {
-  readonly graph_id: string;
-  readonly status: string;
-  readonly ms: number;
-  readonly queue_ms: number | undefined;
-}
+import type { EndedRun } from '../../schemas/system.ts';
 
 /** Upper bounds of the histograms of runs, seconds. */
 const BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
@@ -38,17 +31,19 @@ export function countRuns(
   });
   onRunEnded(({ graph_id: graph, status, ms, queue_ms }) => {
     ended.inc({ graph, status });
-    duration.observe({ graph }, ms / 1000);
+    if (ms !== undefined) duration.observe({ graph }, ms / 1000);
     if (queue_ms !== undefined) waited.observe(queue_ms / 1000);
   });
 }
 
 /** Nanoseconds. */
 const SECOND = 1e9;
+/** How often the delay is looked at, ms; what is measured includes it. */
+const RESOLUTION_MS = 20;
 
 /** Under the names that dashboards for Node.js look for. The lag is the one since the last time it was asked for. */
 export function measureProcess(registers: Registry[]): () => void {
-  const delays = monitorEventLoopDelay({ resolution: 20 });
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   const lag = (name: string, what: string, read: () => number) =>
     new Gauge({
@@ -57,7 +52,8 @@ export function measureProcess(registers: Registry[]): () => void {
       registers,
       collect() {
         const nanoseconds = read();
-        this.set(Number.isFinite(nanoseconds) ? nanoseconds / SECOND : 0);
+        const seconds = nanoseconds / SECOND - RESOLUTION_MS / 1000;
+        this.set(Number.isFinite(seconds) ? Math.max(0, seconds) : 0);
       },
     });
   lag('p50', 'half of the time below', () => delays.percentile(50));

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
 import { isLoopback } from '../../core/loopback.ts';
@@ -21,6 +22,11 @@ export interface RequestLogParts {
   readonly headersOf: (headers: IncomingHttpHeaders) => Record<string, string>;
 }
 
+/** The client was not given all of it. A WebSocket has no response, and a request from within no socket. */
+function hasLeft({ ws, raw }: FastifyRequest, reply: FastifyReply): boolean {
+  return !ws && raw.socket instanceof Socket && !reply.raw.writableFinished && !passageOf(raw)?.from;
+}
+
 /** Without the query, which may hold a key. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0] as string;
@@ -41,7 +47,7 @@ export function useRequestLog(
     // Clients print it with an error, and it finds the line in the log.
     reply.header('x-request-id', request.id);
     reply.raw.once('close', () => {
-      if (!reply.raw.writableEnded && !passageOf(request.raw)?.from) logLeaving(request, reply);
+      if (hasLeft(request, reply)) logLeaving(request, reply);
     });
   });
   /** Fastify tells of responses that ended; of a stream that its client left, nothing. */

@@ -7,7 +7,9 @@ const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri '
 
 /** The guides that come with the server, so that they are those of its version, and there without internet. */
 export function guideRoutes(server: FastifyInstance, { docs }: { docs: string }): void {
-  server.get('/docs/guides', (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
+  const pages = new Map<string, string>();
+  for (const path of ['/docs/guides', '/docs/guides/'])
+    server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
   server.get('/docs/guides/style.css', async (_request, reply) => {
     const { GUIDE_STYLE } = await import('../guides/render.ts');
     return reply.type('text/css; charset=utf-8').send(GUIDE_STYLE);
@@ -18,7 +20,14 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
     if (file === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
     reply.header('Content-Security-Policy', POLICY);
     if (path.endsWith('.svg')) return reply.type('image/svg+xml').send(file);
-    const { guidePage } = await import('../guides/render.ts');
-    return reply.type('text/html; charset=utf-8').send(await guidePage(file.toString(), docs));
+    const page = pages.get(path) ?? (await rendered(file.toString(), docs));
+    pages.set(path, page);
+    return reply.type('text/html; charset=utf-8').send(page);
   });
+}
+
+/** Rendering takes up to 100 ms, and needs a library that few servers are ever asked for. */
+async function rendered(markdown: string, docs: string): Promise<string> {
+  const { guidePage } = await import('../guides/render.ts');
+  return guidePage(markdown, docs);
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts';
+import type { Db, Transaction } from '../db.ts';
 import { eachRow } from '../each-row.ts';
 import { sql } from '../sql.ts';
 import { NOW, nowPlus } from '../time.ts';
@@ -12,6 +12,14 @@ export interface ReapRules extends FailureRules {
   readonly worker_id: string;
   /** How long before a reaped run may be taken again, ms; doubled for each attempt after the first. */
   readonly backoff_ms: number;
+  /** Hears of a run that is not tried again; graph and status are null where the run was deleted. */
+  readonly onEnded?: ((run: LostRun) => void) | undefined;
+}
+
+/** A run that ended without its worker. */
+export interface LostRun {
+  readonly graph_id: string | null;
+  readonly status: string | null;
 }
 
 interface Orphan {
@@ -50,7 +58,10 @@ export async function reap(
   await eachRow(
     orphans,
     async (orphan) => {
-      if (await takeBack(db, orphan, rules, webhooks)) taken++;
+      const back = await takeBack(db, orphan, rules, webhooks);
+      if (!back) return;
+      taken++;
+      if (back.ended) rules.onEnded?.(back.ended);
     },
     ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
@@ -62,24 +73,31 @@ export async function reap(
   return taken;
 }
 
-/** False when it is not an orphan any more: another reaper was faster, or its worker is back. */
+/** Undefined when it is not an orphan any more: another reaper was faster, or its worker is back. */
 function takeBack(
   db: Db,
   { run_id, thread_id, worker_id }: Orphan,
   rules: ReapRules,
   webhooks: RunWebhookRules,
-): Promise<boolean> {
+): Promise<{ readonly ended: LostRun | undefined } | undefined> {
   return withThread(db, 'promised', thread_id, async (tx, thread) => {
     const { head } = thread;
-    if (head?.run_id !== run_id || head.state !== 'running' || head.worker_id !== worker_id) return false;
-    if (!(await tx.get(sql`select 1 as gone where ${isGone(worker_id)}`))) return false;
+    if (head?.run_id !== run_id || head.state !== 'running' || head.worker_id !== worker_id) return undefined;
+    if (!(await tx.get(sql`select 1 as gone where ${isGone(worker_id)}`))) return undefined;
     const lost = {
       reason: 'worker lost',
       refund: false,
       delay_ms: rules.backoff_ms,
       failure: rules,
     } as const;
-    await giveBack(tx, thread, head, lost, webhooks);
-    return true;
+    const { outcome } = await giveBack(tx, thread, head, lost, webhooks);
+    return { ended: outcome === 'ended' ? await lostRun(tx, run_id) : undefined };
   });
+}
+
+async function lostRun(tx: Transaction, run_id: string): Promise<LostRun> {
+  const row = await tx.get<LostRun>(sql`
+    select a.graph_id, r.status from runs r left join assistants a on a.assistant_id = r.assistant_id
+    where r.run_id = ${run_id}`);
+  return row ?? { graph_id: null, status: null };
 }
