@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { agentServer } from '../support/program.ts';
@@ -67,6 +67,19 @@ test('what cannot be done is said in a line, exit code 2', async () => {
     code: 2,
     stderr: expect.stringMatching(/^agent-server: init: cannot write to/),
   });
+});
+
+test.each([
+  ['is new enough when asked with all variables', '[ -n "$MANAGER" ] && echo v24.1.0', undefined],
+  ['is too old', 'echo v18.20.0', '^24.0.0'],
+  ['never answers', 'exec sleep 60', '^24.0.0'],
+])("whether a project brings a Node of its own: the machine's %s", async (_, script, wanted) => {
+  await using place = await project({ 'bin/node': `#!/bin/sh\n${script}\n` });
+  await chmod(place.path('bin/node'), 0o755);
+  const env = { MANAGER: 'yes', PATH: [place.path('bin'), process.env['PATH']].join(delimiter) };
+  await agentServer(['init', 'app'], { cwd: place.root, env });
+  const { devDependencies } = await readJson(place.path(join('app', 'package.json')));
+  expect(devDependencies.node).toBe(wanted);
 });
 
 test('a new project asks for the versions that this repository is tested with', async () => {
