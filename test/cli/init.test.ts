@@ -26,7 +26,7 @@ test('a new project has an agent that is served and a test that passes', async (
   const { code, stdout } = await agentServer(['init', 'My Agent'], { cwd: place.root });
 
   expect(code).toBe(0);
-  expect(stdout).toMatch(/created {2}package\.json[\s\S]*cd My Agent\n {2}npm install\n {2}npm run dev/);
+  expect(stdout).toMatch(/created {2}package\.json[\s\S]*cd 'My Agent'\n {2}npm install\n {2}npm run dev/);
   expect((await readdir(folder)).sort()).toEqual(FILES);
   expect(await readJson(`${folder}/package.json`)).toMatchObject({ name: 'my-agent', private: true });
   expect(await agentServer(['check'], { cwd: folder })).toEqual({
@@ -67,6 +67,16 @@ test('what cannot be done is said in a line, exit code 2', async () => {
     code: 2,
     stderr: expect.stringMatching(/^agent-server: init: cannot write to/),
   });
+});
+
+test.each([
+  ["my agent's project", "cd 'my agent'\\''s project'"],
+  ['$(date)', "cd '$(date)'"],
+  ['plain/app_1.0', 'cd plain/app_1.0'],
+])('the next steps are for a shell: %s', async (folder, step) => {
+  await using place = await project({});
+  const { stdout } = await agentServer(['init', folder], { cwd: place.root });
+  expect(stdout).toContain(`\n  ${step}\n`);
 });
 
 test.each([

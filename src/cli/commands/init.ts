@@ -1,8 +1,9 @@
 import { access, copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Command, columns, UsageError } from '../command.ts';
 import { isMachineNodeTooOld } from '../init/machine-node.ts';
 import { PACKAGE, packageFile, readPackage } from '../init/package-file.ts';
+import { nextSteps } from '../init/steps.ts';
 
 /** Names in the project by those in the package: npm takes a `.gitignore` for itself. */
 const FILES = {
@@ -27,7 +28,7 @@ export const init: Command = {
       if (error.code === undefined) throw error;
       throw new UsageError(`init: cannot write to ${root} (${error.code})`);
     });
-    process.stdout.write(`${columns(rows).join('\n')}\n\nNext:\n\n${steps(folder).join('\n')}\n`);
+    process.stdout.write(`${columns(rows).join('\n')}\n\nNext:\n\n${nextSteps(folder).join('\n')}\n`);
     return 0;
   },
 };
@@ -57,14 +58,4 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function steps(folder: string): string[] {
-  const place = relative(process.cwd(), resolve(folder));
-  return [
-    ...(place === '' ? [] : [`  cd ${place}`]),
-    '  npm install',
-    '  npm run dev',
-    '  npx agent-server ask agent "What time is it in Europe/Berlin?"   (in a second terminal)',
-  ];
 }

@@ -1,0 +1,18 @@
+import { relative, resolve } from 'node:path';
+
+/** The commands that come next, for a shell. */
+export function nextSteps(folder: string): string[] {
+  const place = relative(process.cwd(), resolve(folder));
+  return [
+    ...(place === '' ? [] : [`  cd ${quoted(place)}`]),
+    '  npm install',
+    '  npm run dev',
+    '  npx agent-server ask agent "What time is it in Europe/Berlin?"   (in a second terminal)',
+  ];
+}
+
+/** As one word of a shell, and no flag. */
+function quoted(path: string): string {
+  const word = path.startsWith('-') ? `./${path}` : path;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
