@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { delimiter, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentWithPath, pathVariable } from '../../config/env.ts';
-import { isClone } from './package-file.ts';
+import { isClone } from './own-package.ts';
 
 const LONGEST_MS = 5_000;
 
