@@ -114,6 +114,12 @@ export function pathVariable(): string {
   return process.env['PATH'] ?? '';
 }
 
+/** The environment of a program that is to look for others in `PATH`. Windows spells the name in other ways too. */
+export function environmentWithPath(PATH: string): Environment {
+  const others = Object.entries(process.env).filter(([name]) => name.toUpperCase() !== 'PATH');
+  return { ...Object.fromEntries(others), PATH };
+}
+
 /** The names by which LangChain's tracing to LangSmith is switched on. */
 const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGCHAIN_TRACING'];
 

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { delimiter, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { pathVariable } from '../../config/env.ts';
-import { isClone } from './package-file.ts';
+import { environmentWithPath, pathVariable } from '../../config/env.ts';
+import { isClone } from './own-package.ts';
+
+const LONGEST_MS = 5_000;
 
 /**
  * Whether the machine's own Node is too old for the server, or there is none. This program may run on another one, which
@@ -13,7 +15,9 @@ export async function isMachineNodeTooOld(): Promise<boolean> {
     .split(delimiter)
     .filter((folder) => !folder.includes(`node_modules${sep}.bin`))
     .join(delimiter);
-  const { stdout } = await promisify(execFile)('node', ['--version'], { env: { PATH } }).catch(() => ({
+  // A version manager may stand in for it: it needs the other variables, and may ask or download something.
+  const options = { env: environmentWithPath(PATH), timeout: LONGEST_MS };
+  const { stdout } = await promisify(execFile)('node', ['--version'], options).catch(() => ({
     stdout: 'v0.0.0',
   }));
   const [major = 0, minor = 0] = stdout.trim().slice(1).split('.').map(Number);

@@ -1,88 +1,123 @@
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { UsageError } from '../command.ts';
+import { exists } from './files.ts';
+import { DEPENDENCY_BLOCKS, ownSpec } from './own-package.ts';
 
-/** The folder of this package. */
-export const PACKAGE = resolve(import.meta.dirname, '../../..');
-
-const SCRIPTS = {
-  dev: 'agent-server dev',
-  start: 'agent-server start',
-  check: 'agent-server check && tsc',
-  test: 'node --test',
-};
-
-const DEPENDENCIES = {
-  '@langchain/core': '^1.1.48',
-  '@langchain/langgraph': '^1.4.18',
-  langchain: '^1.5.14',
-  zod: '^4.6.7',
-};
-
-const DEV_DEPENDENCIES = { '@types/node': '^24.0.0', typescript: '^7.0.0' };
-
-/** The Node of the registry, for a machine whose own is too old; npm asks whether its script may fetch the program. */
-const OWN_NODE = { devDependencies: { node: '^24.0.0' }, allowScripts: { node: true } };
-
-/**
- * The `package.json` of a project in `folder`, with what it has already: nothing of that is changed. `needs_node`: it
- * brings a Node of its own.
- */
-export async function packageFile(
-  folder: string,
-  known: JsonObject | undefined,
-  needs_node: boolean,
-): Promise<JsonObject> {
-  const before: JsonObject = known ?? { name: nameOf(folder), private: true };
-  const { scripts, dependencies, devDependencies, allowScripts, ...rest } = before;
-  const own = needs_node ? OWN_NODE : undefined;
-  const allowed = { ...own?.allowScripts, ...objectOf(allowScripts) };
-  return {
-    ...rest,
-    type: rest['type'] ?? 'module',
-    engines: rest['engines'] ?? { node: '>=22.19' },
-    scripts: { ...SCRIPTS, ...objectOf(scripts) },
-    dependencies: sorted({
-      'agent-server': await ownVersion(folder),
-      ...DEPENDENCIES,
-      ...objectOf(dependencies),
-    }),
-    devDependencies: sorted({ ...DEV_DEPENDENCIES, ...own?.devDependencies, ...objectOf(devDependencies) }),
-    ...(Object.keys(allowed).length > 0 && { allowScripts: allowed }),
-  };
+/** The `package.json` that a project has. */
+export interface KnownPackage {
+  readonly text: string;
+  readonly values: JsonObject;
 }
 
-/** Undefined when there is no file. Throws a `UsageError` for one that is no JSON. */
-export async function readPackage(folder: string): Promise<JsonObject | undefined> {
+/** What the new file is for. */
+export interface PackageNeeds {
+  /** The agent of the template, with its test. */
+  readonly agent: boolean;
+  /** A Node of its own. */
+  readonly node: boolean;
+}
+
+const BLOCKS = [...DEPENDENCY_BLOCKS, 'scripts', 'allowScripts'];
+
+const SCRIPTS = { dev: 'agent-server dev', start: 'agent-server start', check: 'agent-server check' };
+const AGENT_SCRIPTS = { check: 'agent-server check && tsc', test: 'node --test' };
+
+const DEPENDENCIES = { '@langchain/core': '^1.1.48', '@langchain/langgraph': '^1.4.18', zod: '^4.6.7' };
+const AGENT_DEPENDENCIES = { langchain: '^1.5.14' };
+const AGENT_DEV_DEPENDENCIES = { '@types/node': '^24.0.0', typescript: '^7.0.0' };
+
+/** The Node of the registry, for a machine whose own is too old; npm asks whether its script may fetch the program. */
+const OWN_NODE = { node: '^24.0.0' };
+const OWN_NODE_ALLOWED = { node: true };
+
+/** Undefined when there is none. Throws a `UsageError` for one that cannot be completed. */
+export async function readPackage(folder: string): Promise<KnownPackage | undefined> {
   const file = join(folder, 'package.json');
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
+  if (!(await exists(file))) return undefined;
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`init: cannot read ${file} (${error.code})`);
+  });
+  const values = parsed(text.replace(/^\uFEFF/, ''), file);
+  if (!isObject(values)) throw new UsageError(`init: ${file} must be a JSON object`);
+  const wrong = BLOCKS.find((name) => values[name] !== undefined && !isObject(values[name]));
+  if (wrong !== undefined) throw new UsageError(`init: ${file}: "${wrong}" must be an object`);
+  return { text, values };
+}
+
+function parsed(text: string, file: string): unknown {
   try {
-    return objectOf(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
     throw new UsageError(`init: ${file} is not valid JSON`);
   }
 }
 
-/**
- * How the project depends on this package: on the folder when this is a clone, as the project that this is installed in
- * does, or by its version.
- */
-async function ownVersion(folder: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
-  if (isClone()) return `file:${relative(folder, PACKAGE)}`;
-  const host = resolve(PACKAGE, '../..');
-  const spec = objectOf((await readPackage(host))?.['dependencies'])['agent-server'];
-  if (typeof spec !== 'string') return `^${version}`;
-  return spec.startsWith('file:')
-    ? `file:${relative(folder, resolve(host, spec.slice('file:'.length)))}`
-    : spec;
+/** Whether Node takes the `.js` and `.ts` files of the project for CommonJS. */
+export function isCommonJs({ values }: KnownPackage): boolean {
+  return values['type'] !== 'module';
 }
 
-/** Not installed, but a working copy of the repository. */
-export function isClone(): boolean {
-  return basename(dirname(PACKAGE)) !== 'node_modules';
+/** The text of the `package.json` of a project in `folder`; undefined when the known one lacks nothing. */
+export async function packageText(
+  folder: string,
+  known: KnownPackage | undefined,
+  needs: PackageNeeds,
+): Promise<string | undefined> {
+  if (known === undefined) {
+    const fresh = { name: nameOf(folder), private: true, type: 'module' };
+    return `${JSON.stringify(await completed(folder, fresh, needs), null, 2)}\n`;
+  }
+  const values = await completed(folder, known.values, needs);
+  if (JSON.stringify(values) === JSON.stringify(known.values)) return undefined;
+  return inStyleOf(known.text, values);
+}
+
+/** Nothing that is there is changed; `type` neither, which decides how the project's files are read. */
+async function completed(folder: string, before: JsonObject, needs: PackageNeeds): Promise<JsonObject> {
+  const named = DEPENDENCY_BLOCKS.flatMap((name) => Object.keys(objectOf(before[name])));
+  const lacking = (packages: JsonObject) =>
+    Object.fromEntries(Object.entries(packages).filter(([name]) => !named.includes(name)));
+  const after: JsonObject = { ...before, engines: before['engines'] ?? { node: '>=22.19' } };
+  // An empty block stays, and none is made.
+  const add = (name: string, block: JsonObject) => {
+    if (Object.keys(block).length > 0) after[name] = block;
+  };
+  const own = named.includes('agent-server') ? {} : { 'agent-server': await ownSpec(folder) };
+  add('scripts', withMissing(before['scripts'], { ...SCRIPTS, ...(needs.agent && AGENT_SCRIPTS) }));
+  const packages = lacking({ ...own, ...DEPENDENCIES, ...(needs.agent && AGENT_DEPENDENCIES) });
+  add('dependencies', sortedWithMissing(before['dependencies'], packages));
+  const tools = lacking({ ...(needs.agent && AGENT_DEV_DEPENDENCIES), ...(needs.node && OWN_NODE) });
+  add('devDependencies', sortedWithMissing(before['devDependencies'], tools));
+  add('allowScripts', withMissing(before['allowScripts'], needs.node ? OWN_NODE_ALLOWED : {}));
+  return after;
+}
+
+/** What the block lacks, behind what it has. */
+function withMissing(block: unknown, missing: JsonObject): JsonObject {
+  const known = objectOf(block);
+  return { ...known, ...Object.fromEntries(Object.entries(missing).filter(([name]) => !(name in known))) };
+}
+
+/** The same in the order of the names, unless the block has another order of its own. */
+function sortedWithMissing(block: unknown, missing: JsonObject): JsonObject {
+  const names = Object.keys(objectOf(block));
+  const all = withMissing(block, missing);
+  if (names.join('\n') !== names.toSorted().join('\n')) return all;
+  return Object.fromEntries(
+    Object.keys(all)
+      .sort()
+      .map((name) => [name, all[name]]),
+  );
+}
+
+/** With the indentation, the line ends and the last line of `text`. */
+function inStyleOf(text: string, values: JsonObject): string {
+  const [, indent = '  '] = /\{\s*\n([ \t]+)"/.exec(text) ?? [];
+  const end = /\n\s*$/.test(text) || !text.includes('\n') ? '\n' : '';
+  const json = `${JSON.stringify(values, null, indent)}${end}`;
+  return text.includes('\r\n') ? json.replaceAll('\n', '\r\n') : json;
 }
 
 function nameOf(folder: string): string {
@@ -95,8 +130,4 @@ function nameOf(folder: string): string {
 
 function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
-}
-
-function sorted(of: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(of).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { UsageError } from '../command.ts';
+import { exists, type FileChange } from './files.ts';
+import { isMachineNodeTooOld } from './machine-node.ts';
+import { PACKAGE } from './own-package.ts';
+import { isCommonJs, packageText, readPackage } from './package-file.ts';
+
+/** What a folder has before. */
+export interface Found {
+  /** Its graphs are named already, so that no agent is added. */
+  readonly configured: boolean;
+  /** Its own `src/agent.ts`: what belongs to the agent of the template would not fit it. */
+  readonly agent: boolean;
+}
+
+const CONFIGURATIONS = ['agent.config.yaml', 'langgraph.json'];
+const AGENT = 'src/agent.ts';
+
+/** Names in the project by those in the package: npm takes a `.gitignore` for itself. */
+const SOURCES: Readonly<Record<string, string>> = {
+  '.env': 'env.example',
+  '.env.example': 'env.example',
+  '.gitignore': 'gitignore',
+};
+
+const ALL = [
+  'agent.config.yaml',
+  AGENT,
+  'src/offline-model.ts',
+  'test/agent.test.ts',
+  'tsconfig.json',
+  '.env',
+  '.env.example',
+  '.gitignore',
+];
+
+export async function foundIn(root: string): Promise<Found> {
+  const [agent, ...configured] = await Promise.all(
+    [AGENT, ...CONFIGURATIONS].map((name) => exists(join(root, name))),
+  );
+  return { configured: configured.includes(true), agent: agent === true };
+}
+
+/** What becomes of every file. Throws a `UsageError` when the agent could not run in the project. */
+export async function changesFor(root: string, found: Found): Promise<[FileChange, ...FileChange[]]> {
+  if (root === PACKAGE)
+    throw new UsageError('init: this is the folder of the server: name one for the project');
+  const with_agent = !found.configured && !found.agent;
+  const known = await readPackage(root);
+  if (with_agent && known !== undefined && isCommonJs(known))
+    throw new UsageError(
+      `init: ${join(root, 'package.json')} makes this a CommonJS project, and the agent's files are ES modules: ` +
+        'name a folder of its own for them, or set "type": "module"',
+    );
+  const text = await packageText(root, known, { agent: with_agent, node: await isMachineNodeTooOld() });
+  const file: FileChange =
+    text === undefined
+      ? { name: 'package.json', state: 'kept' }
+      : { name: 'package.json', state: known === undefined ? 'created' : 'changed', text };
+  const names = await namesFor(root, found);
+  return [file, ...(await Promise.all(names.map((name) => changeOf(root, name, with_agent))))];
+}
+
+async function namesFor(root: string, found: Found): Promise<string[]> {
+  if (!found.configured && !found.agent) return ALL;
+  const rest = ['.env.example', '.gitignore'];
+  if (!found.configured) return ['agent.config.yaml', AGENT, '.env', ...rest];
+  const present = await Promise.all(CONFIGURATIONS.map((name) => exists(join(root, name))));
+  return [...CONFIGURATIONS.filter((_, index) => present[index]), ...rest];
+}
+
+/** A file that is there stays as it is; only `.gitignore` gets what it lacks. */
+async function changeOf(root: string, name: string, with_agent: boolean): Promise<FileChange> {
+  const file = join(root, name);
+  if (!(await exists(file))) {
+    const text = await template(name);
+    return { name, state: 'created', text: with_agent ? text : withoutAgent(text) };
+  }
+  const missing = name === '.gitignore' ? await linesFor(file) : '';
+  return missing === '' ? { name, state: 'kept' } : { name, state: 'changed', text: missing, append: true };
+}
+
+function template(name: string): Promise<string> {
+  return readFile(join(PACKAGE, 'templates/agent', SOURCES[name] ?? name), 'utf8');
+}
+
+/** Without what is true of the template's agent and its model only. */
+function withoutAgent(text: string): string {
+  return text
+    .replace(/^ *description: .*\n/m, '')
+    .replace(/ Without MODEL .*/, '')
+    .replace(/# MODEL=[\s\S]*?\n\n/, '');
+}
+
+/** The lines of the template that the `.gitignore` lacks, to be put behind it. */
+async function linesFor(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`init: cannot read ${file} (${error.code})`);
+  });
+  const known = text.split('\n').map(entryOf);
+  const lines = (await template('.gitignore')).trim().split('\n');
+  const missing = lines.filter((line) => !known.includes(entryOf(line)));
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const gap = text === '' || text.endsWith('\n') ? '' : end;
+  return missing.length === 0 ? '' : `${gap}${missing.map((line) => `${line}${end}`).join('')}`;
+}
+
+/** `/.env`, `.env/` and `.env*` are about the same; so is `!.env`, by which the project has decided otherwise. */
+function entryOf(line: string): string {
+  return line
+    .trim()
+    .replace(/^!?(\*\*)?\/?/, '')
+    .replace(/[/*]+$/, '');
+}
