@@ -36,12 +36,17 @@ export async function storableBytes(
   if (type === 'json' && value !== GIVEN_UP && isSame(GIVEN_UP_BYTES, bytes)) {
     throw unstorable(channel, 'its JSON cannot be made, as with a BigInt or a toJSON that throws');
   }
-  if (type === 'json' && Buffer.from(bytes).includes(MARK) && hasRecord(value)) {
+  if (type === 'json' && isMarked(bytes) && hasRecord(value)) {
     await serde.loadsTyped(type, bytes).catch((cause: unknown) => {
       throw unstorable(channel, 'a part of it looks like an object of LangChain, and is none', cause);
     });
   }
   return dumped;
+}
+
+/** Looks at the bytes where they are: a state may be large. */
+function isMarked({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, byteLength).includes(MARK);
 }
 
 /** What plain data can bring with which the serialiser marks what is more than that: it is taken for such, too. */
