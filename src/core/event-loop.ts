@@ -37,6 +37,11 @@ export function yieldTurn(): Promise<void> | undefined {
   });
 }
 
+/** Work that never waits has gone on for so long that others wait for their turn. */
+export function isBusy(): boolean {
+  return asked_at !== undefined && systemClock.monotonic() - asked_at >= LONGEST_MS;
+}
+
 /** As many as may go on in one turn: Node would let thousands that were told of the same thing go on in one piece. */
 async function release(): Promise<void> {
   let since = systemClock.monotonic();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { yieldTurn } from '../../src/core/event-loop.ts';
+import { isBusy, nextTurn, yieldTurn } from '../../src/core/event-loop.ts';
 import { longestPiece } from '../support/event-loop-pieces.ts';
 
 /** Nothing else happens meanwhile. */
@@ -30,4 +30,16 @@ test('who was not kept waiting for long waits for nothing', async () => {
   const turn = yieldTurn();
   expect(turn).toBeInstanceOf(Promise);
   await turn;
+});
+
+test('the event loop is busy from 20 ms after a turn was asked for until it comes', async () => {
+  await nextTurn();
+  yieldTurn();
+  expect(isBusy()).toBe(false);
+  const end = performance.now() + 25;
+  while (performance.now() < end);
+  expect(isBusy()).toBe(true);
+  await yieldTurn();
+  await nextTurn();
+  expect(isBusy()).toBe(false);
 });
