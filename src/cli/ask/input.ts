@@ -3,6 +3,7 @@ import { isUuid } from '../../core/ids.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { inputFields, namesOf, propertiesOf, textField } from '../../services/input-fields.ts';
 import { UsageError } from '../command.ts';
+import { oneLine } from './printable.ts';
 import { call, type Server } from './server.ts';
 
 /** Who is asked. */
@@ -33,7 +34,7 @@ export async function inputFor(server: Server, asked: Asked, text: string): Prom
   const field = textField(fields);
   if (field !== undefined) return { [field]: text };
   throw new UsageError(
-    `ask: ${asked.name} takes no messages; give an object with its fields: ${namesOf(fields)}`,
+    `ask: ${asked.name} takes no messages; give an object with its fields: ${oneLine(namesOf(fields))}`,
   );
 }
 
