@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { keyVariable } from '../config/env.ts';
 import { findFile } from '../config/file.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -17,18 +18,56 @@ export function loadFor(values: FlagValues): Promise<LoadedConfig> {
   });
 }
 
-/** Where a server that runs is found, and a key for it: by flags, else by the configuration. */
+/**
+ * Where a server that runs is found, and a key for it: by flags, else by the environment, else by the configuration. The
+ * key of the configuration is for the server of the configuration alone.
+ */
 export async function serverFor(values: FlagValues): Promise<{ url: string; key: string | undefined }> {
-  const { url, key, config: file } = values;
-  if (url !== undefined) return { url: url.replace(/\/$/, ''), key };
-  if (file === undefined && (await findFile(process.cwd(), undefined)) === undefined)
-    return { url: DEFAULT_URL, key };
-  const { server, http } = (await loadFor(values)).config;
-  if (server.port === 0)
+  const url = values['url'] === undefined ? undefined : addressIn(values['url']);
+  const given = values['key'] ?? keyVariable();
+  if (url !== undefined && given !== undefined) return { url, key: sendable(given) };
+  const own = await ownServer(values, url !== undefined);
+  if (url === undefined && own.url === undefined)
     throw new UsageError('the configuration leaves the port open: name the server with --url');
+  const key = given ?? (url === undefined || url === own.url ? own.key : undefined);
+  return { url: url ?? (own.url as string), key: key === undefined ? undefined : sendable(key) };
+}
+
+/** The server of the configuration, with `url` in the form of `addressIn`. */
+async function ownServer(
+  values: FlagValues,
+  isOptional: boolean,
+): Promise<{ url: string | undefined; key?: string | undefined }> {
+  const { config: file } = values;
+  if (file === undefined && (await findFile(process.cwd(), undefined)) === undefined)
+    return { url: DEFAULT_URL };
+  const loaded = await loadFor(values).catch((error: unknown) => {
+    // It was not asked for: a server that is named elsewhere is reached with a broken one, too.
+    if (isOptional && file === undefined) return undefined;
+    throw error;
+  });
+  if (loaded === undefined || loaded.config.server.port === 0) return { url: undefined };
+  const { server, http } = loaded.config;
   const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
   const name = isIPv6(host) ? `[${host}]` : host;
-  return { url: `http://${name}:${server.port}${http.mount_prefix ?? ''}`, key: key ?? server.api_keys[0] };
+  const url = addressIn(`http://${name}:${server.port}${http.mount_prefix ?? ''}`);
+  return { url, key: server.api_keys[0] };
+}
+
+/** An address to put paths behind. It is not repeated where it is refused: it may hold a password. */
+function addressIn(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new UsageError('--url must be the address of a server, such as http://127.0.0.1:8123');
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--url must hold no user and no password: give a key with --key');
+  return url.href.replace(/\/+$/, '');
+}
+
+/** A key as a header can carry it. */
+function sendable(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageError('the API key must be printable ASCII characters without spaces');
 }
 
 /** Where `dev` and `start` serve by default. */

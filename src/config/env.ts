@@ -89,6 +89,12 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
+/** The first of the keys that the environment gives, for a client: a server takes them from its configuration. */
+export function keyVariable(): string | undefined {
+  const keys = (process.env['AGENT_SERVER_API_KEYS'] ?? '').split(',').map((key) => key.trim());
+  return keys.find((key) => key !== '');
+}
+
 /**
  * Gives the graphs the variables of the file's `env` key; what is set already stays. Call it before a graph loads.
  */

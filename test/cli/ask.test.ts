@@ -59,9 +59,9 @@ test('a text goes into the field that takes it, an object is the input; the outp
 });
 
 test.each([
-  ['a\n', 1, /in the outbox/],
+  ['approve\n', 1, /in the outbox/],
   [
-    'nonsense\n\nedit\n{"to":"bob@example.com","subject":"x","body":"y"}\na\n',
+    'nonsense\n\nedit\n{"to":"bob@example.com","subject":"x","body":"y"}\napprove\n',
     1,
     /to bob@example\.com is in/,
   ],
@@ -78,7 +78,10 @@ test.each([
 
 test('where nobody answers, the run waits, and the next call answers', async () => {
   const asked = await ask(['assistant', ORDER]);
-  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('the run waits for an answer') });
+  expect(asked).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/\? \nthe run waits for an answer: .* --url http/),
+  });
 
   const again = await ask(['assistant', '--thread', threadIn(asked.stderr)], 'approve\n');
   expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/in the outbox/) });
@@ -89,6 +92,21 @@ test('a text on a thread that waits is the answer', async () => {
   const { stdout } = await ask(['interrupting', 'fine', '--thread', threadIn(asked.stderr)]);
 
   expect(JSON.parse(stdout).log).toEqual(['a:1', 'b:"fine"']);
+});
+
+test('the prompt answers with JSON, null included', async () => {
+  const { stdout } = await ask(['interrupting', '{"x": 1}'], 'null\n');
+
+  expect(JSON.parse(stdout).log).toEqual(['a:1', 'b:null']);
+});
+
+test('a name that nobody knows leaves no thread behind', async () => {
+  const before = await server.client.threads.count();
+  const { stderr } = await ask(['nosuch', 'hello']);
+
+  expect(stderr).toContain('echo');
+  await ask([crypto.randomUUID(), 'hello']);
+  expect(await server.client.threads.count()).toBe(before);
 });
 
 test('a run that fails says why, exit code 1', async () => {
@@ -133,6 +151,11 @@ test('the key of the configuration is sent', async () => {
     code: 0,
     stdout: 'hi\n',
   });
+  // By its address, too; any other server has no business with it.
+  const named = ['ask', 'echo', 'hi', '--url', `${guarded.url}/`];
+  expect(await agentServer(named, { cwd: folder.root })).toMatchObject({ code: 0 });
+  const elsewhere = ['ask', 'echo', 'hi', '--url', `http://localhost:${port}`];
+  expect(await agentServer(elsewhere, { cwd: folder.root })).toMatchObject({ code: 1 });
   const without = await agentServer(['ask', 'echo', 'hi', '--url', guarded.url]);
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('the server needs a key') });
 });

@@ -3,37 +3,57 @@ import { isUuid } from '../../core/ids.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { inputFields, namesOf, propertiesOf, textField } from '../../services/input-fields.ts';
 import { UsageError } from '../command.ts';
+import { oneLine } from './printable.ts';
 import { call, type Server } from './server.ts';
 
+/** Who is asked. */
+export interface Asked {
+  /** As it was given. */
+  readonly name: string;
+  /** Undefined when the server lists none: it says so when the run is made. */
+  readonly assistant_id: string | undefined;
+}
+
+/** Throws what the server says of a name that it does not know. */
+export async function askedBy(server: Server, name: string): Promise<Asked> {
+  if (isUuid(name)) {
+    const { assistant_id } = await call(server, { method: 'GET', path: `/assistants/${name}` }, isAssistant);
+    return { name, assistant_id };
+  }
+  const body = { graph_id: name, metadata: { created_by: 'system' }, limit: 1 };
+  const [found] = await call(server, { method: 'POST', path: '/assistants/search', body }, areAssistants);
+  return { name, assistant_id: found?.assistant_id };
+}
+
 /** The graph's input: an object of JSON as it is, a text as a message, or in the one field that takes it. */
-export async function inputFor(server: Server, assistant: string, text: string): Promise<JsonObject> {
+export async function inputFor(server: Server, asked: Asked, text: string): Promise<JsonObject> {
   const given: unknown = text.trimStart().startsWith('{') ? safely(() => JSON.parse(text)) : undefined;
   if (isObject(given)) return given;
-  const { has_messages, fields } = inputFields((await schemasOf(server, assistant))['input_schema']);
+  const { has_messages, fields } = inputFields((await schemasOf(server, asked))['input_schema']);
   if (has_messages) return { messages: [{ role: 'user', content: text }] };
   const field = textField(fields);
   if (field !== undefined) return { [field]: text };
   throw new UsageError(
-    `ask: ${assistant} takes no messages; give an object with its fields: ${namesOf(fields)}`,
+    `ask: ${asked.name} takes no messages; give an object with its fields: ${oneLine(namesOf(fields))}`,
   );
 }
 
 /** Of a state what the graph puts out: all of it where nobody knows. */
-export async function outputOf(server: Server, assistant: string, values: JsonObject): Promise<JsonObject> {
-  const names = Object.keys(propertiesOf((await schemasOf(server, assistant))['output_schema']));
+export async function outputOf(server: Server, asked: Asked, values: JsonObject): Promise<JsonObject> {
+  const names = Object.keys(propertiesOf((await schemasOf(server, asked))['output_schema']));
   const given = Object.entries(values).filter(([name]) => names.length === 0 || names.includes(name));
   return Object.fromEntries(given);
 }
 
-/** Empty of an assistant that is not found: the server says so when the run is made. */
-async function schemasOf(server: Server, assistant: string): Promise<JsonObject> {
-  const assistant_id = isUuid(assistant) ? assistant : await idOf(server, assistant);
+async function schemasOf(server: Server, { assistant_id }: Asked): Promise<JsonObject> {
   if (assistant_id === undefined) return {};
-  return call<JsonObject>(server, 'GET', `/assistants/${assistant_id}/schemas`);
+  return call(server, { method: 'GET', path: `/assistants/${assistant_id}/schemas` }, isObject);
 }
 
-async function idOf(server: Server, graph_id: string): Promise<string | undefined> {
-  const search = { graph_id, metadata: { created_by: 'system' }, limit: 1 };
-  const [found] = await call<{ assistant_id: string }[]>(server, 'POST', '/assistants/search', search);
-  return found?.assistant_id;
+function isAssistant(value: unknown): value is { readonly assistant_id: string } {
+  return isObject(value) && typeof value['assistant_id'] === 'string' && isUuid(value['assistant_id']);
+}
+
+function areAssistants(value: unknown): value is { readonly assistant_id: string }[] {
+  return Array.isArray(value) && value.every(isAssistant);
 }

@@ -1,10 +1,12 @@
 import { createInterface, type Interface } from 'node:readline';
 import { safely } from '../../core/failure.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { StartFailure } from '../../node.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import { decisionsOf, type ReviewedAction, reviewOf } from '../../services/human-review.ts';
+import { type ReviewedAction, reviewOf, textAnswer } from '../../services/human-review.ts';
 import { questionOf } from '../../services/interrupt-question.ts';
-import { printable } from './printable.ts';
+import { complaint } from './answer.ts';
+import { oneLine, printable } from './printable.ts';
 
 /** Who sits at the terminal, or the lines of a pipe in their order. */
 export class Person implements Disposable {
@@ -48,54 +50,106 @@ export class Person implements Disposable {
 /** The answer to everything that the thread waits for; undefined when the person is gone. */
 export async function answersOf(person: Person, interrupts: readonly Interrupt[]): Promise<unknown> {
   const answers: JsonObject = {};
-  for (const { id, value } of interrupts) {
+  for (const interrupt of interrupts) {
+    const { id, value } = interrupt;
     const review = reviewOf(value);
     const answer = await (review ? reviewed(person, review) : replied(person, value));
     if (answer === undefined) return undefined;
-    if (interrupts.length === 1) return answer;
+    if (interrupts.length === 1) return resumeWith(interrupt, answer);
     answers[String(id)] = answer;
   }
   return answers;
 }
 
+/** What a run is resumed with: an answer alone, but null by the id of what it answers, since null alone is no answer. */
+export function resumeWith({ id }: Interrupt, answer: unknown): unknown {
+  return answer === null && typeof id === 'string' ? { [id]: null } : answer;
+}
+
+/** A text as the answer to an interrupt: the JSON that it is, else the text; where a review is asked for, decisions. */
+export function answerIn(value: unknown, text: string): unknown {
+  const parsed: unknown = safely(() => JSON.parse(text));
+  const review = reviewOf(value);
+  if (review === undefined) return isMeant(parsed) ? parsed : text;
+  return isDecisions(parsed) ? parsed : textAnswer(value, text);
+}
+
+/** A text in quotes is a text with quotes, and a number that JavaScript would change is no number. */
+function isMeant(parsed: unknown): boolean {
+  if (typeof parsed === 'number') return !Number.isInteger(parsed) || Number.isSafeInteger(parsed);
+  return parsed !== undefined && typeof parsed !== 'string';
+}
+
+function isDecisions(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value['decisions']);
+}
+
 async function replied(person: Person, value: unknown): Promise<unknown> {
   const line = await person.asked(`\n${questionOf(value)}\n> `);
-  if (line === undefined) return undefined;
-  // Anything that is JSON is meant as such: an object, true, 5.
-  const parsed = safely(() => JSON.parse(line) as unknown);
-  return parsed === undefined ? line : parsed;
+  return line === undefined ? undefined : answerIn(value, line);
 }
 
 async function reviewed(person: Person, actions: readonly ReviewedAction[]): Promise<unknown> {
   const decisions: unknown[] = [];
   for (const action of actions) {
     const decision = await decided(person, action);
-    if (decision === undefined) return undefined;
+    if (decision === undefined || isDecisions(decision)) return decision;
     decisions.push(decision);
   }
   return { decisions };
 }
 
-/** Asks until the answer is a decision that is allowed. */
+/** Asks until the answer is a decision that is allowed, or all decisions as JSON. */
 async function decided(person: Person, { name, description, allowed }: ReviewedAction): Promise<unknown> {
+  if (allowed.length === 0)
+    throw new StartFailure(
+      `${oneLine(name)} waits for a decision, but its graph allows none; it goes on waiting`,
+    );
   for (let question = `\n${description}\n`; ; question = '') {
-    const word = (await person.asked(`${question}${allowed.join(', ')}? `))?.trim().toLowerCase();
-    if (word === undefined) return undefined;
-    const type = allowed.find((each) => word !== '' && each.startsWith(word));
-    if (type === 'reject') {
+    const line = await person.asked(`${question}${allowed.join(', ')}? `);
+    if (line === undefined) return undefined;
+    const all: unknown = safely(() => JSON.parse(line));
+    if (isDecisions(all)) return all;
+    const type = decisionNamed(line.trim().toLowerCase(), allowed);
+    if (type === undefined) continue;
+    if (type.toLowerCase() === 'reject') {
       const message = await person.asked('why? (empty for none) ');
-      return message === undefined ? undefined : decisionIn({ type, message: message || undefined });
+      return message === undefined ? undefined : { type, ...(message !== '' && { message }) };
     }
-    if (type === 'edit') {
-      const text = await person.asked('arguments as JSON: ');
-      const args: unknown = text === undefined ? undefined : safely(() => JSON.parse(text));
-      const action = { name, args };
-      if (isObject(args)) return { type, edited_action: action, editedAction: action };
-    } else if (type !== undefined) return { type };
+    if (type.toLowerCase() !== 'edit') return { type };
+    const args = await argumentsBy(person);
+    if (args === undefined) return undefined;
+    const action = { name, args };
+    if (args !== null) return { type, edited_action: action, editedAction: action };
   }
 }
 
-function decisionIn(verdict: Parameters<typeof decisionsOf>[0][number]): unknown {
-  const { decisions } = decisionsOf([verdict]);
-  return Array.isArray(decisions) ? decisions[0] : undefined;
+/** What does harm by mistake takes a whole word; a beginning is enough to stop a call or to change it. */
+function decisionNamed(word: string, allowed: readonly string[]): string | undefined {
+  const meant = { yes: 'approve', no: 'reject' }[word] ?? word;
+  const whole = allowed.find((each) => each.toLowerCase() === meant);
+  if (whole !== undefined || word === '') return whole;
+  return allowed.find((each) => /^(?:edit|reject)$/i.test(each) && each.toLowerCase().startsWith(word));
+}
+
+/** Asks until it is an object; null for an empty line, which decides anew. */
+async function argumentsBy(person: Person): Promise<JsonObject | null | undefined> {
+  for (;;) {
+    const text = await person.asked('arguments as JSON: ');
+    if (text === undefined) return undefined;
+    if (text.trim() === '') return null;
+    const args = objectIn(text);
+    if (typeof args !== 'string') return args;
+    complaint(args);
+  }
+}
+
+/** The object, or why it is none. */
+function objectIn(text: string): JsonObject | string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : 'the arguments must be an object, such as {"name": "value"}';
+  } catch (error) {
+    return `no JSON: ${(error as Error).message}`;
+  }
 }

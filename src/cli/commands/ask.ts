@@ -1,11 +1,11 @@
 import { isUuid } from '../../core/ids.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import type { ThreadState } from '../../schemas/thread-state.ts';
+import { sleep } from '../../core/timers.ts';
+import { StartFailure } from '../../node.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import { textAnswer } from '../../services/human-review.ts';
-import { AnswerPrinter, aside } from '../ask/answer.ts';
-import { inputFor, outputOf } from '../ask/input.ts';
-import { answersOf, Person } from '../ask/person.ts';
+import { AnswerPrinter, aside, complaint } from '../ask/answer.ts';
+import { type Asked, askedBy, inputFor, outputOf } from '../ask/input.ts';
+import { answerIn, answersOf, Person, resumeWith } from '../ask/person.ts';
 import { call, type Server, stream } from '../ask/server.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
 import { serverFor } from '../configured.ts';
@@ -20,85 +20,187 @@ export const ask: Command = {
   flags: {
     ...CONFIG_FLAG,
     url: { value: 'URL', text: 'the server; else the one of the configuration' },
-    key: { value: 'KEY', text: 'an API key of the server; else the first one of the configuration' },
+    key: {
+      value: 'KEY',
+      text: 'an API key; else the first of AGENT_SERVER_API_KEYS, else, for its own server, of the configuration',
+    },
     thread: { value: 'ID', text: 'continues this conversation' },
   },
   async run(values) {
+    requireQuestion(values);
     const server = await serverFor(values);
-    const conversation = await begin(server, values);
+    const asked = await askedBy(server, values['assistant'] ?? '');
+    let turn = await firstTurn(server, asked, values);
+    const thread_id = values['thread'] ?? (await newThread(server));
+    const more = continuation(server, thread_id, values);
+    const conversation = { server, asked, thread_id, more, printer: new AnswerPrinter() };
     using person = new Person();
-    for (let turn = await firstTurn(conversation, values['text']); ; ) {
+    for (;;) {
       if (turn !== undefined && !(await answered(conversation, turn))) return 1;
-      const interrupts = await waitingIn(conversation);
+      const interrupts = await waitingIn(server, thread_id);
       if (interrupts.length === 0) break;
       const resume = await answersOf(person, interrupts);
       if (resume === undefined) return unanswered(conversation);
       turn = { command: { resume } };
     }
-    aside(`thread ${conversation.thread_id}: continue with --thread ${conversation.thread_id}`);
+    aside(`thread ${thread_id}: continue with ${more}`);
     return 0;
   },
 };
 
 interface Conversation {
   readonly server: Server;
-  readonly assistant: string;
+  readonly asked: Asked;
   readonly thread_id: string;
+  /** The flags that continue it. */
+  readonly more: string;
+  readonly printer: AnswerPrinter;
 }
 
 /** What a run is made with. */
 type Turn = { readonly input: JsonObject } | { readonly command: { readonly resume: unknown } };
 
-async function begin(server: Server, { assistant = '', text, thread }: FlagValues): Promise<Conversation> {
+function requireQuestion({ text, thread }: FlagValues): void {
   if (thread === undefined && text === undefined)
     throw new UsageError('ask: needs what to say, such as agent-server ask assistant "Hello"');
   if (thread !== undefined && !isUuid(thread))
     throw new UsageError('ask: --thread must be the id of a thread');
-  const thread_id = thread ?? (await call<{ thread_id: string }>(server, 'POST', '/threads', {})).thread_id;
-  return { server, assistant, thread_id };
 }
 
 /** A text answers what the thread waits for. Undefined without one: then the person is asked. */
-async function firstTurn(conversation: Conversation, text: string | undefined): Promise<Turn | undefined> {
+async function firstTurn(
+  server: Server,
+  asked: Asked,
+  { text, thread }: FlagValues,
+): Promise<Turn | undefined> {
   if (text === undefined) return undefined;
-  const [waiting, ...more] = await waitingIn(conversation);
-  if (waiting !== undefined && more.length === 0)
-    return { command: { resume: textAnswer(waiting.value, text) } };
-  return { input: await inputFor(conversation.server, conversation.assistant, text) };
+  const [waiting, ...more] = thread === undefined ? [] : await waitingIn(server, thread);
+  if (more.length > 0) {
+    const count = more.length + 1;
+    throw new UsageError(
+      `ask: the thread waits for ${count} answers: leave the text out to be asked for each`,
+    );
+  }
+  if (waiting !== undefined)
+    return { command: { resume: resumeWith(waiting, answerIn(waiting.value, text)) } };
+  return { input: await inputFor(server, asked, text) };
+}
+
+async function newThread(server: Server): Promise<string> {
+  const request = { method: 'POST', path: '/threads', body: {} } as const;
+  return (await call(server, request, isThread)).thread_id;
+}
+
+function isThread(value: unknown): value is { readonly thread_id: string } {
+  return isObject(value) && typeof value['thread_id'] === 'string' && isUuid(value['thread_id']);
+}
+
+/** The key is not told again. */
+function continuation({ url }: Server, thread_id: string, { url: given, config }: FlagValues): string {
+  const flags = [
+    `--thread ${thread_id}`,
+    given !== undefined && `--url ${word(url)}`,
+    config !== undefined && `--config ${word(config)}`,
+  ];
+  return flags.filter((flag) => flag !== false).join(' ');
+}
+
+/** A word for a shell. */
+function word(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** False when the run failed. It is cancelled when the person leaves. */
-async function answered({ server, assistant, thread_id }: Conversation, turn: Turn): Promise<boolean> {
-  const printer = new AnswerPrinter();
-  let values: unknown;
+async function answered(conversation: Conversation, turn: Turn): Promise<boolean> {
+  const { server, asked, printer } = conversation;
+  let failure: unknown;
+  try {
+    const outcome = await followed(conversation, turn);
+    failure = outcome.failure;
+    if (failure === undefined && !outcome.asks && !printer.hasSpoken && isObject(outcome.values)) {
+      printer.answers(outcome.values, outcome.before);
+      if (!printer.hasSpoken) printer.values(await outputOf(server, asked, outcome.values));
+    }
+  } finally {
+    printer.end();
+  }
+  if (failure === undefined) return true;
+  const { error = 'Error', message = '' } = isObject(failure) ? failure : {};
+  complaint(`the run failed: ${error}: ${message}`);
+  return false;
+}
+
+interface Outcome {
+  /** The state that the run began with and the one it left, where it told both. */
+  readonly before: unknown;
+  readonly values: unknown;
+  readonly asks: boolean;
+  readonly failure: unknown;
+}
+
+/** Prints what a run says up to its end. Throws a `StartFailure` when its stream ends before it has. */
+async function followed(conversation: Conversation, turn: Turn): Promise<Outcome> {
+  const { server, asked, thread_id, more, printer } = conversation;
+  const states: unknown[] = [];
+  let run_id: unknown;
+  let asks = false;
   let failure: unknown;
   const body = {
-    assistant_id: assistant,
+    assistant_id: asked.assistant_id ?? asked.name,
     ...turn,
     stream_mode: ['messages-tuple', 'updates', 'values'],
     on_disconnect: 'cancel',
   };
-  for await (const { event, data } of stream(server, `/threads/${thread_id}/runs/stream`, body)) {
+  const broken = `the answer broke off: see how thread ${thread_id} stands with agent-server ask ${word(asked.name)} ${more}`;
+  for await (const { event, data } of stream(server, `/threads/${thread_id}/runs/stream`, body, broken)) {
     if (event === 'messages') printer.message(data);
     else if (event === 'updates') printer.updates(data);
-    else if (event === 'values') values = data;
-    else if (event === 'error') failure = data;
+    else if (event === 'values') states.splice(1, 1, data);
+    else if (event === 'error') failure = data ?? {};
+    if (isObject(data) && event === 'metadata') run_id = data['run_id'] ?? run_id;
+    if (isObject(data) && '__interrupt__' in data) asks = true;
   }
-  if (failure === undefined && !printer.hasSpoken && isObject(values) && !('__interrupt__' in values))
-    printer.values(await outputOf(server, assistant, values));
-  printer.end();
-  if (failure === undefined) return true;
-  const { error = 'Error', message = '' } = isObject(failure) ? failure : {};
-  aside(`the run failed: ${error}: ${message}`);
-  return false;
+  if (failure !== undefined) return { before: undefined, values: undefined, asks, failure };
+  const status = await endOf(server, thread_id, run_id);
+  // A run that was cancelled is interrupted, too.
+  if (status !== 'success' && !(status === 'interrupted' && asks)) throw new StartFailure(broken);
+  const [before, values = before] = states;
+  return { before: states.length > 1 ? before : undefined, values, asks, failure: undefined };
 }
 
-async function waitingIn({ server, thread_id }: Conversation): Promise<Interrupt[]> {
-  const { tasks } = await call<ThreadState>(server, 'GET', `/threads/${thread_id}/state`);
-  return tasks.flatMap(({ interrupts }) => interrupts ?? []);
+/** How long the status of a run may come behind the end of its stream. */
+const STATUS_WAIT_MS = 200;
+const STATUS_ATTEMPTS = 5;
+
+/** The status of a run whose stream has ended; undefined when it cannot be told, or the run goes on. */
+async function endOf(server: Server, thread_id: string, run_id: unknown): Promise<unknown> {
+  if (typeof run_id !== 'string' || !isUuid(run_id)) return undefined;
+  const request = { method: 'GET', path: `/threads/${thread_id}/runs/${run_id}` } as const;
+  for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
+    const run = await call(server, request, isObject).catch(() => undefined);
+    if (run && !['pending', 'running'].includes(String(run['status']))) return run['status'];
+    await sleep(STATUS_WAIT_MS);
+  }
+  return undefined;
 }
 
-function unanswered({ assistant, thread_id }: Conversation): number {
-  aside(`\nthe run waits for an answer: agent-server ask ${assistant} --thread ${thread_id}`);
+async function waitingIn(server: Server, thread_id: string): Promise<Interrupt[]> {
+  const path = `/threads/${thread_id}/state`;
+  const { tasks } = await call(server, { method: 'GET', path }, isState);
+  return tasks.flatMap(({ interrupts }) => (Array.isArray(interrupts) ? interrupts.filter(isInterrupt) : []));
+}
+
+function isState(value: unknown): value is { readonly tasks: readonly JsonObject[] } {
+  return isObject(value) && Array.isArray(value['tasks']) && value['tasks'].every(isObject);
+}
+
+function isInterrupt(value: unknown): value is Interrupt {
+  return isObject(value) && 'value' in value;
+}
+
+function unanswered({ asked, more }: Conversation): number {
+  // The prompt is still in the line.
+  process.stderr.write('\n');
+  aside(`the run waits for an answer: agent-server ask ${word(asked.name)} ${more}`);
   return 1;
 }

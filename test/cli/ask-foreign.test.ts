@@ -1,0 +1,311 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { agentServer } from '../support/program.ts';
+
+const THREAD = '0197c000-0000-7000-8000-000000000001';
+const RUN = '0197c000-0000-7000-8000-000000000002';
+const ASSISTANT = '0197c000-0000-4000-8000-000000000003';
+
+type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+interface Foreign extends AsyncDisposable {
+  readonly url: string;
+  /** What it was asked, such as `POST /threads`, with the key that came along. */
+  readonly asked: { readonly what: string; readonly key: unknown; readonly body: string }[];
+}
+
+/** A server of somebody else, that answers as a test wants. */
+async function foreign(answer: Answer): Promise<Foreign> {
+  const asked: { what: string; key: unknown; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    asked.push({ what: `${request.method} ${request.url}`, key: request.headers['x-api-key'], body });
+    answer(request, response, body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+type Event = readonly [string, unknown];
+
+interface Script {
+  /** The events of each run, in their order. */
+  readonly runs: readonly (readonly Event[])[];
+  readonly status?: string;
+  /** The connection is cut at the end of the stream. */
+  readonly cut?: boolean;
+  /** What the thread waits for, before the first run and after each. */
+  readonly waiting?: readonly (readonly object[])[];
+}
+
+/** A server that plays runs as they are written down. */
+function playing({ runs, status = 'success', cut = false, waiting = [] }: Script): Promise<Foreign> {
+  let turn = 0;
+  return foreign((request, response) => {
+    const json = (value: unknown) =>
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(value));
+    const { method, url = '' } = request;
+    if (url === '/assistants/search') return json([{ assistant_id: ASSISTANT }]);
+    if (url.endsWith('/schemas')) return json({});
+    if (method === 'POST' && url === '/threads') return json({ thread_id: THREAD });
+    if (url.endsWith('/state')) return json({ tasks: [{ interrupts: waiting[turn] ?? [] }] });
+    if (url.endsWith(`/runs/${RUN}`)) return json({ status });
+    response.setHeader('Content-Type', 'text/event-stream');
+    const events: Event[] = [['metadata', { run_id: RUN }], ...(runs[turn++] ?? [])];
+    const text = events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join('');
+    if (!cut) return response.end(text);
+    return response.write(text, () => setImmediate(() => response.destroy()));
+  });
+}
+
+const ask = (url: string, args: string[], input = '') =>
+  agentServer(['ask', ...args, '--url', url], { input });
+
+const piece = (id: string | undefined, content: string, task = 'node:1', more = {}): Event => [
+  'messages',
+  [{ type: 'AIMessageChunk', ...(id && { id }), content, ...more }, { langgraph_checkpoint_ns: task }],
+];
+const whole = (id: string | undefined, content: string, task = 'node:1'): Event => [
+  'messages',
+  [{ type: 'ai', ...(id && { id }), content }, { langgraph_checkpoint_ns: task }],
+];
+
+test.each([
+  [
+    'two at the same time, one behind the other',
+    [
+      piece('a', 'The ', 'left:1'),
+      piece('b', 'And ', 'right:2'),
+      piece('a', 'first.', 'left:1'),
+      piece('b', 'second.', 'right:2'),
+      whole('b', 'And second.', 'right:2'),
+      whole('a', 'The first.', 'left:1'),
+    ],
+    'The first.\nAnd second.\n',
+  ],
+  [
+    'the next, when the node of the first has ended',
+    [piece('a', 'one', 'left:1'), ['updates', { left: null }], piece('b', 'two', 'right:2')],
+    'one\ntwo\n',
+  ],
+  ['messages without an id', [whole(undefined, 'one'), whole(undefined, 'two')], 'one\ntwo\n'],
+  ['pieces without an id', [piece(undefined, 'o'), piece(undefined, 'ne'), whole(undefined, 'one')], 'one\n'],
+  [
+    'a whole message that comes after another once',
+    [whole('a', 'one'), whole('b', 'two', 'other:2'), whole('a', 'one')],
+    'one\ntwo\n',
+  ],
+  ['what the pieces lack', [piece('a', 'Hel'), whole('a', 'Hello')], 'Hello\n'],
+  [
+    'the messages of the state when nothing was said',
+    [
+      ['values', { messages: [{ type: 'ai', content: 'earlier' }] }],
+      [
+        'values',
+        {
+          messages: [
+            { type: 'ai', content: 'earlier' },
+            { role: 'assistant', content: 'hello' },
+          ],
+        },
+      ],
+    ],
+    'hello\n',
+  ],
+  ['nothing of a state without anything', [['values', { messages: [] }]], ''],
+  [
+    'nothing that turns letters around or drives the terminal',
+    [whole('a', 'a\u202eb\u2066c\u001b[31m \u{1F468}\u200D\u{1F469}')],
+    'abc[31m \u{1F468}\u200D\u{1F469}\n',
+  ],
+] satisfies [string, Event[], string][])('printed is %s', async (_what, events, printed) => {
+  await using server = await playing({ runs: [events] });
+  expect(await ask(server.url, ['x', 'hi'])).toMatchObject({ code: 0, stdout: printed });
+});
+
+test('calls are printed once in a conversation, with an id or without, alone or in a list', async () => {
+  const call = (tool_calls: object[]) => ({ type: 'ai', content: '', tool_calls });
+  const named = { id: '1', name: 'look', args: { at: 1 } };
+  const calls = [named, { name: 'look', args: { at: 2 } }, { name: 'look', args: { at: 3 } }];
+  const again: Event = ['updates', { agent: { messages: call(calls) } }];
+  const asks: Event = ['updates', { __interrupt__: [{ id: 'i', value: 'ok?' }] }];
+  await using server = await playing({
+    runs: [
+      [again, asks],
+      [again, whole('a', 'done')],
+    ],
+    waiting: [[], [{ id: 'i', value: 'ok?' }]],
+  });
+  const { stdout, stderr } = await ask(server.url, ['x', 'hi'], 'null\n');
+
+  expect(stdout).toBe('done\n');
+  expect(stderr.match(/^· look .*$/gm)).toEqual(['· look {"at":1}', '· look {"at":2}', '· look {"at":3}']);
+  expect(
+    JSON.parse(server.asked.findLast(({ what }) => what.endsWith('/stream'))?.body as string),
+  ).toMatchObject({
+    command: { resume: { i: null } },
+  });
+});
+
+test.each([
+  ['is cut', { cut: true }],
+  ['ends while the run goes on', { status: 'running' }],
+  ['ends with a run that was cancelled', { status: 'interrupted' }],
+  ['ends with a run that failed', { status: 'error' }],
+])('a stream that %s is a failure that tells how to continue', async (_how, script) => {
+  await using server = await playing({ runs: [[piece('a', 'half an ')]], ...script });
+  const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'half an \n' });
+  expect(stderr).toMatch(
+    new RegExp(
+      `^agent-server: the answer broke off: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
+    ),
+  );
+});
+
+test('a text for several that wait is refused', async () => {
+  const waiting = [
+    [
+      { id: 'a', value: 'ok?' },
+      { id: 'b', value: 'sure?' },
+    ],
+  ];
+  await using server = await playing({ runs: [], waiting });
+
+  expect(await ask(server.url, ['x', 'yes', '--thread', THREAD])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'agent-server: ask: the thread waits for 2 answers: leave the text out to be asked for each\n',
+  });
+});
+
+const HTML = '<!doctype html><title>Welcome</title>';
+
+test.each([
+  ['HTML', 200, HTML, /is no Agent Server: POST \/assistants\/search/],
+  ['other JSON', 200, '{"hello":[1]}', /is no Agent Server/],
+  [
+    'a refusal that drives the terminal',
+    400,
+    JSON.stringify({ detail: `\u001b]0;x\u0007no\n\u202e${'x'.repeat(2000)}` }),
+    /400: \]0;xno x{480,500}…$/,
+  ],
+])('%s is a line', async (_what, status, text, why) => {
+  await using server = await foreign((_, response) => response.writeHead(status).end(text));
+  const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.trimEnd()).toMatch(why);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+test('a redirection is told, and the key goes nowhere', async () => {
+  await using other = await foreign((_, response) => response.end('[]'));
+  await using server = await foreign((_, response) =>
+    response.writeHead(307, { Location: `${other.url}/secret-path` }).end(),
+  );
+  const { code, stderr } = await ask(server.url, ['x', 'hi', '--key', 'mine']);
+
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `agent-server: ${server.url} redirects to ${new URL(other.url).host}: name the server itself with --url\n`,
+  });
+  expect(other.asked).toEqual([]);
+});
+
+test('the key is the one of --key, else of the environment; slashes behind an address do no harm', async () => {
+  await using server = await playing({ runs: [[], []] });
+  const env = { AGENT_SERVER_API_KEYS: ' first , second' };
+  await agentServer(['ask', 'x', 'hi', '--url', `${server.url}//`], { env });
+  await agentServer(['ask', 'x', 'hi', '--url', server.url, '--key', 'mine'], { env });
+
+  expect(new Set(server.asked.map(({ key }) => key))).toEqual(new Set(['first', 'mine']));
+  expect(server.asked[0]?.what).toBe('POST /assistants/search');
+});
+
+test.each([
+  [['--url', 'http://ana:hush@127.0.0.1:1'], /--url must hold no user and no password/],
+  [['--url', 'ana:hush@127.0.0.1'], /--url must be the address of a server/],
+  [['--url', 'nonsense hush'], /--url must be the address of a server/],
+  [['--url', 'http://127.0.0.1:1', '--key', 'hush\u2026'], /the API key must be printable ASCII/],
+  [['--url', 'http://127.0.0.1:1', '--key', 'hush\nX: y'], /the API key must be printable ASCII/],
+])('%j is refused in a line that does not repeat it', async (flags, why) => {
+  const { code, stdout, stderr } = await agentServer(['ask', 'x', 'hi', ...flags]);
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(why);
+  expect(stderr).not.toContain('hush');
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+const REVIEW = (allowed: string[]) => ({
+  id: 'i',
+  value: {
+    action_requests: [{ name: 'send', args: {}, description: 'May I?' }],
+    review_configs: [{ action_name: 'send', allowed_decisions: allowed }],
+  },
+});
+
+test.each([
+  ['approve', 'a\ny\nyes\n', { type: 'approve' }],
+  ['approve in capitals', 'APPROVE\n', { type: 'approve' }],
+  ['a rejection by its beginning', 'r\nno\n', { type: 'reject', message: 'no' }],
+  ['what this program does not know, as a whole word', 'esc\nEscalate\n', { type: 'escalate' }],
+  [
+    'an edit, once its JSON is right',
+    'e\n{bad\n[1]\n{"to":1}\n',
+    { type: 'edit', edited_action: { name: 'send', args: { to: 1 } } },
+  ],
+  ['decisions as JSON', '{"decisions":[{"type":"approve"}]}\n', { type: 'approve' }],
+])('a decision is %s', async (_what, input, decision) => {
+  const waiting = [[REVIEW(['approve', 'edit', 'reject', 'escalate'])]];
+  await using server = await playing({ runs: [[whole('a', 'done')]], waiting });
+  const { code, stderr } = await ask(server.url, ['x', '--thread', THREAD], input);
+
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const { body } = server.asked.find(({ what }) => what.endsWith('/stream')) ?? { body: '{}' };
+  expect(JSON.parse(body).command.resume.decisions).toEqual([expect.objectContaining(decision)]);
+  if (input.includes('{bad')) expect(stderr).toMatch(/no JSON: [\s\S]*must be an object/);
+});
+
+test('where no decision is allowed, the run goes on waiting', async () => {
+  await using server = await playing({ runs: [], waiting: [[REVIEW([])]] });
+  expect(await ask(server.url, ['x', '--thread', THREAD], 'approve\n')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'agent-server: send waits for a decision, but its graph allows none; it goes on waiting\n',
+  });
+});
+
+test.each([
+  ['{"a":1}', { a: 1 }],
+  ['[1]', [1]],
+  ['5', 5],
+  ['true', true],
+  ['null', { i: null }],
+  ['007', '007'],
+  ['12345678901234567890', '12345678901234567890'],
+  ['"quoted"', '"quoted"'],
+  ['fine', 'fine'],
+])('%s answers alike on the command line and at the prompt', async (text, resume) => {
+  const waiting = [[{ id: 'i', value: 'ok?' }]];
+  for (const [args, input] of [
+    [[text], ''],
+    [[], `${text}\n`],
+  ] as const) {
+    await using server = await playing({ runs: [[]], waiting });
+    await ask(server.url, ['x', ...args, '--thread', THREAD], input);
+    const { body } = server.asked.find(({ what }) => what.endsWith('/stream')) ?? { body: '{}' };
+    expect(JSON.parse(body).command).toEqual({ resume });
+  }
+});
