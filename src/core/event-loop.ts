@@ -9,6 +9,8 @@ const LONG_STEP_MS = 4;
 let asked_at: number | undefined;
 /** When the last step ended. */
 let step_at = 0;
+/** When somebody last had to wait. */
+let forced_at = Number.NEGATIVE_INFINITY;
 /** Who waits for a turn, in their order. */
 const waiting = new Set<() => void>();
 let isReleasing = false;
@@ -29,6 +31,7 @@ export function yieldTurn(): Promise<void> | undefined {
   step_at = now;
   // Short steps of many go on together, so that their writes share a commit.
   if (now - asked_at < LONGEST_MS && !isLongStep && !isReleasing) return undefined;
+  forced_at = now;
   return new Promise((resolve) => {
     waiting.add(resolve);
     if (isReleasing) return;
@@ -37,9 +40,10 @@ export function yieldTurn(): Promise<void> | undefined {
   });
 }
 
-/** Work that never waits has gone on for so long that others wait for their turn. */
+/** Work that never waits goes on for so long that others wait for their turn, or just had to. */
 export function isBusy(): boolean {
-  return asked_at !== undefined && systemClock.monotonic() - asked_at >= LONGEST_MS;
+  const now = systemClock.monotonic();
+  return now - (asked_at ?? now) >= LONGEST_MS || now - forced_at < LONGEST_MS;
 }
 
 /** As many as may go on in one turn: Node would let thousands that were told of the same thing go on in one piece. */
