@@ -8,6 +8,8 @@ const CHROMIUM = '/usr/bin/chromium';
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 
 const KEY = 'a-key-for-the-page';
+/** A page of 76 operations is slow on a busy machine. */
+const PATIENTLY = { timeout: 20_000 };
 
 /** Opens an operation, executes its example as it stands, and resolves to the status and the text of the answer. */
 async function tryItOut(page: Page, operationId: string): Promise<[string, string]> {
@@ -114,16 +116,16 @@ describe.runIf(existsSync(CHROMIUM))(
       const dark = () => page.locator('html.dark-mode').count();
       expect(await dark()).toBe(1);
       await page.emulateMedia({ colorScheme: 'light' });
-      await expect.poll(dark).toBe(0);
+      await expect.poll(dark, PATIENTLY).toBe(0);
 
       const box = page.getByPlaceholder(/Filter/);
       await box.fill('CANCEL');
-      await expect.poll(() => page.locator('.opblock').count()).toBeLessThan(all / 4);
+      await expect.poll(() => page.locator('.opblock').count(), PATIENTLY).toBeLessThan(all / 4);
       const found = await page.locator('.opblock-summary').allInnerTexts();
       expect(found.every((text) => /cancel/i.test(text))).toBe(true);
       await box.fill('crons');
       await expect
-        .poll(() => page.locator('.opblock-tag').allInnerTexts())
+        .poll(() => page.locator('.opblock-tag').allInnerTexts(), PATIENTLY)
         .toEqual([expect.stringMatching(/^Crons/)]);
 
       await page.getByRole('link', { name: /^Guides/ }).click();
