@@ -128,9 +128,12 @@ describe.runIf(existsSync(CHROMIUM))(
         .poll(() => page.locator('.opblock-tag').allInnerTexts(), PATIENTLY)
         .toEqual([expect.stringMatching(/^Crons/)]);
 
+      // In a window of their own.
+      const opened = context.waitForEvent('page');
       await page.getByRole('link', { name: /^Guides/ }).click();
-      await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
-      await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
+      const guides = await opened;
+      await guides.getByRole('link', { name: 'runs', exact: true }).first().click();
+      await guides.getByRole('heading', { name: 'Runs', level: 1 }).waitFor();
       await context.close();
     });
 
