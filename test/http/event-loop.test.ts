@@ -40,7 +40,7 @@ const large = (bytes: number): Record<string, string> => ({
 });
 const LARGE = large(4 * MB - 2000);
 /** What the protocols take by default. */
-const MESSAGES = large(MB - 1000);
+const MESSAGES = large(MB / 2 - 1000);
 const tooLarge = `"${'x'.repeat(5 * MB)}"`;
 
 const message = (value: string) => `{"role":"user","content":"hi","additional_kwargs":{"a":${value}}}`;

@@ -41,7 +41,7 @@ const headers = (what: string) =>
 /** Of a message of which the libraries of its protocol make several copies at once. */
 const messageLimit = () =>
   bytes('1kb', '500mb')
-    .default(1024 ** 2)
+    .default(512 * 1024)
     .describe(
       'Largest message, at most `server.body_limit`; a larger one is answered with 413. Other requests wait about 40 ms for each megabyte: the protocol and its library make texts and copies of a message as a whole.',
     );
