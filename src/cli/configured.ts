@@ -5,6 +5,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { type LogFields, type Logger, type LogLevel, type LogLine, logger } from '../core/logger.ts';
+import { trimEnd } from '../core/trim-end.ts';
 import { banner } from './banner.ts';
 import { type FlagValues, UsageError } from './command.ts';
 import { jsonLine, readableLine } from './output.ts';
@@ -61,7 +62,7 @@ function addressIn(text: string): string {
     throw new UsageError('--url must be the address of a server, such as http://127.0.0.1:8123');
   if (url.username !== '' || url.password !== '')
     throw new UsageError('--url must hold no user and no password: give a key with --key');
-  return url.href.replace(/\/+$/, '');
+  return trimEnd(url.href, '/');
 }
 
 /** A key as a header can carry it. */

@@ -1,5 +1,6 @@
 import { BadRequest } from '../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../core/json.ts';
+import { trimEnd } from '../core/trim-end.ts';
 
 /** A call that waits for a person. */
 export interface ReviewedAction {
@@ -17,8 +18,8 @@ export interface Verdict {
   readonly message?: string | undefined;
 }
 
-const CONSENT = /^\s*(?:y|yes|ok|okay|approved?|accept(?:ed)?)\s*[.!]?\s*$/i;
-const REFUSAL = /^\s*(?:n|no|reject(?:ed)?|refused?)?\s*[.!]?\s*$/i;
+const CONSENT = new Set(['y', 'yes', 'ok', 'okay', 'approve', 'approved', 'accept', 'accepted']);
+const REFUSAL = new Set(['', 'n', 'no', 'reject', 'rejected', 'refuse', 'refused']);
 
 /**
  * The calls that an interrupt asks about, when its value is the request that `humanInTheLoopMiddleware` of the package
@@ -61,8 +62,9 @@ export function textAnswer(interrupt_value: unknown, text: string): unknown {
 
 /** What a person says in words, where no buttons are: consent, or else a rejection with its reason. */
 function verdictIn(text: string): Verdict {
-  if (CONSENT.test(text)) return { type: 'approve' };
-  return { type: 'reject', message: REFUSAL.test(text) ? undefined : text };
+  const word = trimEnd(trimEnd(text.trim(), '.'), '!').trim().toLowerCase();
+  if (CONSENT.has(word)) return { type: 'approve' };
+  return { type: 'reject', message: REFUSAL.has(word) ? undefined : text };
 }
 
 function actionOf(request: unknown, configs: readonly unknown[]): ReviewedAction | undefined {

@@ -55,8 +55,8 @@ test('a long error is cut wherever it is told', async () => {
 
 /** The first of them reads the schemas of the graph, which takes long on a busy machine. */
 test('a long error is cut for A2A and MCP', { timeout: 60_000 }, async () => {
-  const input = { text: 'x'.repeat(2_000_000) };
-  const length = '2,000,016';
+  const input = { text: 'x'.repeat(400_000) };
+  const length = '400,016';
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data: input }] };
   const { result } = await rpcTo(server, 'echoes')('SendMessage', { message });
   expectCut(result.task.status.message.parts[0].text.replace('RangeError: ', ''), length);

@@ -115,7 +115,7 @@ function sortedWithMissing(block: unknown, missing: JsonObject): JsonObject {
 /** With the indentation, the line ends and the last line of `text`. */
 function inStyleOf(text: string, values: JsonObject): string {
   const [, indent = '  '] = /\{\s*\n([ \t]+)"/.exec(text) ?? [];
-  const end = /\n\s*$/.test(text) || !text.includes('\n') ? '\n' : '';
+  const end = text.slice(text.trimEnd().length).includes('\n') || !text.includes('\n') ? '\n' : '';
   const json = `${JSON.stringify(values, null, indent)}${end}`;
   return text.includes('\r\n') ? json.replaceAll('\n', '\r\n') : json;
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { trimEnd } from '../../core/trim-end.ts';
 import { UsageError } from '../command.ts';
 import { exists, type FileChange } from './files.ts';
 import { isMachineNodeTooOld } from './machine-node.ts';
@@ -87,10 +88,10 @@ function template(name: string): Promise<string> {
 
 /** Without what is true of the template's agent and its model only. */
 function withoutAgent(text: string): string {
-  return text
-    .replace(/^ *description: .*\n/m, '')
-    .replace(/ Without MODEL .*/, '')
-    .replace(/# MODEL=[\s\S]*?\n\n/, '');
+  const rest = text.replace(/^ *description: .*\n/m, '').replace(/ Without MODEL .*/, '');
+  const start = rest.indexOf('# MODEL=');
+  const end = rest.indexOf('\n\n', start);
+  return start < 0 || end < 0 ? rest : rest.slice(0, start) + rest.slice(end + 2);
 }
 
 /** The lines of the template that the `.gitignore` lacks, to be put behind it. */
@@ -108,8 +109,6 @@ async function linesFor(file: string): Promise<string> {
 
 /** `/.env`, `.env/` and `.env*` are about the same; so is `!.env`, by which the project has decided otherwise. */
 function entryOf(line: string): string {
-  return line
-    .trim()
-    .replace(/^!?(\*\*)?\/?/, '')
-    .replace(/[/*]+$/, '');
+  const name = line.trim().replace(/^!?(\*\*)?\/?/, '');
+  return trimEnd(trimEnd(trimEnd(name, '/'), '*'), '/');
 }

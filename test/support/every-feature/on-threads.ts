@@ -120,7 +120,10 @@ export const onThreads: Record<string, (talk: Talk) => Promise<unknown>> = {
   },
 };
 
-/** Events without the ids of their order, of which some are made while others come. */
+/** Events mode by mode, without their ids: which of two modes comes first is a matter of who got its turn. */
 function told(events: readonly { event: string; data: string }[]): string[] {
-  return events.map(({ event, data }) => `${event} ${data}`);
+  const ordered = [...events].sort((one, other) =>
+    one.event < other.event ? -1 : Number(one.event > other.event),
+  );
+  return ordered.map(({ event, data }) => `${event} ${data}`);
 }
