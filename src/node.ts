@@ -53,7 +53,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     blamed: options.blamed,
     gives_hints: options.gives_hints === true,
   });
-  const { runningNode } = await import('./graphs/running-node.ts');
+  const { runningNodeIn } = await import('./graphs/running-node.ts');
+  const runningNode = await runningNodeIn(config.root);
   userCode.nodesBy(runningNode);
   using _watch = options.watchEventLoop?.(runningNode);
   try {

@@ -103,6 +103,12 @@ test('what few need is not loaded at the start', () => {
   expect(loaded.filter((line) => LATER.some((library) => line.includes(library)))).toEqual([]);
 });
 
+test('the server alone starts without LangChain, which the project brings', () => {
+  expect(
+    files.flatMap((file) => valuesFrom(file, /@langchain\/[^']*/).map((name) => `${file}: ${name}`)),
+  ).toEqual([]);
+});
+
 test('no file is longer than 300 lines', () => {
   expect(files.filter((file) => (source.get(file) as string).split('\n').length > 301)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons';
 import { isObject } from '../core/json.ts';
+import { userModule } from './user-module.ts';
 
 /** A node of a run, as logs name it. */
 export interface RunningNode {
@@ -9,12 +9,21 @@ export interface RunningNode {
   readonly node: string;
 }
 
+interface Singletons {
+  readonly AsyncLocalStorageProviderSingleton: { getRunnableConfig(): unknown };
+}
+
 /**
- * The node whose code calls this, also from what it left behind: a timer, an event, a promise that nobody awaits.
- * Undefined outside of nodes. Every copy of the library keeps this in one place of the process.
+ * What tells the node whose code calls it, also from what it left behind: a timer, an event, a promise that nobody
+ * awaits; undefined outside of nodes. Every copy of the library keeps this in one place of the process; the server alone
+ * has none, the project in `folder` brings it.
  */
-export function runningNode(): RunningNode | undefined {
-  const config: unknown = AsyncLocalStorageProviderSingleton.getRunnableConfig();
+export async function runningNodeIn(folder: string): Promise<() => RunningNode | undefined> {
+  const library = await userModule<Singletons>(folder, '@langchain/core/singletons').catch(() => undefined);
+  return () => nodeOf(library?.AsyncLocalStorageProviderSingleton.getRunnableConfig());
+}
+
+function nodeOf(config: unknown): RunningNode | undefined {
   if (!isObject(config) || !isObject(config['metadata'])) return undefined;
   const { metadata } = config;
   const configurable = isObject(config['configurable']) ? config['configurable'] : {};
