@@ -51,11 +51,11 @@ function folded(stack: string, folder: string): string[] {
 }
 
 function withPlace(line: string, frame: StackFrame, folder: string): string {
-  return line.slice(0, frame.start) + placeOf(frame, folder) + line.slice(frame.end);
+  return line.slice(0, frame.start) + shownPlace(frame, folder) + line.slice(frame.end);
 }
 
 /** `src/agent.ts:6:9`, as terminals and editors open it. */
-export function placeOf(
+function shownPlace(
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
   folder: string,
 ): string {

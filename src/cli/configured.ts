@@ -90,7 +90,7 @@ export interface Lines {
 }
 
 /** What the configuration leaves open. */
-export interface Told {
+export interface OutputDefaults {
   /** A line is an object of JSON, for machines. */
   readonly json: boolean;
   /** As in `ReadableStyle`. */
@@ -98,14 +98,20 @@ export interface Told {
 }
 
 /** The configuration and how to tell what happens; its warnings are logged. */
-export async function configured(values: FlagValues, told: Told): Promise<LoadedConfig & Voice> {
+export async function configured(
+  values: FlagValues,
+  defaults: OutputDefaults,
+): Promise<LoadedConfig & Voice> {
   const loaded = await loadFor(values);
-  const voice = voiceOf(loaded.config.log, told);
+  const voice = voiceOf(loaded.config.log, defaults);
   for (const warning of loaded.warnings) voice.logger.warn(warning);
   return { ...loaded, ...voice };
 }
 
-export function voiceOf({ level, color, json: wanted }: Config['log'], { json, code_of }: Told): Voice {
+export function voiceOf(
+  { level, color, json: wanted }: Config['log'],
+  { json, code_of }: OutputDefaults,
+): Voice {
   const print = (text: string) => process.stdout.write(text);
   if (wanted ?? json) {
     const write = (line: LogLine) => print(`${jsonLine(line, systemClock.now())}\n`);

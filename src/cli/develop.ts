@@ -50,10 +50,9 @@ const PARENT_MS = 1000;
 function parentWatch(): Disposable & { readonly gone: AbortSignal } {
   const gone = new AbortController();
   const parent = process.ppid;
-  const timer = every(PARENT_MS, () => {
-    if (isChildOfNpm() && process.ppid !== parent) gone.abort();
-  });
-  return { gone: gone.signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
+  const look = () => process.ppid !== parent && gone.abort();
+  const timer = isChildOfNpm() ? every(PARENT_MS, look) : undefined;
+  return { gone: gone.signal, [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }
 
 /** Undefined when the configuration is wrong or its port is taken; then it has said so. */

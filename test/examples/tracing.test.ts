@@ -27,7 +27,7 @@ interface Traced {
 /** As much of LangSmith as its client needs: what was sent, part by part. */
 async function startLangSmith() {
   const parts = new Map<string, unknown>();
-  const news = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const keys = new Set<unknown>();
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
@@ -35,7 +35,7 @@ async function startLangSmith() {
     keys.add(request.headers['x-api-key']);
     for (const [, name = '', json = 'null'] of text.matchAll(/name="([^"]+)"\r\n.*\r\n\r\n(.*)\r\n/g))
       parts.set(name, JSON.parse(json));
-    if (parts.size > 0) news.resolve();
+    if (parts.size > 0) received.resolve();
     response.setHeader('content-type', 'application/json').end('{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,7 +43,7 @@ async function startLangSmith() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     parts,
     keys,
-    received: news.promise,
+    received: received.promise,
     [Symbol.dispose]: () => void server.close().closeAllConnections(),
   };
 }

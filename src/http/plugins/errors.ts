@@ -7,7 +7,7 @@ import type { Logger } from '../../core/logger.ts';
 import { trimEnd } from '../../core/trim-end.ts';
 import type { ErrorResponse } from '../../schemas/errors.ts';
 import { ownAddress } from '../own-address.ts';
-import { pathTemplate, type RouteTable } from './route-table.ts';
+import { pathOf, pathTemplate, type RouteTable } from './route-table.ts';
 
 /** Of what is named in an address. */
 export const MAX_NAME_LENGTH = 1024;
@@ -80,10 +80,6 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply, { routes, o
   }
   const disabled = off(path);
   return disabled ? reply.code(404).send(disabled) : fail(reply, 404, 'Not Found');
-}
-
-function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? '';
 }
 
 /** For an address that cannot be decoded, such as `/%zz`, or is no name of anything: no route was chosen yet. */

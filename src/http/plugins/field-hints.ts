@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { nearest } from '../../core/nearest.ts';
+import { pathOf } from './route-table.ts';
 
 /** Of a body, and of a name: what is longer is no misspelt field. */
 const MOST = 20;
@@ -20,8 +21,7 @@ export function useFieldHints(server: FastifyInstance, logger: Logger): void {
     for (const field of unknown.slice(0, MOST)) {
       const meant = nearest(field, fields);
       if (meant === undefined || meant in body) continue;
-      const path = url.split('?', 1)[0];
-      logger.warn(`${method} ${path}: unknown field "${field}"; did you mean "${meant}"?`, {
+      logger.warn(`${method} ${pathOf(url)}: unknown field "${field}"; did you mean "${meant}"?`, {
         request_id: id,
       });
     }

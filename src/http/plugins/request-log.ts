@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { passageOf } from '../inside.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { pathTemplate } from './route-table.ts';
+import { pathOf, pathTemplate } from './route-table.ts';
 
 /** Printable and of a length that a log line and a database column can take. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
@@ -25,11 +25,6 @@ export interface RequestLogParts {
 /** The client was not given all of it. A WebSocket has no response, and a request from within no socket. */
 function hasLeft({ ws, raw }: FastifyRequest, reply: FastifyReply): boolean {
   return !ws && raw.socket instanceof Socket && !reply.raw.writableFinished && !passageOf(raw)?.from;
-}
-
-/** Without the query, which may hold a key. */
-function pathOf(url: string): string {
-  return url.split('?', 1)[0] as string;
 }
 
 /** What monitors ask for every few seconds would hide the rest of the log. */

@@ -24,6 +24,11 @@ export function useRouteTable(server: FastifyInstance): RouteTable {
   };
 }
 
+/** The path of an address, without its query, which may hold a key. */
+export function pathOf(url: string): string {
+  return url.split('?', 1)[0] as string;
+}
+
 /** `/threads/:thread_id` as everybody else writes it: `/threads/{thread_id}`. */
 export function pathTemplate(url: string): string {
   return url.replace(/:(\w+)/g, '{$1}');

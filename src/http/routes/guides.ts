@@ -16,18 +16,18 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   });
   server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params }, reply) => {
     const path = params['*'];
-    const file = await guideFile(path);
-    if (file === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
-    reply.header('Content-Security-Policy', POLICY);
-    if (path.endsWith('.svg')) return reply.type('image/svg+xml').send(file);
-    const page = pages.get(path) ?? (await rendered(file.toString(), docs));
+    const type = path.endsWith('.svg') ? 'image/svg+xml' : 'text/html; charset=utf-8';
+    const page = pages.get(path) ?? (await pageAt(path, docs));
     pages.set(path, page);
-    return reply.type('text/html; charset=utf-8').send(page);
+    return reply.header('Content-Security-Policy', POLICY).type(type).send(page);
   });
 }
 
 /** Rendering takes up to 100 ms, and needs a library that few servers are ever asked for. */
-async function rendered(markdown: string, docs: string): Promise<string> {
+async function pageAt(path: string, docs: string): Promise<string> {
+  const text = (await guideFile(path))?.toString();
+  if (text === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
+  if (path.endsWith('.svg')) return text;
   const { guidePage } = await import('../guides/render.ts');
-  return guidePage(markdown, docs);
+  return guidePage(text, docs);
 }
