@@ -10,6 +10,7 @@ export class UnstorableValueError extends Error {
 /** What LangGraph's serialiser writes, without a word, in place of a whole value that `JSON.stringify` refuses. */
 const GIVEN_UP = '[unable to serialize, circular reference is too complex to analyze]';
 const GIVEN_UP_BYTES = Buffer.from(JSON.stringify(GIVEN_UP));
+const MARK_BYTES = Buffer.from(MARK);
 /** What it writes for `undefined`, and for what says so of itself. */
 const NOTHING_BYTES = Buffer.from(JSON.stringify({ lc: 2, type: 'undefined' }));
 
@@ -36,7 +37,8 @@ export async function storableBytes(
   if (type === 'json' && value !== GIVEN_UP && isSame(GIVEN_UP_BYTES, bytes)) {
     throw unstorable(channel, 'it cannot be serialised to JSON, as with a BigInt or a toJSON that throws');
   }
-  if (type === 'json' && viewOf(bytes).includes(MARK) && hasRecord(value)) {
+  const hasMembers = typeof value === 'object' && value !== null;
+  if (type === 'json' && hasMembers && viewOf(bytes).includes(MARK_BYTES) && hasRecord(value)) {
     await serde.loadsTyped(type, bytes).catch((cause: unknown) => {
       throw unstorable(channel, 'part of it looks like a LangChain object but is not one', cause);
     });

@@ -119,7 +119,15 @@ export function useBodies(
     const limit = own.bytes < body_limit ? own : ofServer;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
     const chunks: Buffer[] = [];
-    const finish = () => resolve(Buffer.concat(chunks));
+    let isWhole = false;
+    const finish = () => {
+      isWhole = true;
+      resolve(Buffer.concat(chunks));
+    };
+    // Every body ends with `close`: an error is made only for one that was cut off.
+    const cutOff = () => {
+      if (!isWhole) reject(new BadRequest(CUT_OFF));
+    };
     const refuse = (error: unknown) => {
       // What has come is let go, what is still to come is passed over.
       payload.off('data', take).off('end', finish).resume();
@@ -142,7 +150,7 @@ export function useBodies(
       });
     payload.on('data', take);
     payload.once('end', finish);
-    for (const event of ['error', 'close']) payload.once(event, () => reject(new BadRequest(CUT_OFF)));
+    for (const event of ['error', 'close']) payload.once(event, cutOff);
     orRefuse(() => {
       if (payload.destroyed && !payload.readableEnded) throw new BadRequest(CUT_OFF);
       check(request, Number(request.headers['content-length'] ?? 0), limit);

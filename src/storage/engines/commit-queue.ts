@@ -2,7 +2,7 @@ import { systemClock } from '../../core/clock.ts';
 import { nextTurn } from '../../core/event-loop.ts';
 import type { Durability, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
-import type { Sql } from '../sql.ts';
+import { type Sql, sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { isDiskFull, sqliteError } from './sqlite-errors.ts';
@@ -14,6 +14,12 @@ interface Job {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** Prepared once: `exec` would compile them for each transaction. */
+const BEGIN = sql`begin immediate`;
+const COMMIT = sql`commit`;
+const SAVEPOINT = sql`savepoint job`;
+const RELEASE = sql`release job`;
 
 /** What a job has come to, to be told when it is true. */
 interface Settlement {
@@ -75,12 +81,12 @@ export class CommitQueue {
   async #commit(batch: readonly Job[]): Promise<Job[]> {
     try {
       this.#rollback();
-      this.#connection.exec('begin immediate');
+      this.#statements.run(BEGIN);
       const turns = new Turns();
       const settlements: Settlement[] = [];
       for (const job of batch) settlements.push(await this.#execute(job, turns));
       await turns.due();
-      this.#connection.exec('commit');
+      this.#statements.run(COMMIT);
       // What goes on from here would go on in the same turn.
       await turns.due();
       this.#settle(settlements);
@@ -159,11 +165,11 @@ export class CommitQueue {
   /** Undoes a failing body alone. Throws when the whole batch is lost. */
   async #execute(job: Job, turns: Turns): Promise<Settlement> {
     await turns.due();
-    this.#connection.exec('savepoint job');
+    this.#statements.run(SAVEPOINT);
     using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher, turns);
     try {
       const value = await withinTurns(turns, job.body(tx));
-      this.#connection.exec('release job');
+      this.#statements.run(RELEASE);
       return { job, waits: job.durability !== 'relaxed', settle: () => job.resolve(value) };
     } catch (error) {
       // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
