@@ -13,4 +13,4 @@ export type { Config, GraphSpec } from './config/schema.ts';
 export { type Clock, systemClock } from './core/clock.ts';
 export { type Ids, systemIds } from './core/ids.ts';
 export { type Logger, type LogLine, logger, silentLogger } from './core/logger.ts';
-export type { EncryptionContext, EncryptionHandlers, GivenKeys } from './storage/encryption/handlers.ts';
+export type { EncryptionContext, EncryptionHandlers, GivenKeys } from './db/encryption/handlers.ts';

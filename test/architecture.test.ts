@@ -13,15 +13,39 @@ const LAYERS = [
   ['auth', 'graphs'],
   ['events'],
   ['storage'],
+  ['db'],
   ['schemas'],
   ['core'],
 ];
+
+/** The same within a layer, for its folders and the files beside them. */
+const FOLDERS: Readonly<Record<string, string[][]>> = {
+  db: [
+    ['migrate'],
+    ['migrations', 'engines'],
+    ['rows'],
+    ['db'],
+    ['encryption', 'metadata-filter'],
+    ['json', 'time', 'lateral-join'],
+    ['sql', 'containment-terms'],
+  ],
+  storage: [
+    ['storage'],
+    ['encryption'],
+    ['queue'],
+    ['threads'],
+    ['a2a', 'crons', 'checkpoints'],
+    ['runs'],
+    ['webhooks', 'assistants', 'store'],
+    ['access', 'search', 'idempotency'],
+  ],
+};
 
 /** Packages and globals that belong to one place. */
 const PINNED: { what: RegExp; only: RegExp }[] = [
   { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
   { what: /from 'croner'/, only: /^core\/cron-times\.ts$/ },
-  { what: /from '(better-sqlite3|pg)'/, only: /^storage\/engines\// },
+  { what: /from '(better-sqlite3|pg)'/, only: /^db\/engines\// },
   { what: /from '@langchain\//, only: /^(graphs\/|auth\/custom)/ },
   { what: /\bprocess\.env\b/, only: /^config\// },
   {
@@ -68,8 +92,33 @@ function valuesFrom(file: string, name: RegExp): string[] {
 
 function mayImport(from: string, to: string): boolean {
   if (to.startsWith('..')) return to === '../package.json';
-  if (folderOf(from) === folderOf(to)) return true;
+  if (folderOf(from) === folderOf(to)) return mayImportWithin(from, to);
   return layerOf(from) < layerOf(to);
+}
+
+function mayImportWithin(from: string, to: string): boolean {
+  const order = FOLDERS[folderOf(from)];
+  if (!order) return true;
+  const [upper, lower] = [from, to].map((file) => (file.split('/')[1] as string).replace(/\.ts$/, '')) as [
+    string,
+    string,
+  ];
+  const at = (name: string) => order.findIndex((names) => names.includes(name));
+  return upper === lower || (at(upper) >= 0 && at(upper) < at(lower));
+}
+
+/** Every chain of imports that returns to the file where it began, type imports included. */
+function cycles(): string[] {
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const to of importsOf(file).filter((name) => source.has(name))) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return found;
 }
 
 test('every file belongs to a layer', () => {
@@ -83,6 +132,10 @@ test('imports point downwards', () => {
       .map((to) => `${file} -> ${to}`),
   );
   expect(wrong).toEqual([]);
+});
+
+test('no import leads back to its file', () => {
+  expect(cycles()).toEqual([]);
 });
 
 test('packages and globals stay in their place', () => {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
+import { openSqlite } from '../src/db/engines/sqlite.ts';
+import { raw } from '../src/db/sql.ts';
 import { createApp, loadConfig, silentLogger } from '../src/index.ts';
-import { openSqlite } from '../src/storage/engines/sqlite.ts';
-import { raw } from '../src/storage/sql.ts';
 
 test('a program can hold a server of its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));

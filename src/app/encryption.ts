@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import { entropy } from '../core/random.ts';
+import type { Sealer } from '../db/encryption/cipher.ts';
+import { handlersIn, sealerOf } from '../db/encryption/handlers.ts';
 import { within } from '../graphs/deadline.ts';
 import { loadProjectValue } from '../graphs/project-value.ts';
-import { handlersIn, sealerOf } from '../storage/encryption/handlers.ts';
-import type { Sealer } from '../storage/encryption/sealer.ts';
 import { fromConfig } from './from-config.ts';
 
 /** How long keys may take to come: a vault that hangs must not hold up the server for ever. */

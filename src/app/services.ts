@@ -23,7 +23,7 @@ import { threadService } from '../services/threads.ts';
 import { tokenService } from '../services/tokens.ts';
 import { uiService } from '../services/ui.ts';
 import { webhookService } from '../services/webhooks.ts';
-import type { Ttl } from '../storage/thread-ttl.ts';
+import type { Ttl } from '../storage/threads/row.ts';
 import type { Ground } from './ground.ts';
 
 /** What the server answers with. */

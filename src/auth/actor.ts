@@ -1,4 +1,4 @@
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
 import type { Scope } from './scopes.ts';
 
 /** What authentication says about somebody, and whatever else its own code adds (CONTRACT §10). */

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
-import type { ApiKey, ApiKeyRepository } from '../storage/api-keys.ts';
+import type { ApiKey, ApiKeyRepository } from '../storage/access/api-keys.ts';
 import { ANYBODY, type Identity } from './actor.ts';
 import type { Scope } from './scopes.ts';
 

@@ -1,4 +1,4 @@
-import { both, type Visibility } from '../storage/visibility.ts';
+import { both, type Visibility } from '../storage/access/visibility.ts';
 import type { AccessEvent, Actor } from './actor.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lazy.ts';
-import type { ServerSecretRepository } from '../storage/server-secrets.ts';
+import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { Identity } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import { ownerRule } from './owner-rule.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.ts';
-import type { MetadataFilter } from '../storage/metadata-filter.ts';
+import type { MetadataFilter } from '../db/metadata-filter.ts';
 
 type Plain = string | number | boolean | null;
 

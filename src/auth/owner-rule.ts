@@ -1,5 +1,5 @@
 import { Forbidden } from '../core/errors.ts';
-import type { MetadataFilter } from '../storage/metadata-filter.ts';
+import type { MetadataFilter } from '../db/metadata-filter.ts';
 import type { Rule } from './actor.ts';
 
 /** What the server writes into the metadata of its own assistants (CONTRACT §2.1). */

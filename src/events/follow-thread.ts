@@ -1,6 +1,6 @@
 import { Latch } from '../core/latch.ts';
-import type { Frame, RunEventRepository } from '../storage/run-events.ts';
-import type { LoggedRun, ThreadLogRepository } from '../storage/thread-log.ts';
+import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
+import type { LoggedRun, ThreadLogRepository } from '../storage/runs/thread-log.ts';
 import type { EventBus } from './bus.ts';
 import { PAGE } from './follow.ts';
 import { isEnd } from './frame.ts';
@@ -28,7 +28,7 @@ export interface ThreadFrame {
 }
 
 /**
- * Reads a thread's log (`storage/thread-log.ts`) run by run: from memory where a run executes here and its frames are
+ * Reads a thread's log (`storage/runs/thread-log.ts`) run by run: from memory where a run executes here and its frames are
  * in the log before they are shown, else from the database.
  */
 export class ThreadReader {

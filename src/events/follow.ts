@@ -1,6 +1,6 @@
 import { yieldTurn } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
-import type { Frame, RunEventRepository } from '../storage/run-events.ts';
+import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
 import { isEnd } from './frame.ts';
 import type { LiveRuns } from './live-runs.ts';

@@ -1,8 +1,7 @@
 import { toJson } from '../core/json.ts';
-import { END_EVENT } from '../storage/queue/end-log.ts';
-import type { Frame } from '../storage/run-events.ts';
+import { END_EVENT, type Frame } from '../storage/runs/events.ts';
 
-export type { Frame } from '../storage/run-events.ts';
+export type { Frame } from '../storage/runs/events.ts';
 
 /**
  * True for the last entry of a log. It is written in the transaction that writes the run's final status, so that

@@ -1,4 +1,4 @@
-import type { Frame } from '../storage/run-events.ts';
+import type { Frame } from '../storage/runs/events.ts';
 
 /** Frames kept of a run that executes here; who is further behind reads the log. Bytes of JSON text. */
 const KEEP_BYTES = 1024 * 1024;

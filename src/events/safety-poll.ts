@@ -1,6 +1,6 @@
 import type { Latch } from '../core/latch.ts';
 import { after, type Timer } from '../core/timers.ts';
-import type { LogEnds } from '../storage/log-ends.ts';
+import type { LogEnds } from '../storage/runs/log-positions.ts';
 import type { LiveRuns } from './live-runs.ts';
 
 /** A lost hint costs this much, ms, and never a frame. */

@@ -1,7 +1,7 @@
 import { toJson } from '../core/json.ts';
-import type { AttemptWrites } from '../storage/attempt-writes.ts';
-import { insertRunCheckpoint } from '../storage/run-checkpoints.ts';
-import type { Frame } from '../storage/run-events.ts';
+import type { Frame } from '../storage/runs/events.ts';
+import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
+import type { AttemptWrites } from '../storage/runs/write-buffer.ts';
 import type { EventBus } from './bus.ts';
 import type { LiveRun } from './live-runs.ts';
 

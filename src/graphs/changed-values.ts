@@ -1,5 +1,5 @@
 import type { ChannelVersions } from '@langchain/langgraph-checkpoint';
-import { type BlobRow, nextVersion, type StoredValue } from '../storage/growing-list.ts';
+import { type BlobRow, nextVersion, type StoredValue } from '../storage/checkpoints/delta-blobs.ts';
 import type { Serde } from './serde.ts';
 import { storableBytes } from './storable.ts';
 

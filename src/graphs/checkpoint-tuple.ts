@@ -6,9 +6,7 @@ import type {
   CheckpointTuple,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
-import { damageOf } from '../storage/checkpoint-damage.ts';
-import type { StoredCheckpoint } from '../storage/checkpoint-rows.ts';
-import type { WriteRow } from '../storage/checkpoint-writes.ts';
+import { damageOf, type StoredCheckpoint, type WriteRow } from '../storage/checkpoints/rows.ts';
 import { latestVersion } from './channel-version.ts';
 import { configOf } from './checkpoint-address.ts';
 import { revive, type Serde } from './serde.ts';

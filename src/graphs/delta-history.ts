@@ -1,5 +1,5 @@
 import type { CheckpointPendingWrite, DeltaChannelHistory } from '@langchain/langgraph-checkpoint';
-import type { StoredCheckpoint } from '../storage/checkpoint-rows.ts';
+import type { StoredCheckpoint } from '../storage/checkpoints/rows.ts';
 import { type Reading, readValue } from './checkpoint-tuple.ts';
 import type { Serde } from './serde.ts';
 import type { CheckpointPlace } from './unreadable.ts';

@@ -1,10 +1,10 @@
 import { Conflict, InvalidInput } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { StoreItem, StoreMatch } from '../schemas/store.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
 import type { StoreItemRepository, StoreSearchQuery } from '../storage/store/items.ts';
 import type { NamespaceQuery } from '../storage/store/namespaces.ts';
 import type { StoreVectors, StoreWrite } from '../storage/store/write.ts';
-import type { Visibility } from '../storage/visibility.ts';
 import { storeConditions } from './store-filter.ts';
 import type { Embeddable, StoreIndex } from './store-index.ts';
 import { checkExisting, checkKey, checkLabels, checkNamespace, checkPaths } from './store-namespace.ts';

@@ -1,7 +1,11 @@
-import type { CheckpointKey, NewCheckpoint } from '../storage/checkpoint-put.ts';
-import { byTask, type StoredCheckpoint } from '../storage/checkpoint-rows.ts';
-import type { WriteRow } from '../storage/checkpoint-writes.ts';
-import type { StoredValue } from '../storage/growing-list.ts';
+import type { StoredValue } from '../storage/checkpoints/delta-blobs.ts';
+import type { NewCheckpoint } from '../storage/checkpoints/put.ts';
+import {
+  byTask,
+  type CheckpointKey,
+  type StoredCheckpoint,
+  type WriteRow,
+} from '../storage/checkpoints/rows.ts';
 
 type Values = ReadonlyMap<string, StoredValue | undefined>;
 

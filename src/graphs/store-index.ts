@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ServerError, Unavailable } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import { textsAt, WHOLE } from '../storage/store/texts.ts';
+import { textsAt, WHOLE } from '../storage/store/text-at-path.ts';
 import { within } from './deadline.ts';
 import type { Embedder } from './embedder.ts';
 

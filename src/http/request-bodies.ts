@@ -95,10 +95,9 @@ export function useBodies(
   const passedOver = new WeakSet<FastifyRequest>();
 
   /** Refuses what would be too much with `more` bytes to come. */
-  function check(request: FastifyRequest, more: number, { bytes, setting }: OwnLimit): void {
+  function check(request: FastifyRequest, more: number, limit: OwnLimit): void {
     const length = request.body_bytes + more;
-    if (length > bytes)
-      throw new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
+    if (length > limit.bytes) throw tooLarge(limit);
     budget.check(length, more);
   }
 
@@ -125,9 +124,7 @@ export function useBodies(
       resolve(Buffer.concat(chunks));
     };
     // Every body ends with `close`: an error is made only for one that was cut off.
-    const cutOff = () => {
-      if (!isWhole) reject(new BadRequest(CUT_OFF));
-    };
+    const cutOff = () => isWhole || reject(new BadRequest(CUT_OFF));
     const refuse = (error: unknown) => {
       // What has come is let go, what is still to come is passed over.
       payload.off('data', take).off('end', finish).resume();
@@ -174,6 +171,10 @@ export function useBodies(
     gone.add(request);
     release(request);
   });
+}
+
+function tooLarge({ bytes, setting }: OwnLimit): ContentTooLarge {
+  return new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
 }
 
 /** A body is in flight until the answer has left, or nobody waits for it any more. */

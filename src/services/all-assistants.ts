@@ -4,8 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import { toJson } from '../core/json.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Assistant } from '../schemas/assistants.ts';
-import type { AssistantRepository } from '../storage/assistants.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
+import type { AssistantRepository } from '../storage/assistants/assistants.ts';
 import { ASSISTANTS_CHANGED } from './assistant-versions.ts';
 
 export interface AllAssistantsDeps {

@@ -5,7 +5,7 @@ import { isUuid, systemAssistantId } from '../core/ids.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import { unknownGraph } from '../graphs/registry.ts';
 import type { Assistant } from '../schemas/assistants.ts';
-import type { AssistantRepository } from '../storage/assistants.ts';
+import type { AssistantRepository } from '../storage/assistants/assistants.ts';
 
 /**
  * Undefined when there is none that the actor may do this to; `InvalidInput` for what is neither an id nor a graph's

@@ -2,8 +2,8 @@ import type { Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { RunRepository } from '../storage/runs.ts';
-import type { ThreadRepository } from '../storage/threads.ts';
+import type { RunRepository } from '../storage/runs/runs.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
 
 export interface AssistantRunsDeps {
   readonly runs: RunRepository;

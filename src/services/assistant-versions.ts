@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import { NotFound } from '../core/errors.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Assistant, AssistantVersion, AssistantVersionsSearch } from '../schemas/assistants.ts';
-import type { AssistantRepository } from '../storage/assistants.ts';
+import type { AssistantRepository } from '../storage/assistants/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
 export interface AssistantVersionsDeps {

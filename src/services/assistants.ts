@@ -12,7 +12,7 @@ import type {
   AssistantPatch,
   AssistantSearch,
 } from '../schemas/assistants.ts';
-import type { AssistantChanges, AssistantRepository } from '../storage/assistants.ts';
+import type { AssistantChanges, AssistantRepository } from '../storage/assistants/assistants.ts';
 import { allAssistants } from './all-assistants.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { assistantIdOf, type FindAssistant, findAssistant, requireGraph } from './assistant-lookup.ts';

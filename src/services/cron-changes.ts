@@ -2,7 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { timestamp } from '../core/clock.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import type { CronCreate, CronPatch, ThreadCronCreate } from '../schemas/crons.ts';
-import type { StoredCron } from '../storage/cron-row.ts';
+import type { StoredCron } from '../storage/crons/row.ts';
 import { ownConfig } from './cron-runs.ts';
 import { endsAt, nextDate, unlessOver } from './cron-schedule.ts';
 import { mirrorContext } from './mirror-context.ts';

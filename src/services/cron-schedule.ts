@@ -1,6 +1,6 @@
 import { momentOf, timestamp } from '../core/clock.ts';
 import { nextRun } from '../core/cron-times.ts';
-import type { StoredCron } from '../storage/cron-row.ts';
+import type { StoredCron } from '../storage/crons/row.ts';
 
 type Scheduled = Pick<StoredCron, 'schedule' | 'timezone' | 'ends_at' | 'enabled'>;
 

@@ -1,9 +1,9 @@
 import { type Clock, timestamp } from '../core/clock.ts';
 import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
-import type { CronTimes } from '../storage/cron-row.ts';
-import type { CronRepository } from '../storage/crons.ts';
-import type { Firing } from '../storage/queue/fire.ts';
+import type { CronRepository } from '../storage/crons/crons.ts';
+import type { CronTimes } from '../storage/crons/row.ts';
+import type { Firing } from '../storage/queue/fire-cron.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './cron-schedule.ts';
 import { newRun, type SubmitDeps, submitted } from './run-submit.ts';

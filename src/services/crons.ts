@@ -11,8 +11,8 @@ import type {
   CronSearch,
   ThreadCronCreate,
 } from '../schemas/crons.ts';
-import type { StoredCron } from '../storage/cron-row.ts';
-import type { CronRepository } from '../storage/crons.ts';
+import type { CronRepository } from '../storage/crons/crons.ts';
+import type { StoredCron } from '../storage/crons/row.ts';
 import { newCron, revisedCron } from './cron-changes.ts';
 import { runOf } from './cron-runs.ts';
 import { type CronTriggerDeps, cronTrigger, type FindCron } from './cron-trigger.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../auth/actor.ts';
 import { Conflict, Unavailable } from '../core/errors.ts';
+import { canonicalJson } from '../db/json.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { IdempotencyKey, IdempotencyRepository, KeptAnswer } from '../storage/idempotency.ts';
-import { canonicalJson } from '../storage/json.ts';
 
 const KEEP_MS = 24 * 60 * 60_000;
 /** Much longer than a server needs to make something; the wait for a run does not count. */

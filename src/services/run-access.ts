@@ -2,7 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import type { Ids } from '../core/ids.ts';
 import type { RunCreate } from '../schemas/runs.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
 import type { AssistantService } from './assistants.ts';
 
 export interface RunAccessDeps {

@@ -3,9 +3,9 @@ import { authorize } from '../auth/authorize.ts';
 import { NotFound } from '../core/errors.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../schemas/runs.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { RunRepository } from '../storage/runs.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { RunRepository } from '../storage/runs/runs.ts';
 import { type Cancel, DISCONNECTED, requestedBy } from './cancel.ts';
 import { isFinal } from './transitions.ts';
 

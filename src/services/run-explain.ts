@@ -4,9 +4,9 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import { NotFound } from '../core/errors.ts';
 import type { RunExplanation } from '../schemas/run-explanation.ts';
 import type { Run } from '../schemas/runs.ts';
+import type { QueueStanding, RetryReason, RunTimes } from '../storage/queue/position.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { QueueStanding, RetryReason, RunTimes } from '../storage/queue/standing.ts';
-import type { RunRepository } from '../storage/runs.ts';
+import type { RunRepository } from '../storage/runs/runs.ts';
 
 export interface RunExplainDeps {
   readonly runs: RunRepository;

@@ -3,7 +3,7 @@ import { systemAssistantId } from '../core/ids.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import type { Assistant, Config } from '../schemas/assistants.ts';
-import type { AssistantRepository } from '../storage/assistants.ts';
+import type { AssistantRepository } from '../storage/assistants/assistants.ts';
 import { mirrorContext } from './mirror-context.ts';
 
 /** Configuration and context of system assistants, by graph. */

@@ -1,6 +1,6 @@
 import { isObject } from '../core/json.ts';
 import type { Thread } from '../schemas/threads.ts';
-import type { ValuePath } from '../storage/thread-parts.ts';
+import type { ValuePath } from '../storage/threads/extract.ts';
 
 /** A name, or an index in square brackets. */
 const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;

@@ -8,9 +8,9 @@ import type {
 } from '../graphs/graph.ts';
 import type { CheckpointConfig } from '../schemas/thread-state.ts';
 import type { Thread } from '../schemas/threads.ts';
-import type { AssistantRepository } from '../storage/assistants.ts';
-import type { ThreadRepository } from '../storage/threads.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
+import type { AssistantRepository } from '../storage/assistants/assistants.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
 
 export interface ThreadGraphDeps {
   readonly threads: ThreadRepository;

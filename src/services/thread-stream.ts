@@ -4,7 +4,7 @@ import { NotFound } from '../core/errors.ts';
 import { followThread, type ThreadFrame, type ThreadSources, threadEnd } from '../events/follow-thread.ts';
 import { type Frame, isEnd, plainFrame } from '../events/frame.ts';
 import type { ThreadStreamMode } from '../schemas/thread-stream.ts';
-import type { ThreadRepository } from '../storage/threads.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
 import { STATE_UPDATE } from './thread-state.ts';
 
 export interface ThreadStreamDeps {

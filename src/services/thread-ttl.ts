@@ -1,5 +1,5 @@
 import type { ThreadTtl } from '../schemas/threads.ts';
-import type { Ttl } from '../storage/thread-ttl.ts';
+import type { Ttl } from '../storage/threads/row.ts';
 
 /**
  * What becomes of a thread: what was asked for, with the configuration's minutes where it names none. Undefined when

@@ -4,9 +4,9 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Thread, ThreadPrune, ThreadStorage, ThreadsPruned } from '../schemas/threads.ts';
-import type { Ttl } from '../storage/thread-ttl.ts';
-import type { ThreadRepository } from '../storage/threads.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
+import type { Ttl } from '../storage/threads/row.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
 
 export interface ThreadUpkeepDeps {
   readonly threads: ThreadRepository;

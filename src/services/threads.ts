@@ -4,7 +4,7 @@ import { timestamp } from '../core/clock.ts';
 import { Conflict, NotFound } from '../core/errors.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Thread, ThreadCreate, ThreadFilter, ThreadPatch, ThreadSearch } from '../schemas/threads.ts';
-import type { ThreadQuery } from '../storage/thread-search.ts';
+import type { ThreadQuery } from '../storage/threads/search.ts';
 import { type Page, pageOf, pick } from './page.ts';
 import { extract, valuePaths } from './thread-extract.ts';
 import { withoutReserved } from './thread-metadata.ts';

@@ -6,7 +6,7 @@ import { toJson } from '../core/json.ts';
 import { Latch } from '../core/latch.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../schemas/webhooks.ts';
-import type { Visibility } from '../storage/visibility.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { type Page, pageOf } from './page.ts';
 import type { WebhookPolicy } from './webhook-policy.ts';

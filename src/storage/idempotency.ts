@@ -1,10 +1,9 @@
 import { toJson } from '../core/json.ts';
+import type { Db, Transaction } from '../db/db.ts';
+import { type Cipher, openJson } from '../db/encryption/cipher.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
+import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
-import type { Db, Transaction } from './db.ts';
-import type { Cipher } from './encryption/cipher.ts';
-import { openJson } from './encryption/open-row.ts';
-import { raw, type Sql, sql } from './sql.ts';
-import { NOW, nowPlus } from './time.ts';
 
 /** A key that a client sent with a request; another client's is another key. */
 export interface IdempotencyKey {

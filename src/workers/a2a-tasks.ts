@@ -1,7 +1,7 @@
 import { type Backoff, backoffMs } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a-tasks.ts';
+import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a/tasks.ts';
 import { Loop } from './loop.ts';
 import { isInfrastructure } from './run-error.ts';
 

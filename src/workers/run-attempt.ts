@@ -10,10 +10,10 @@ import type { GraphConfig, GraphMemory, GraphRegistry, GraphRuntime } from '../g
 import type { RunKwargs } from '../schemas/runs.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import { EVENT_STREAMING } from '../services/run-options.ts';
-import type { AttemptWrites, AttemptWritesOptions } from '../storage/attempt-writes.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { Lease } from '../storage/queue/lease.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { Lease } from '../storage/runs/lease.ts';
+import type { AttemptWrites, AttemptWritesOptions } from '../storage/runs/write-buffer.ts';
 import { conclude } from './run-conclusion.ts';
 import { StopReason } from './stop-reason.ts';
 

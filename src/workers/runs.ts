@@ -3,10 +3,10 @@ import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { FailureRules } from '../storage/queue/give-back.ts';
-import type { Lease } from '../storage/queue/lease.ts';
+import type { FailureRules } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Standing } from '../storage/queue/workers.ts';
+import type { Lease } from '../storage/runs/lease.ts';
 import { Loop } from './loop.ts';
 import { StopReason } from './stop-reason.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.ts';
-import type { ExpiryCursor } from '../storage/thread-expiry.ts';
-import type { ThreadRepository } from '../storage/threads.ts';
+import type { ExpiryCursor } from '../storage/threads/expiry.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
 import { Loop } from './loop.ts';
 
 /** Threads between two looks at whether to stop. */

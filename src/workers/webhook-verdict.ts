@@ -1,8 +1,8 @@
 import { type Backoff, backoffMs, type Random } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import { InvalidInput } from '../core/errors.ts';
+import type { DeliveryTry, Verdict } from '../storage/webhooks/ack.ts';
 import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
-import type { DeliveryTry, Verdict } from '../storage/webhooks/settle.ts';
 import { type WebhookAnswer, WebhookRefused } from './webhook-request.ts';
 
 export interface RetryRules {

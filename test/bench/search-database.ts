@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Db } from '../../src/storage/db.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { openSqlite } from '../../src/storage/engines/sqlite.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import { raw } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { raw } from '../../src/db/sql.ts';
 
 /** A database to fill directly and to serve from afterwards; gone when disposed of. */
 export interface SearchDatabase extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { startServer } from '../support/server.ts';

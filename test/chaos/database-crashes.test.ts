@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Db } from '../../src/storage/db.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { raw } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { raw } from '../../src/db/sql.ts';
 import type { HttpClient } from '../support/http-client.ts';
 import { POSTGRES_BINARIES, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startRun } from '../support/remote-runs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 import { createThread, getThread, listRuns, type RemoteRun, startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
-import type { Db } from '../../src/storage/db.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { sql } from '../../src/db/sql.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
 import type { HttpClient } from '../support/http-client.ts';
 import { PostgresRelay } from '../support/postgres-relay.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { ThreadState } from '../../src/schemas/thread-state.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
 import type { HttpClient } from '../support/http-client.ts';
 import { getRun, getThread, type RemoteRun, startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/storage/db.ts';
-import { raw } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { raw } from '../../src/db/sql.ts';
 
 /** What must not be when all runs have ended, as queries for what is wrong. */
 const WRONG = {

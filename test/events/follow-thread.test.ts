@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
 import {
   followThread,
   type ThreadFrame,
@@ -8,13 +9,12 @@ import {
 } from '../../src/events/follow-thread.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
-import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
-import type { Db } from '../../src/storage/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { runEventRepository } from '../../src/storage/run-events.ts';
-import { deleteThread } from '../../src/storage/thread-delete.ts';
-import { threadLogRepository } from '../../src/storage/thread-log.ts';
-import { setThreadState } from '../../src/storage/thread-state.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
+import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { deleteThread } from '../../src/storage/threads/delete.ts';
+import { setThreadState } from '../../src/storage/threads/state.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { type QueueStory, queueStory, successful, WORKER } from '../support/queued-runs.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
 import { follow, type Sources } from '../../src/events/follow.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
-import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
-import type { Db } from '../../src/storage/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
-import { type Frame, runEventRepository } from '../../src/storage/run-events.ts';
+import { type Frame, runEventRepository } from '../../src/storage/runs/events.ts';
+import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';

@@ -4,8 +4,8 @@ import { Unavailable } from '../../src/core/errors.ts';
 import { Latch } from '../../src/core/latch.ts';
 import { LiveRuns } from '../../src/events/live-runs.ts';
 import { type Position, SafetyPoll } from '../../src/events/safety-poll.ts';
-import { type LogEnds, logEnds } from '../../src/storage/log-ends.ts';
-import { insertFrames } from '../../src/storage/run-events.ts';
+import { insertFrames } from '../../src/storage/runs/events.ts';
+import { type LogEnds, logEnds } from '../../src/storage/runs/log-positions.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 

@@ -131,7 +131,7 @@ test.each([
   ['src/services/all-assistants.ts', /KEPT_MS = 5000/, 'models | 5 s'],
   ['src/auth/api-keys.ts', /TRUST_MS = 1000/, 'revoked | 1 s'],
   ['src/events/safety-poll.ts', /SAFETY_POLL_MS = 500/, 'followed here | 0.5 s'],
-  ['src/storage/engines/postgres.ts', /max_connections = 10/, '10 for requests, 8 for runs, 1 for leases'],
+  ['src/db/engines/postgres.ts', /max_connections = 10/, '10 for requests, 8 for runs, 1 for leases'],
   [
     'src/storage/storage.ts',
     /WORK_CONNECTIONS = 8;\nconst LEASE_CONNECTIONS = 1/,

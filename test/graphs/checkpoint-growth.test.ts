@@ -10,7 +10,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

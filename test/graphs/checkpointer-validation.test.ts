@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { runCheckpointer } from '../../src/graphs/checkpointer.ts';
-import { checkpointRepository } from '../../src/storage/checkpoints.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { attemptWrites } from '../support/queued-runs.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { LeaseLost } from '../../src/core/errors.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

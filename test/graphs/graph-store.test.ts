@@ -6,9 +6,9 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import { graphStore } from '../../src/graphs/graph-store.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 

@@ -11,9 +11,9 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/storage/sql.ts';
-import { pruneThread } from '../../src/storage/thread-prune.ts';
-import { threadSize } from '../../src/storage/thread-size.ts';
+import { sql } from '../../src/db/sql.ts';
+import { pruneThread } from '../../src/storage/threads/delete.ts';
+import { threadSize } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

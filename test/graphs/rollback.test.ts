@@ -8,10 +8,10 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
-import { copyCheckpoints } from '../../src/storage/checkpoint-copy.ts';
-import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../../src/storage/checkpoint-remove.ts';
-import type { Lease } from '../../src/storage/queue/lease.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
+import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../../src/storage/checkpoints/delete.ts';
+import { copyCheckpoints } from '../../src/storage/checkpoints/put.ts';
+import type { Lease } from '../../src/storage/runs/lease.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 

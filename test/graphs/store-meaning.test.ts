@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import type { LongTermStore } from '../../src/graphs/long-term-store.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
 import { bagOfWords } from '../support/bag-of-words.ts';
 import { describeEachStorage, describePgvector, type OpenDatabase } from '../support/databases.ts';
 import { indexedStoreOver, storeOver } from '../support/store.ts';

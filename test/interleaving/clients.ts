@@ -1,11 +1,11 @@
 import { timestamp } from '../../src/core/clock.ts';
+import { sql } from '../../src/db/sql.ts';
 import { strategyFor } from '../../src/services/multitask.ts';
 import { isFinal } from '../../src/services/transitions.ts';
-import { checkpointRepository } from '../../src/storage/checkpoints.ts';
+import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
-import type { Fired, Triggered } from '../../src/storage/queue/fire.ts';
-import { sql } from '../../src/storage/sql.ts';
-import type { Ttl } from '../../src/storage/thread-ttl.ts';
+import type { Fired, Triggered } from '../../src/storage/queue/fire-cron.ts';
+import type { Ttl } from '../../src/storage/threads/row.ts';
 import { FAILURE_RULES, newThread } from '../support/queued-runs.ts';
 import type { CreateRun, ThreadCommand } from './commands.ts';
 import { checkpointOf, runOf } from './rows.ts';

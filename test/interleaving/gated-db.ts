@@ -1,7 +1,7 @@
 import { type Clock, timestamp } from '../../src/core/clock.ts';
-import type { Db, Durability, Transaction } from '../../src/storage/db.ts';
-import { plainCipher } from '../../src/storage/encryption/cipher.ts';
-import type { Sql } from '../../src/storage/sql.ts';
+import type { Db, Durability, Transaction } from '../../src/db/db.ts';
+import { plainCipher } from '../../src/db/encryption/cipher.ts';
+import type { Sql } from '../../src/db/sql.ts';
 import type { Losses } from './losses.ts';
 import type { Mechanism, Rows } from './mechanisms.ts';
 import type { Operation, Process, Scheduler } from './scheduler.ts';

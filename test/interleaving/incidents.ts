@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Transaction } from '../../src/storage/db.ts';
-import { type LockedThread, withThread } from '../../src/storage/queue/locked-thread.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Transaction } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
+import { type LockedThread, withThread } from '../../src/storage/runs/thread-lock.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import { type Clients, HOUR_MS } from './clients.ts';
 import type { Accident, WorkerCommand } from './commands.ts';

@@ -1,5 +1,5 @@
 import { timestamp } from '../../src/core/clock.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import { Clients, HOUR_MS } from './clients.ts';
 import { type Command, type CreateRun, GO_ON, type Script } from './commands.ts';
 import type { Engine } from './engines.ts';

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/storage/db.ts';
-import { list, raw, type SqlValue, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { list, raw, type SqlValue, sql } from '../../src/db/sql.ts';
 
 /** In an order in which rows may come back: what others refer to goes first. */
 export const TABLES = [

@@ -1,7 +1,7 @@
-import type { AttemptWrites } from '../../src/storage/attempt-writes.ts';
-import type { Db, Durability } from '../../src/storage/db.ts';
+import type { Db, Durability } from '../../src/db/db.ts';
+import { type DialectName, sql } from '../../src/db/sql.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
-import { type DialectName, sql } from '../../src/storage/sql.ts';
+import type { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
 import type { Activity, Operation } from './scheduler.ts';
 import { HOLE, type Statement } from './statements.ts';
 

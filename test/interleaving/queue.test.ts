@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DialectName } from '../../src/storage/sql.ts';
+import type { DialectName } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 import { type Engine, openEngines } from './engines.ts';
 import { type Exploration, explore, told } from './explore.ts';

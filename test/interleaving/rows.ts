@@ -1,7 +1,7 @@
 import { timestamp } from '../../src/core/clock.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import { KEEP_INTERRUPTED } from '../../src/services/run-options.ts';
-import type { NewCheckpoint } from '../../src/storage/checkpoint-put.ts';
+import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
 import type { CreateRun } from './commands.ts';
 
 /** Ids that say what they are of: `r…3` is the third run. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../src/core/clock.ts';
 import { Unavailable } from '../../src/core/errors.ts';
-import type { Db } from '../../src/storage/db.ts';
+import type { Db } from '../../src/db/db.ts';
 
 /** What shares memory and dies together: a server, a worker. */
 export interface Process {

@@ -1,8 +1,8 @@
+import type { Db } from '../../src/db/db.ts';
+import { raw } from '../../src/db/sql.ts';
 import type { CancelAction, RunStatus } from '../../src/schemas/runs.ts';
-import type { Db } from '../../src/storage/db.ts';
-import type { QueueRow as Place } from '../../src/storage/queue/locked-thread.ts';
-import type { RetryReason } from '../../src/storage/queue/standing.ts';
-import { raw } from '../../src/storage/sql.ts';
+import type { RetryReason } from '../../src/storage/queue/position.ts';
+import type { QueueRow as Place } from '../../src/storage/runs/thread-lock.ts';
 
 export interface QueuedRun {
   readonly run_id: string;

@@ -1,4 +1,4 @@
-import type { DialectName, Sql, SqlValue } from '../../src/storage/sql.ts';
+import type { DialectName, Sql, SqlValue } from '../../src/db/sql.ts';
 
 /** A statement in one piece: its text has a `HOLE` for each value. */
 export interface Statement {

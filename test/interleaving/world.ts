@@ -1,11 +1,10 @@
 import { LeaseLost, WritesLost } from '../../src/core/errors.ts';
 import { logger } from '../../src/core/logger.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
-import type { Ending } from '../../src/storage/queue/end-log.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
 import type { QueueProblem } from '../../src/storage/queue/report.ts';
-import type { Frame } from '../../src/storage/run-events.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import type { Ending, Frame } from '../../src/storage/runs/events.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { StopReason } from '../../src/workers/stop-reason.ts';
 import type { Plan } from './commands.ts';
 import type { Engine } from './engines.ts';

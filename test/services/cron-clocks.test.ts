@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { type Actor, systemActor } from '../../src/auth/actor.ts';
 import { Forbidden } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { CronPatch } from '../../src/schemas/crons.ts';
-import { sql } from '../../src/storage/sql.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import type { Db } from '../../src/db/db.ts';
 import { runExplain } from '../../src/services/run-explain.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { runRepository } from '../../src/storage/runs.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { a2aPushRepository, MAX_PUSH_CONFIGS, type NewPushConfig } from '../../src/storage/a2a-push.ts';
-import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
-import type { Db } from '../../src/storage/db.ts';
+import type { Db } from '../../src/db/db.ts';
+import {
+  a2aPushRepository,
+  MAX_PUSH_CONFIGS,
+  type NewPushConfig,
+} from '../../src/storage/a2a/push-configs.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { newRun, newThread, queueStory, request } from '../support/queued-runs.ts';

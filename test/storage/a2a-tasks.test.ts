@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { a2aPushRepository } from '../../src/storage/a2a-push.ts';
-import { runEventRepository } from '../../src/storage/run-events.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
+import { a2aPushRepository } from '../../src/storage/a2a/push-configs.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { AGENT, AT, COMPLETED, MESSAGE, taskStory } from '../support/stored-tasks.ts';
 

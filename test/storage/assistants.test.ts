@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { type Assistant, AssistantSearch } from '../../src/schemas/assistants.ts';
-import { type AssistantRepository, assistantRepository } from '../../src/storage/assistants.ts';
+import { type AssistantRepository, assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { describeEachStorage } from '../support/databases.ts';
 
 function id(n: number): string {

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { LeaseLost } from '../../src/core/errors.ts';
-import type { Fence } from '../../src/storage/checkpoint-fence.ts';
-import type { NewCheckpoint } from '../../src/storage/checkpoint-put.ts';
-import type { NewWrites } from '../../src/storage/checkpoint-writes.ts';
-import type { Lease } from '../../src/storage/queue/lease.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { sql } from '../../src/db/sql.ts';
+import type { Fence, NewCheckpoint, NewWrites } from '../../src/storage/checkpoints/put.ts';
+import type { Lease } from '../../src/storage/runs/lease.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { contains, isOneOf, merged } from '../../src/storage/json.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { contains, isOneOf, merged } from '../../src/db/json.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const DOCUMENTS: unknown[] = [

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { CronSearch } from '../../src/schemas/crons.ts';
-import type { StoredCron } from '../../src/storage/cron-row.ts';
-import { type CronRepository, cronRepository } from '../../src/storage/crons.ts';
+import { type CronRepository, cronRepository } from '../../src/storage/crons/crons.ts';
+import type { StoredCron } from '../../src/storage/crons/row.ts';
 import { describeEachStorage } from '../support/databases.ts';
 
 const AT = '2026-06-01T12:00:00.000Z';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InsufficientStorage } from '../../src/core/errors.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { openSqlite } from '../../src/storage/engines/sqlite.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 
 const MB = 1024 ** 2;
 

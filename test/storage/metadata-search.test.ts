@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
+import type { MetadataFilter } from '../../src/db/metadata-filter.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { assistantRepository } from '../../src/storage/assistants.ts';
-import type { MetadataFilter } from '../../src/storage/metadata-filter.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { contains } from '../support/contains.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { RandomJson } from '../support/random-json.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/storage/db.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import { type Migration, migrations } from '../../src/storage/migrations/index.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Migration, migrations } from '../../src/db/migrations/index.ts';
+import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const notes: Migration = {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { readFilter } from '../../src/auth/filters.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { runRepository } from '../../src/storage/runs.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { itemPasses } from '../../src/storage/store/visibility.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { RandomJson } from '../support/random-json.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/storage/db.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { migrate } from '../../src/storage/migrate.ts';
-import type { Migration } from '../../src/storage/migrations/index.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import type { Migration } from '../../src/db/migrations/index.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
 import { newRun, request, successful, WORKER } from '../support/queued-runs.ts';

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/errors.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { type PostgresDriver, postgresDb } from '../../src/storage/engines/postgres-db.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { type PostgresDriver, postgresDb } from '../../src/db/engines/postgres-db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 
 /** A client library whose statements fail with these codes one after the other, and then work. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { insertFrames, runEventRepository } from '../../src/storage/run-events.ts';
+import { insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
 
 const KILOBYTE = 1024;

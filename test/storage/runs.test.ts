@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runRepository } from '../../src/storage/runs.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';

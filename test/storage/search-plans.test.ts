@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Db, Reader } from '../../src/db/db.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { searchAssistants } from '../../src/storage/assistant-search.ts';
-import type { Db, Reader } from '../../src/storage/db.ts';
-import { runRepository } from '../../src/storage/runs.ts';
-import { countThreads, searchThreads } from '../../src/storage/thread-search.ts';
+import { searchAssistants } from '../../src/storage/assistants/search.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
+import { countThreads, searchThreads } from '../../src/storage/threads/search.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { explaining } from '../support/query-plans.ts';
 import { seededThreadId, seedThreads } from '../support/seeded-threads.ts';

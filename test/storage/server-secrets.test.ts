@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serverSecretRepository } from '../../src/storage/server-secrets.ts';
+import { serverSecretRepository } from '../../src/storage/access/server-secrets.ts';
 import { describeEachStorage } from '../support/databases.ts';
 
 describeEachStorage('server secrets', (open) => {

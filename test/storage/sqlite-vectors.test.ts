@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openSqlite } from '../../src/storage/engines/sqlite.ts';
-import { cosineDistance } from '../../src/storage/engines/sqlite-vectors.ts';
-import { sql } from '../../src/storage/sql.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { cosineDistance } from '../../src/db/engines/sqlite-functions.ts';
+import { sql } from '../../src/db/sql.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'agent-server-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

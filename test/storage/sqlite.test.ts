@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { plainCipher } from '../../src/storage/encryption/cipher.ts';
-import { CommitQueue } from '../../src/storage/engines/commit-queue.ts';
-import { openSqlite } from '../../src/storage/engines/sqlite.ts';
-import { connect } from '../../src/storage/engines/sqlite-connection.ts';
-import { WalSync } from '../../src/storage/engines/wal-sync.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { plainCipher } from '../../src/db/encryption/cipher.ts';
+import { CommitQueue } from '../../src/db/engines/group-commit.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { connect } from '../../src/db/engines/sqlite-connection.ts';
+import { WalSync } from '../../src/db/engines/wal-sync.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'agent-server-sqlite-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ function commits(path: string): number {
 
 /** A process that has written a note and goes on holding the database. */
 async function startServer(path: string): Promise<AsyncDisposable & { kill(): Promise<void> }> {
-  const engine = new URL('../../src/storage/engines/sqlite.ts', import.meta.url).href;
+  const engine = new URL('../../src/db/engines/sqlite.ts', import.meta.url).href;
   const program = `
     const { openSqlite } = await import(${JSON.stringify(engine)});
     const text = (text) => ({ strings: [text], parts: [] });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/storage/db.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import type { Db } from '../../src/db/db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { type ThreadRepository, threadRepository } from '../../src/storage/threads.ts';
+import { type ThreadRepository, threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { at, foundThreads, freshThread, newState, threadId } from '../support/stored-threads.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type ThreadRepository, threadRepository } from '../../src/storage/threads.ts';
+import { type ThreadRepository, threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';

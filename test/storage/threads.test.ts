@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/storage/sql.ts';
-import { stateText } from '../../src/storage/thread-outline.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import { sql } from '../../src/db/sql.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { stateText } from '../../src/storage/threads/values-summary.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
+import { nowPlus } from '../../src/db/time.ts';
 import { CENTURY_S, LONGEST_TTL_MINUTES } from '../../src/schemas/numbers.ts';
-import { sql } from '../../src/storage/sql.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
-import { nowPlus } from '../../src/storage/time.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';

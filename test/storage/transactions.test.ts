@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Db, Transaction } from '../../src/storage/db.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
-import { NOW, nowPlus } from '../../src/storage/time.ts';
+import type { Db, Transaction } from '../../src/db/db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { NOW, nowPlus } from '../../src/db/time.ts';
 import { describeEachDatabase, type OpenDatabase } from '../support/databases.ts';
 
 async function openWithNotes(open: OpenDatabase): Promise<Db> {

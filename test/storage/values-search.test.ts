@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { LARGE, stateText } from '../../src/storage/thread-outline.ts';
-import type { ValuePath } from '../../src/storage/thread-parts.ts';
-import { threadRepository } from '../../src/storage/threads.ts';
+import type { ValuePath } from '../../src/storage/threads/extract.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { LARGE, stateText } from '../../src/storage/threads/values-summary.ts';
 import { contains } from '../support/contains.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { RandomJson } from '../support/random-json.ts';

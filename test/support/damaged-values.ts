@@ -1,5 +1,5 @@
-import type { Db } from '../../src/storage/db.ts';
-import { type Sql, sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { type Sql, sql } from '../../src/db/sql.ts';
 
 /** A channel's newest value, or a task's write to it. */
 interface Target {

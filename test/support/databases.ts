@@ -6,19 +6,19 @@ import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
 import { entropy } from '../../src/core/random.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { type Cipher, plainCipher } from '../../src/storage/encryption/cipher.ts';
-import { SealingCipher } from '../../src/storage/encryption/sealing-cipher.ts';
-import { unlock } from '../../src/storage/encryption/unlock.ts';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
+import type { Db } from '../../src/db/db.ts';
+import { type Cipher, plainCipher } from '../../src/db/encryption/cipher.ts';
+import { SealingCipher } from '../../src/db/encryption/encrypting-cipher.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
 import {
+  POSTGRES_PARSERS,
   type PostgresDriver,
   type PostgresSession,
   postgresDb,
-} from '../../src/storage/engines/postgres-db.ts';
-import { POSTGRES_PARSERS } from '../../src/storage/engines/postgres-types.ts';
-import { openSqlite } from '../../src/storage/engines/sqlite.ts';
-import { migrate } from '../../src/storage/migrate.ts';
+} from '../../src/db/engines/postgres-db.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 

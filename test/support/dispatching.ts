@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { Db } from '../../src/db/db.ts';
 import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { Resolve, WebhookRules } from '../../src/services/webhook-policy.ts';
-import type { Db } from '../../src/storage/db.ts';
 import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { webhookSender } from '../../src/workers/webhook-request.ts';

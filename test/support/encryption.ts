@@ -1,7 +1,7 @@
 import { entropy } from '../../src/core/random.ts';
-import { aesSealer } from '../../src/storage/encryption/aes.ts';
-import { type GivenKey, keyRing } from '../../src/storage/encryption/key-ring.ts';
-import type { Sealer } from '../../src/storage/encryption/sealer.ts';
+import { aesSealer } from '../../src/db/encryption/aes.ts';
+import type { Sealer } from '../../src/db/encryption/cipher.ts';
+import { type GivenKey, keyRing } from '../../src/db/encryption/key-ring.ts';
 
 /** A key of 32 bytes. */
 export const TEST_KEY = 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';

@@ -1,5 +1,5 @@
+import type { Db } from '../../src/db/db.ts';
 import type { GraphCall, GraphRuntime } from '../../src/graphs/graph.ts';
-import type { Db } from '../../src/storage/db.ts';
 import { type Memory, memoryOf } from './memory.ts';
 
 /** A thread on which the graph runs, as a worker and the API have it. */

@@ -1,5 +1,5 @@
-import type { Db, Transaction } from '../../src/storage/db.ts';
-import { render, type Sql } from '../../src/storage/sql.ts';
+import type { Db, Transaction } from '../../src/db/db.ts';
+import { render, type Sql } from '../../src/db/sql.ts';
 
 /** Where two processes may meet. Within a transaction only on PostgreSQL: SQLite has one writer, which nobody meets. */
 export type Point = 'read' | 'before transaction' | 'statement' | 'before commit' | 'after commit';

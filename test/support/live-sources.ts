@@ -1,7 +1,7 @@
+import type { Db } from '../../src/db/db.ts';
 import { LiveRuns } from '../../src/events/live-runs.ts';
 import { SafetyPoll } from '../../src/events/safety-poll.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { type LogEnds, logEnds } from '../../src/storage/log-ends.ts';
+import { type LogEnds, logEnds } from '../../src/storage/runs/log-positions.ts';
 
 /** The runs of a process that executes none yet, and what looks for those who follow others. */
 export function liveSources(db: Db, ends: LogEnds = logEnds(db)) {

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
+import type { Db } from '../../src/db/db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import { runCheckpointer, threadCheckpointer } from '../../src/graphs/checkpointer.ts';
 import type { RunKwargs } from '../../src/schemas/runs.ts';
-import type { AttemptWrites } from '../../src/storage/attempt-writes.ts';
-import { type CheckpointRepository, checkpointRepository } from '../../src/storage/checkpoints.ts';
-import type { Db } from '../../src/storage/db.ts';
-import type { Lease } from '../../src/storage/queue/lease.ts';
-import { raw, sql } from '../../src/storage/sql.ts';
+import {
+  type CheckpointRepository,
+  checkpointRepository,
+} from '../../src/storage/checkpoints/checkpoints.ts';
+import type { Lease } from '../../src/storage/runs/lease.ts';
+import type { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
 import { attemptWrites } from './queued-runs.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';

@@ -1,5 +1,5 @@
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
 
 export function delivery(given: Partial<NewDelivery> = {}): NewDelivery {

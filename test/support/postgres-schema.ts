@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { raw } from '../../src/storage/sql.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { raw } from '../../src/db/sql.ts';
 
 /** A real server instead of PGlite: each test gets a schema of its own there. */
 export const TEST_POSTGRES_URI = process.env['TEST_POSTGRES_URI'];

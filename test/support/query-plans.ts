@@ -1,5 +1,5 @@
-import type { Db, Reader } from '../../src/storage/db.ts';
-import { raw, type Sql, sql } from '../../src/storage/sql.ts';
+import type { Db, Reader } from '../../src/db/db.ts';
+import { raw, type Sql, sql } from '../../src/db/sql.ts';
 
 /** A reader that notes how the database would answer each query, and has it answered. */
 export function explaining(db: Db): Reader & { readonly plans: string[] } {

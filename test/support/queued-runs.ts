@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import type { Thread } from '../../src/schemas/threads.ts';
-import { AttemptWrites } from '../../src/storage/attempt-writes.ts';
-import type { Db } from '../../src/storage/db.ts';
+import type { FailureRules } from '../../src/storage/queue/end-attempt.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
-import type { FailureRules } from '../../src/storage/queue/give-back.ts';
-import type { Lease } from '../../src/storage/queue/lease.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
-import { sql } from '../../src/storage/sql.ts';
-import { stateText } from '../../src/storage/thread-outline.ts';
+import type { Lease } from '../../src/storage/runs/lease.ts';
+import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { stateText } from '../../src/storage/threads/values-summary.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 

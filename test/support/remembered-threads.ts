@@ -1,4 +1,4 @@
-import type { Sealer } from '../../src/storage/encryption/sealer.ts';
+import type { Sealer } from '../../src/db/encryption/cipher.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { at, freshThread, newState, threadId } from './stored-threads.ts';
 

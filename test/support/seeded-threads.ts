@@ -1,8 +1,8 @@
 import { toJson } from '../../src/core/json.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { eachElement } from '../../src/storage/json.ts';
-import { type DialectSql, raw, type Sql, sql } from '../../src/storage/sql.ts';
-import { stateText } from '../../src/storage/thread-outline.ts';
+import type { Db } from '../../src/db/db.ts';
+import { eachElement } from '../../src/db/json.ts';
+import { type DialectSql, raw, type Sql, sql } from '../../src/db/sql.ts';
+import { stateText } from '../../src/storage/threads/values-summary.ts';
 
 const BATCH = 5000;
 const START = Date.UTC(2026, 0, 1);

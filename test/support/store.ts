@@ -1,8 +1,8 @@
 import { silentLogger } from '../../src/core/logger.ts';
+import type { Db } from '../../src/db/db.ts';
 import type { Embedder } from '../../src/graphs/embedder.ts';
 import { type LongTermStore, longTermStore, type StoreTtlRules } from '../../src/graphs/long-term-store.ts';
 import { type StoreIndexRules, storeIndex } from '../../src/graphs/store-index.ts';
-import type { Db } from '../../src/storage/db.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { bagOfWords } from './bag-of-words.ts';
 

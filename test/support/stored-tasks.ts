@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { SettledTask } from '../../src/storage/a2a-settle.ts';
-import { a2aTaskRepository } from '../../src/storage/a2a-tasks.ts';
-import type { NewTurn } from '../../src/storage/a2a-turns.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
+import type { SettledTask } from '../../src/storage/a2a/finalize-task.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
+import type { NewTurn } from '../../src/storage/a2a/turns.ts';
 import { newRun, queueStory, request } from './queued-runs.ts';
 
 export const AT = '2026-11-20T12:00:00.000Z';

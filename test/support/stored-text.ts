@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { openPostgres } from '../../src/storage/engines/postgres.ts';
-import { raw } from '../../src/storage/sql.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { raw } from '../../src/db/sql.ts';
 
 /** Everything that a database keeps, as somebody who has only its files reads it. */
 export async function storedText(url: string): Promise<string> {

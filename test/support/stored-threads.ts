@@ -1,5 +1,5 @@
 import { type Thread, ThreadSearch } from '../../src/schemas/threads.ts';
-import type { ThreadRepository } from '../../src/storage/threads.ts';
+import type { ThreadRepository } from '../../src/storage/threads/threads.ts';
 
 /** The n-th id: sorts as numbers do. */
 export function threadId(n: number): string {

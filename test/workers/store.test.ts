@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { logger, silentLogger } from '../../src/core/logger.ts';
-import type { Db } from '../../src/storage/db.ts';
-import { sql } from '../../src/storage/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { storeExpiryLoop } from '../../src/workers/store-expiry.ts';
 import { storeIndexLoop } from '../../src/workers/store-index.ts';

@@ -2,7 +2,7 @@ import { newKey } from '../../auth/api-keys.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
 import { isUuid, systemIds } from '../../core/ids.ts';
-import type { ApiKey } from '../../storage/api-keys.ts';
+import type { ApiKey } from '../../storage/access/api-keys.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
 import { loadFor } from '../configured.ts';
 

@@ -1,4 +1,4 @@
-import { KEY_RULE, keyBytes } from '../../storage/encryption/key-ring.ts';
+import { KEY_RULE, keyBytes } from '../../db/encryption/key-ring.ts';
 import { group, list, text } from '../values.ts';
 
 const isKey = (key: string) => keyBytes(key) !== undefined;

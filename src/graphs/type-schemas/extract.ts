@@ -1,7 +1,8 @@
 import type { Compiler, TypeScript } from './compiler.ts';
 import { type GraphTypes, graphTypes } from './graph-type.ts';
+import type { Schema } from './message-type.ts';
 import { findSubgraphs } from './subgraphs.ts';
-import { type Schema, TypeDescriber } from './type-describer.ts';
+import { TypeDescriber } from './type-describer.ts';
 
 /** What types say of one graph; undefined where they say nothing. */
 export interface TypeSchemas {

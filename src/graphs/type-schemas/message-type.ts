@@ -1,6 +1,5 @@
 import { MESSAGE_SCHEMA } from '../message-schema.ts';
 import type { Compiler, TypeScript } from './compiler.ts';
-import type { Schema } from './type-describer.ts';
 
 const BASE = 'BaseMessage';
 
@@ -57,3 +56,4 @@ export function messageTypes(ts: Compiler, program: TypeScript.Program) {
 function partsOf(type: TypeScript.Type): readonly TypeScript.Type[] {
   return type.isUnion() ? type.types : [type];
 }
+export type Schema = Record<string, unknown>;

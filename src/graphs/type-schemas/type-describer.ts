@@ -1,8 +1,6 @@
 import { MESSAGES_MARK } from '../message-schema.ts';
 import type { Compiler, TypeScript } from './compiler.ts';
-import { messageTypes } from './message-type.ts';
-
-export type Schema = Record<string, unknown>;
+import { messageTypes, type Schema } from './message-type.ts';
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 

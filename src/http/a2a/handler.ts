@@ -17,7 +17,7 @@ import { isTaken, mediaTypeOf } from '../../services/a2a/parts.ts';
 import type { TaskEvent } from '../../services/a2a/stream.ts';
 import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
 import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
-import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 
 /** One request of a client. */
 export interface A2aCall {

@@ -1,7 +1,7 @@
 import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { AssistantService } from '../assistants.ts';
 import { assistantFacts } from './assistant-facts.ts';
 import { type A2aPushDeps, a2aPush } from './push.ts';

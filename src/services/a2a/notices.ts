@@ -1,7 +1,7 @@
 import { StreamResponse, type Task } from '@a2a-js/sdk';
 import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import { toJson } from '../../core/json.ts';
-import type { Tell } from '../../storage/a2a-push.ts';
+import type { Tell } from '../../storage/a2a/push-configs.ts';
 
 const legacy = new V03PushNotificationSerializer();
 

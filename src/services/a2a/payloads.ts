@@ -6,7 +6,7 @@ import {
   TaskState,
 } from '@a2a-js/sdk';
 import type { Frame } from '../../events/frame.ts';
-import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import { textPart } from './parts.ts';
 import type { Pieces } from './pieces.ts';
 import { type ShownPiece, saidIn, streamedIn } from './shown-artifacts.ts';

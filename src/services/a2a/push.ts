@@ -11,7 +11,7 @@ import {
   MAX_PUSH_CONFIGS,
   type NewPushConfig,
   type PushConfig,
-} from '../../storage/a2a-push.ts';
+} from '../../storage/a2a/push-configs.ts';
 import type { WebhookPolicy } from '../webhook-policy.ts';
 import type { TaskStates } from './task-states.ts';
 

@@ -4,7 +4,7 @@ import { Latch } from '../../core/latch.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Sources } from '../../events/follow.ts';
 import { SAFETY_POLL_MS } from '../../events/safety-poll.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { RunService } from '../runs.ts';
 import { artifactUpdate, lastPieces, lastStatus, type Payload, payloadsOf } from './payloads.ts';
 import { Pieces } from './pieces.ts';

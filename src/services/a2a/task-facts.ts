@@ -1,6 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { unlessGone } from '../../core/errors.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a-tasks.ts';
+import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { ThreadStateService } from '../thread-state.ts';
 import type { FactsOf } from './assistant-facts.ts';
 import { saidBy, type TaskFacts } from './task-view.ts';

@@ -2,8 +2,8 @@ import { Artifact, Message, Role, type Task, TaskState, taskStateFromJSON } from
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import type { A2aTaskRow } from '../../storage/a2a-tasks.ts';
-import type { A2aTurn } from '../../storage/a2a-turns.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+import type { A2aTurn } from '../../storage/a2a/turns.ts';
 import { questionOf } from '../interrupt-question.ts';
 import { isFromAi, messagesIn, type StateMessage } from '../messages.ts';
 import { failureOf } from '../run-failure.ts';

@@ -13,8 +13,8 @@ import {
   type ProtocolError,
   type ProtocolSuccess,
 } from '../../schemas/event-streaming.ts';
-import type { RunRepository } from '../../storage/runs.ts';
-import type { ThreadRepository } from '../../storage/threads.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { Once } from '../idempotency.ts';
 import type { RunService } from '../runs.ts';
 import type { ThreadStateService } from '../thread-state.ts';

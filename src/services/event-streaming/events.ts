@@ -5,8 +5,8 @@ import { type Frame, isEnd, PROTOCOL_EVENT } from '../../events/frame.ts';
 import { EVENTS_LOST, isLoss } from '../../events/lost-events.ts';
 import type { Namespace } from '../../schemas/event-streaming.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { Ending } from '../../storage/queue/end-log.ts';
-import type { RunRepository } from '../../storage/runs.ts';
+import type { Ending } from '../../storage/runs/events.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
 
 /** An event of the protocol (CONTRACT §7), with what a filter asks about beside its text. */
 export interface ProtocolEvent {

@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
-import type { ThreadRepository } from '../../storage/threads.ts';
+import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { ProtocolEvent } from './events.ts';
 import type { EventSink } from './subscriber.ts';
 

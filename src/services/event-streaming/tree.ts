@@ -1,7 +1,6 @@
 import { isEnd } from '../../events/frame.ts';
 import type { Namespace } from '../../schemas/event-streaming.ts';
-import type { Ending } from '../../storage/queue/end-log.ts';
-import type { Frame } from '../../storage/run-events.ts';
+import type { Ending, Frame } from '../../storage/runs/events.ts';
 import { endedAs } from './events.ts';
 
 export interface AgentTree {

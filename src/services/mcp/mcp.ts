@@ -3,7 +3,7 @@ import type { Ids } from '../../core/ids.ts';
 import { lazy } from '../../core/lazy.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import type { ServerSecretRepository } from '../../storage/server-secrets.ts';
+import type { ServerSecretRepository } from '../../storage/access/server-secrets.ts';
 import { ASSISTANTS_CHANGED } from '../assistant-versions.ts';
 import type { AssistantService } from '../assistants.ts';
 import type { ThreadService } from '../threads.ts';

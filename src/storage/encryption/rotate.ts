@@ -1,13 +1,12 @@
 import { sleep } from '../../core/timers.ts';
-import type { Db, Transaction } from '../db.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { Unreadable } from '../../db/encryption/cipher.ts';
+import type { SealingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
 import { type IdempotencyKey, sealKey } from '../idempotency.ts';
-import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../sql.ts';
-import { forgetReplacedWords, sealWords } from '../store/word-index.ts';
-import { blindOutline } from '../thread-outline.ts';
-import { Unreadable } from './cipher.ts';
-import { SEALED_TABLES, type SealedTable } from './columns.ts';
-import { isStale, resealed, type SealedColumn } from './reseal-column.ts';
-import type { SealingCipher } from './sealing-cipher.ts';
+import { forgetReplacedWords, sealWords } from '../store/full-text.ts';
+import { blindOutline } from '../threads/values-summary.ts';
+import { isStale, resealed, SEALED_TABLES, type SealedColumn, type SealedTable } from './columns.ts';
 
 export interface RotationRules {
   /** Also what is under the current key already: for handlers that have keys of their own. */

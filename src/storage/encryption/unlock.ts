@@ -1,10 +1,10 @@
 import { Unavailable } from '../../core/errors.ts';
 import type { Random } from '../../core/random.ts';
-import type { Db } from '../db.ts';
-import { serverSecretRepository } from '../server-secrets.ts';
-import { sql } from '../sql.ts';
-import { Unreadable } from './cipher.ts';
-import type { SealingCipher } from './sealing-cipher.ts';
+import type { Db } from '../../db/db.ts';
+import { Unreadable } from '../../db/encryption/cipher.ts';
+import type { SealingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import { sql } from '../../db/sql.ts';
+import { serverSecretRepository } from '../access/server-secrets.ts';
 
 /** The secret that tokens are made with. Rotation seals it last, so a key that is still needed is missed at once. */
 export const TOKEN_KEY = 'encryption tokens';

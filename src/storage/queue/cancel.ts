@@ -1,19 +1,19 @@
 import { toJson } from '../../core/json.ts';
+import type { Db, Reader, Transaction } from '../../db/db.ts';
+import { all as every, list, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
-import { noteCronRunEnd } from '../cron-fires.ts';
-import type { Db, Reader, Transaction } from '../db.ts';
-import { RUN_ERROR } from '../run-row.ts';
-import { all as every, list, sql } from '../sql.ts';
-import { closeThreadLog } from '../thread-log.ts';
-import { NOW } from '../time.ts';
-import { ofVisibleThread, type Visibility } from '../visibility.ts';
+import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
+import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { noteCronRunEnd } from '../crons/crons.ts';
+import { endLog } from '../runs/events.ts';
+import { RUN_ERROR } from '../runs/runs.ts';
+import { type LockedThread, type QueueRow, queued, withThread } from '../runs/thread-lock.ts';
+import { closeThreadLog } from '../runs/thread-log.ts';
+import { removeTemporaryThread } from '../threads/delete.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
-import { endLog } from './end-log.ts';
-import { type LockedThread, type QueueRow, queued, withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { removeTemporaryThread } from './temporary-thread.ts';
 
 export interface Cancellation {
   readonly action: CancelAction;

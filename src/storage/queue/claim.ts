@@ -1,14 +1,16 @@
+import type { Db, Transaction } from '../../db/db.ts';
+import { Unreadable } from '../../db/encryption/cipher.ts';
+import { eachRow } from '../../db/rows.ts';
+import { type DialectSql, list, raw, sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { Db, Transaction } from '../db.ts';
-import { eachRow } from '../each-row.ts';
-import { type DialectSql, list, raw, sql } from '../sql.ts';
-import { openThreadLog } from '../thread-log.ts';
-import { NOW } from '../time.ts';
+import type { Lease } from '../runs/lease.ts';
+import { runOf } from '../runs/runs.ts';
+import { openThreadLog } from '../runs/thread-log.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import type { Lease } from './lease.ts';
-import { putOff, readable, type Started } from './put-off.ts';
-import { releaseUnknown } from './release.ts';
+import type { RetryReason } from './position.ts';
 import type { QueueReport } from './report.ts';
+import { releaseUnknown } from './requeue.ts';
 
 export interface Claim {
   readonly worker_id: string;
@@ -121,4 +123,38 @@ async function claimed(tx: Transaction, row: Taken, token: string, started: Star
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
   );
   return { lease, run, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
+}
+
+/** Here `attempt` counts every start, also those that the queue did not charge. */
+export type Started = Run & { attempt: number };
+
+/** A server that can read it may take it sooner; one that cannot would look for nothing else. */
+const PUT_OFF_MS = 30_000;
+
+/** The runs that can be read; the ids of the others, which a key is missing for, or which were changed. */
+export function readable(tx: Transaction, rows: readonly Started[]): { runs: Started[]; sealed: string[] } {
+  const runs: Started[] = [];
+  const sealed: string[] = [];
+  for (const row of rows) {
+    try {
+      runs.push(runOf(tx.cipher, row));
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      sealed.push(row.run_id);
+    }
+  }
+  return { runs, sealed };
+}
+
+/** Gives runs back that were just claimed, as if nobody had. */
+export async function putOff(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+  if (run_ids.length === 0) return;
+  await tx.run(sql`
+    update run_queue set state = 'ready', lease_token = null, worker_id = null, attempt = attempt - 1,
+      not_before = ${nowPlus(PUT_OFF_MS)}, retry_reason = ${'unreadable' satisfies RetryReason}
+    where run_id in ${list(run_ids)}`);
+  await tx.run(sql`
+    update runs set status = 'pending', attempt = attempt - 1,
+      started_at = case when attempt = 1 then null else started_at end
+    where run_id in ${list(run_ids)}`);
 }

@@ -1,10 +1,10 @@
-import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
-import type { Db } from '../db.ts';
-import { removeLogs } from '../run-events.ts';
-import { all, list, sql } from '../sql.ts';
-import { closeThreadLog } from '../thread-log.ts';
-import { ofVisibleThread, type Visibility } from '../visibility.ts';
-import { withThread } from './locked-thread.ts';
+import type { Db } from '../../db/db.ts';
+import { all, list, sql } from '../../db/sql.ts';
+import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
+import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { removeLogs } from '../runs/events.ts';
+import { withThread } from '../runs/thread-lock.ts';
+import { closeThreadLog } from '../runs/thread-log.ts';
 import { promote } from './promote.ts';
 
 export interface DeletedRun {

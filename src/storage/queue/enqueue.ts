@@ -1,18 +1,17 @@
 import { toJson } from '../../core/json.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { keepTurn, type NewTurn, takesTurn } from '../a2a-turns.ts';
-import type { Db, Transaction } from '../db.ts';
+import { keepTurn, type NewTurn, takesTurn } from '../a2a/turns.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
-import { KWARGS } from '../run-row.ts';
-import { raw, sql } from '../sql.ts';
-import { insertThread } from '../thread-row.ts';
-import type { Ttl } from '../thread-ttl.ts';
-import { NOW, nowPlus } from '../time.ts';
-import { VISIBLE_THREADS, type Visibility, visible } from '../visibility.ts';
+import { KWARGS } from '../runs/runs.ts';
+import { type LockedThread, lockThreadRow, type QueueRow, queued, withHead } from '../runs/thread-lock.ts';
+import { insertThread, type Ttl } from '../threads/row.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
-import { type LockedThread, lockThreadRow, type QueueRow, queued, withHead } from './locked-thread.ts';
 import { promote } from './promote.ts';
 
 export interface NewRun {

@@ -1,22 +1,21 @@
 import { toJson } from '../../core/json.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
-import { type Batch, writeBatch } from '../attempt-writes.ts';
-import { removeCheckpointsOfRun } from '../checkpoint-remove.ts';
-import { noteCronRunEnd } from '../cron-fires.ts';
-import type { Db, Transaction } from '../db.ts';
-import { RUN_ERROR } from '../run-row.ts';
-import { raw, sql } from '../sql.ts';
-import { closeThreadLog } from '../thread-log.ts';
-import { type StateText, sealedOutline } from '../thread-outline.ts';
-import { THREAD } from '../thread-row.ts';
-import { EXPIRY_AFTER_STATE } from '../thread-ttl.ts';
+import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { noteCronRunEnd } from '../crons/crons.ts';
+import { type Ending, endLog } from '../runs/events.ts';
+import { follows, heldBy, type Lease } from '../runs/lease.ts';
+import { RUN_ERROR } from '../runs/runs.ts';
+import { withThread } from '../runs/thread-lock.ts';
+import { closeThreadLog } from '../runs/thread-log.ts';
+import { type Batch, writeBatch } from '../runs/write-buffer.ts';
+import { removeTemporaryThread } from '../threads/delete.ts';
+import { EXPIRY_AFTER_STATE, THREAD } from '../threads/row.ts';
+import { type StateText, sealedOutline } from '../threads/values-summary.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type Ending, endLog } from './end-log.ts';
-import { follows, heldBy, type Lease } from './lease.ts';
-import { withThread } from './locked-thread.ts';
 import { promote } from './promote.ts';
-import { removeTemporaryThread } from './temporary-thread.ts';
 
 /** What the thread looks like after the run. */
 export interface ThreadAfterRun {

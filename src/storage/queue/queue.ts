@@ -1,19 +1,19 @@
-import type { Db } from '../db.ts';
-import type { Visibility } from '../visibility.ts';
+import type { Db } from '../../db/db.ts';
+import type { Visibility } from '../access/visibility.ts';
+import type { Lease } from '../runs/lease.ts';
 import { RUN_WEBHOOKS, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, cancelRuns, inFlightOf, inFlightOn } from './cancel.ts';
 import { type Claim, claim, isMoreReady } from './claim.ts';
 import { deleteRun, type ItsCheckpoints } from './delete-run.ts';
-import { nextDue, promoteDue } from './due.ts';
 import { enqueue, enqueueAll, type NewRun } from './enqueue.ts';
-import { queueFigures } from './figures.ts';
 import { finish, type RunEnd } from './finish.ts';
-import { type Firing, fireCron, triggerCron } from './fire.ts';
-import type { Lease } from './lease.ts';
+import { type Firing, fireCron, triggerCron } from './fire-cron.ts';
+import { standingOf, timesOf, workForce } from './position.ts';
+import { nextDue, promoteDue } from './promote.ts';
 import { type ReapRules, reap } from './reap.ts';
-import { type Release, release, releaseUnknown, type UnknownLease } from './release.ts';
 import type { QueueReport } from './report.ts';
-import { standingOf, timesOf, workForce } from './standing.ts';
+import { type Release, release, releaseUnknown, type UnknownLease } from './requeue.ts';
+import { queueFigures } from './stats.ts';
 import { forgetWorkers, heartbeat, leave, standings, type Worker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;

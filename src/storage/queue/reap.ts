@@ -1,10 +1,10 @@
-import type { Db, Transaction } from '../db.ts';
-import { eachRow } from '../each-row.ts';
-import { sql } from '../sql.ts';
-import { NOW, nowPlus } from '../time.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { eachRow } from '../../db/rows.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
+import { withThread } from '../runs/thread-lock.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type FailureRules, giveBack } from './give-back.ts';
-import { withThread } from './locked-thread.ts';
+import { type FailureRules, giveBack } from './end-attempt.ts';
 import type { QueueReport } from './report.ts';
 
 export interface ReapRules extends FailureRules {

@@ -1,10 +1,10 @@
+import type { Db } from '../../db/db.ts';
+import { openJson } from '../../db/encryption/cipher.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import type { Db } from '../db.ts';
-import { openJson } from '../encryption/open-row.ts';
-import { RUN_ERROR } from '../run-row.ts';
-import { sql } from '../sql.ts';
-import { NOW, nowPlus } from '../time.ts';
+import { RUN_ERROR } from '../runs/runs.ts';
 
 /** A process that executes runs, as the others see it. */
 export interface Worker {

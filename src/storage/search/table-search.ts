@@ -1,32 +1,157 @@
-import type { MetadataFilter } from '../metadata-filter.ts';
-import type { DialectSql, Sql } from '../sql.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Reader } from '../../db/db.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { mayMatch, type Source, smallestSource, type TableFilter, type TablePage } from './access-path.ts';
 
-/** What of a table is looked for. */
-export interface TableFilter {
-  readonly table: 'threads' | 'assistants';
-  /** All that a row must be, in the words of one statement. */
-  readonly where: readonly (Sql | DialectSql)[];
-  /**
-   * What `where` says of columns that have an index for containment (`migrations/containment-index.ts`). Only SQLite
-   * needs to be told, here and in the next.
-   */
-  readonly contained: readonly Contained[];
-  /** Other indexes of the table that can answer a part of `where`: selects of `row_id`. */
-  readonly narrowing: readonly Sql[];
+/** So few rows are read and sorted sooner than anything is decided. */
+const SORT_UP_TO = 2000;
+/** So many are still read and sorted, some 60 ms, rather than a whole table walked. */
+const SORT_FALLBACK_UP_TO = 20_000;
+/** How far we go in the order of the page for the rows of a filter that is not selective: most often far enough. */
+const SCAN_UP_TO = 10_000;
+
+/**
+ * The ids of a page, in its order. PostgreSQL chooses its way by statistics. On SQLite we choose: the rows of the most
+ * selective index, sorted, when they are few; else along the order of the page until it is full. When that goes too far
+ * (what matches lies at the other end), the rows again, unless they are too many.
+ */
+export async function findIds(reader: Reader, page: TablePage): Promise<string[]> {
+  if (reader.dialect === 'postgres' || page.where.length === 0) return inOneGo(reader, page, page.table);
+  const source = await smallestSource(reader, page, SORT_UP_TO);
+  if (source && source.size < SORT_UP_TO) return fromSource(reader, page, source);
+  const found = await walk(reader, page, source ? SCAN_UP_TO : Number.POSITIVE_INFINITY);
+  if (found) return found;
+  const wider = await smallestSource(reader, page, SORT_FALLBACK_UP_TO);
+  if (wider && wider.size < SORT_FALLBACK_UP_TO) return fromSource(reader, page, wider);
+  return (await walk(reader, page)) ?? [];
 }
 
-export interface Contained {
-  readonly column: 'metadata' | 'outline';
-  readonly filter: MetadataFilter;
+function fromSource(reader: Reader, page: TablePage, { rows }: Source): Promise<string[]> {
+  return inOneGo(reader, page, sourced(page.table, rows));
 }
 
-/** A page of it. */
-export interface TablePage extends TableFilter {
-  /** The column of the ids, which tells rows apart that are equal otherwise. */
+/** The rows of a source. SQLite takes the tables of a `cross join` in their order. */
+export function sourced(table: string, rows: Sql): Sql {
+  return sql`(${rows}) source cross join ${raw(table)} on ${raw(table)}.row_id = source.row_id`;
+}
+
+async function inOneGo(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
+  const { id, sort, limit, offset, where } = page;
+  const order = raw(page.order);
+  const rows = await reader.all<{ id: string }>(sql`
+    select ${raw(id)} as id from ${typeof from === 'string' ? raw(from) : from} where ${all(where)}
+    order by ${sort} ${order}, ${raw(id)} ${order} limit ${limit} offset ${offset}`);
+  return rows.map((row) => row.id);
+}
+
+/** The first stretch is most often enough; a later one holds up everything else for some 5 ms. */
+const FIRST_PAGE_ROWS = 500;
+const MAX_PAGE_ROWS = 4000;
+
+/** A place in the order of a page. */
+interface Place {
+  readonly sort: string | number;
   readonly id: string;
-  /** The first column of an index that has the id as its last, or the id itself. */
-  readonly sort: Sql;
-  readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
+}
+
+/**
+ * Goes along the index that has the order of the page, and returns its ids; undefined when it is not full after `most`
+ * rows. SQLite reads on the thread that serves everybody: between two stretches the others have their turn.
+ */
+export async function walk(
+  reader: Reader,
+  page: TablePage,
+  most = Number.POSITIVE_INFINITY,
+): Promise<string[] | undefined> {
+  const found: string[] = [];
+  let skip = page.offset;
+  let from: Place | undefined;
+  for (
+    let gone = 0, stretch = FIRST_PAGE_ROWS;
+    gone < most;
+    gone += stretch, stretch = Math.min(MAX_PAGE_ROWS, stretch * 2)
+  ) {
+    if (gone > 0) await nextTurn();
+    const to = await placeAfter(reader, page, from, stretch);
+    const matching = await between(reader, page, from, to, skip + page.limit - found.length);
+    found.push(...matching.slice(skip));
+    skip = Math.max(0, skip - matching.length);
+    if (found.length === page.limit || !to) return found;
+    from = to;
+  }
+  return undefined;
+}
+
+/** The last place of the next stretch; undefined when it goes to the end. */
+function placeAfter(
+  reader: Reader,
+  page: TablePage,
+  from: Place | undefined,
+  stretch: number,
+): Promise<Place | undefined> {
+  return reader.get<Place>(sql`
+    select ${page.sort} as sort, ${raw(page.id)} as id from ${raw(page.table)} where ${beyond(page, from)}
+    ${inOrder(page)} limit 1 offset ${stretch - 1}`);
+}
+
+async function between(
+  reader: Reader,
+  page: TablePage,
+  from: Place | undefined,
+  to: Place | undefined,
+  limit: number,
+): Promise<string[]> {
+  const until = to && sql`${place(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
+  const rows = await reader.all<{ id: string }>(sql`
+    select ${raw(page.id)} as id from ${raw(page.table)}
+    where ${all([beyond(page, from), until, mayMatch(page), ...page.where])} ${inOrder(page)} limit ${limit}`);
+  return rows.map((row) => row.id);
+}
+
+function beyond(page: TablePage, from: Place | undefined): Sql {
+  if (!from) return all([]);
+  return sql`${place(page)} ${raw(page.order === 'asc' ? '>' : '<')} (${from.sort}, ${from.id})`;
+}
+
+function place({ sort, id }: TablePage): Sql {
+  return sql`(${sort}, ${raw(id)})`;
+}
+
+function inOrder({ sort, id, order }: TablePage): Sql {
+  return sql`order by ${sort} ${raw(order)}, ${raw(id)} ${raw(order)}`;
+}
+
+/** So many rows of a source are counted at once; more in stretches, as in `walk.ts`. */
+const MAX_DIRECT_COUNT = 10_000;
+const COUNT_PAGE_ROWS = 5000;
+
+/** How many rows match. What nothing narrows is looked at row by row, without the states of threads. */
+export async function countRows(reader: Reader, filter: TableFilter): Promise<number> {
+  const { table, where } = filter;
+  if (reader.dialect === 'postgres' || where.length === 0) return count(reader, raw(table), where);
+  const source = await smallestSource(reader, filter, MAX_DIRECT_COUNT);
+  if (source && source.size < MAX_DIRECT_COUNT) return count(reader, sourced(table, source.rows), where);
+  return countInStretches(reader, filter);
+}
+
+async function countInStretches(reader: Reader, filter: TableFilter): Promise<number> {
+  const { table, where } = filter;
+  const row_id = raw(`${table}.row_id`);
+  const last = await reader.get<{ row_id: number | null }>(
+    sql`select max(row_id) as row_id from ${raw(table)}`,
+  );
+  let total = 0;
+  for (let from = 0; from < (last?.row_id ?? 0); from += COUNT_PAGE_ROWS) {
+    const stretch = sql`${row_id} > ${from} and ${row_id} <= ${from + COUNT_PAGE_ROWS}`;
+    total += await count(reader, raw(table), [stretch, mayMatch(filter), ...where]);
+    await nextTurn();
+  }
+  return total;
+}
+
+async function count(reader: Reader, from: Sql, where: TableFilter['where']): Promise<number> {
+  const row = await reader.get<{ count: number }>(
+    sql`select count(*) as count from ${from} where ${all(where)}`,
+  );
+  return row?.count ?? 0;
 }

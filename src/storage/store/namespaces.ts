@@ -1,8 +1,7 @@
-import type { Db } from '../db.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../sql.ts';
-import type { Visibility } from '../visibility.ts';
-import { afterPrefix, LIVE, prefixOf } from './rows.ts';
-import { isVisible } from './scope.ts';
+import type { Db } from '../../db/db.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Visibility } from '../access/visibility.ts';
+import { afterPrefix, isVisible, LIVE, prefixOf } from './scope.ts';
 
 export interface NamespaceQuery {
   /** First labels; `*` is any one label. */

@@ -1,10 +1,45 @@
-import type { Cipher } from '../encryption/cipher.ts';
-import { type COMPARISONS, fieldCompares, fieldEquals } from '../json-field.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../sql.ts';
-import type { Visibility } from '../visibility.ts';
-import { isItem, isUnder, LIVE } from './rows.ts';
-import { onMember } from './sealed-value.ts';
+import { toJson } from '../../core/json.ts';
+import type { Reader } from '../../db/db.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { type COMPARISONS, fieldCompares, fieldEquals } from '../../db/json.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import type { Visibility } from '../access/visibility.ts';
+import { onMember, openedValue } from './encryption.ts';
 import { visibleItem } from './visibility.ts';
+
+/** Not expired. */
+export const LIVE: Sql = sql`(expires_at is null or expires_at > ${NOW})`;
+
+/** Each label with a dot behind it, which no label has inside: `['a', 'b']` is `a.b.`, and `a.` begins it. */
+export function prefixOf(namespace: readonly string[]): string {
+  return namespace.map((label) => `${label}.`).join('');
+}
+
+/** Comes right after everything that begins with the prefix: the slash is the next character after the dot. */
+export function afterPrefix(prefix: string): string {
+  return `${prefix.slice(0, -1)}/`;
+}
+
+/** True for items of a namespace that begins with these labels: a range of the index on `prefix`. */
+export function isUnder(
+  labels: readonly string[],
+  column: Sql | DialectSql = raw('prefix'),
+): Sql | undefined {
+  if (labels.length === 0) return undefined;
+  const from = prefixOf(labels);
+  return sql`${column} >= ${from} and ${column} < ${afterPrefix(from)}`;
+}
+
+/** `item_id in (…)` with one placeholder. */
+export function isItem(item_ids: readonly number[], column = raw('item_id')): Sql {
+  const text = toJson(item_ids);
+  const elements: DialectSql = {
+    sqlite: sql`select value from json_each(${text})`,
+    postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
+  };
+  return sql`${column} in (${elements})`;
+}
 
 export type StoreCondition = StoreEquality | StoreComparison;
 
@@ -75,4 +110,57 @@ function condition(cipher: Cipher, { field, is, value }: StoreCondition): Sql | 
       // With encryption none is left (`compared.ts`).
       return fieldCompares('store_items.value', field, is, value);
   }
+}
+
+/** Values that are opened at once, and between which the process does other things. */
+const BATCH = 200;
+
+/**
+ * A scope of the same items in which the database need not tell what is more and what less, which it cannot of sealed
+ * values: they are opened and compared here, every one of the scope.
+ */
+export async function compared(reader: Reader, scope: StoreScope): Promise<StoreScope> {
+  const comparisons = scope.conditions.filter(isComparison);
+  if (!reader.cipher.on || comparisons.length === 0) return scope;
+  const rest = { ...scope, conditions: scope.conditions.filter((each) => !isComparison(each)) };
+  const candidates = await reader.all<{ item_id: number }>(
+    sql`select item_id from store_items where ${isInScope(reader.cipher, rest)}`,
+  );
+  const item_ids: number[] = [];
+  for (let start = 0; start < candidates.length; start += BATCH) {
+    const rows = await reader.all<{ item_id: number; value: string }>(sql`
+      select item_id, value from store_items
+      where ${isItem(candidates.slice(start, start + BATCH).map(({ item_id }) => item_id))}`);
+    for (const { item_id, value } of rows) {
+      const opened = openedValue(reader.cipher, value);
+      if (comparisons.every((comparison) => holds(opened, comparison))) item_ids.push(item_id);
+    }
+  }
+  return { ...rest, item_ids };
+}
+
+function isComparison(condition: StoreCondition): condition is StoreComparison {
+  return condition.is !== 'eq' && condition.is !== 'ne';
+}
+
+function holds(value: Record<string, unknown>, { field, is, value: wanted }: StoreComparison): boolean {
+  const order = Object.hasOwn(value, field) ? orderOf(value[field], wanted) : undefined;
+  if (order === undefined) return false;
+  switch (is) {
+    case 'gt':
+      return order > 0;
+    case 'gte':
+      return order >= 0;
+    case 'lt':
+      return order < 0;
+    case 'lte':
+      return order <= 0;
+  }
+}
+
+/** Undefined for values of different types. */
+function orderOf(one: unknown, other: number | string): number | undefined {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  if (typeof one !== 'string' || typeof other !== 'string') return undefined;
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

@@ -1,9 +1,9 @@
 import { isObject } from '../../core/json.ts';
-import type { Cipher } from '../encryption/cipher.ts';
-import { contains } from '../json.ts';
-import type { MetadataFilter } from '../metadata-filter.ts';
-import { all, any, raw, type Sql, sql } from '../sql.ts';
-import { onMember } from './sealed-value.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { contains } from '../../db/json.ts';
+import type { MetadataFilter } from '../../db/metadata-filter.ts';
+import { all, any, raw, type Sql, sql } from '../../db/sql.ts';
+import { onMember } from './encryption.ts';
 
 /** What a filter of an owner rule speaks of: `namespace`, `key`, and the fields of the value (CONTRACT §13). */
 export interface StoreSubject {

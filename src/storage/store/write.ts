@@ -1,16 +1,14 @@
 import { toJson } from '../../core/json.ts';
+import type { Transaction } from '../../db/db.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { raw, sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
 import type { StoreItem } from '../../schemas/store.ts';
-import type { Transaction } from '../db.ts';
-import type { Cipher } from '../encryption/cipher.ts';
-import { raw, sql } from '../sql.ts';
-import { NOW, nowPlus } from '../time.ts';
-import type { Visibility } from '../visibility.ts';
-import { type IndexRule, storedRule } from './index-rule.ts';
-import { prefixOf } from './rows.ts';
-import { isVisible } from './scope.ts';
-import { storedValue } from './sealed-value.ts';
+import type { Visibility } from '../access/visibility.ts';
+import { type IndexRule, storedRule, storedValue } from './encryption.ts';
+import { indexedWords, indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './full-text.ts';
+import { isVisible, prefixOf } from './scope.ts';
 import { putVectors, type VectorForm } from './vectors.ts';
-import { indexedWords, indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './word-index.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */

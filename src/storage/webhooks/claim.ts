@@ -1,9 +1,9 @@
-import type { Db, Reader } from '../db.ts';
-import { type Cipher, Unreadable } from '../encryption/cipher.ts';
-import { type DialectSql, raw, sql } from '../sql.ts';
-import { NOW, nowPlus } from '../time.ts';
+import type { Db, Reader } from '../../db/db.ts';
+import { type Cipher, Unreadable } from '../../db/encryption/cipher.ts';
+import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
+import { openDelivery } from './delivery-row.ts';
 import type { DeliveryKind } from './enqueue.ts';
-import { openDelivery } from './sealed-delivery.ts';
 
 /** A receiver that has something to get. */
 export interface WaitingHost {

@@ -1,9 +1,9 @@
 import { toJson } from '../../core/json.ts';
 import { maskUrl } from '../../core/mask-url.ts';
-import type { Transaction } from '../db.ts';
-import { sql } from '../sql.ts';
-import { NOW } from '../time.ts';
-import { sealedDelivery } from './sealed-delivery.ts';
+import type { Transaction } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import { sealedDelivery } from './delivery-row.ts';
 
 /** What a delivery is about: the end of a run, or a try of somebody who sets up a receiver. Other senders add theirs. */
 export type DeliveryKind = 'run' | 'test' | (string & {});

@@ -1,23 +1,18 @@
-import type { DeliverySearch } from '../../schemas/webhooks.ts';
-import type { Db } from '../db.ts';
-import type { Visibility } from '../visibility.ts';
-import { claimDeliveries, type DeliveryClaim, waitingHosts } from './claim.ts';
-import {
-  attemptsOf,
-  dropEndedDeliveries,
-  findDelivery,
-  outboxFigures,
-  redeliver,
-  searchDeliveries,
-} from './deliveries.ts';
-import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
+import type { Db, Reader } from '../../db/db.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
+import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
+import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
 import {
   type DeliveryTry,
   releaseAllDeliveries,
   releaseDeliveries,
   settleDelivery,
   type Verdict,
-} from './settle.ts';
+} from './ack.ts';
+import { claimDeliveries, type DeliveryClaim, waitingHosts } from './claim.ts';
+import { openReply, openShown } from './delivery-row.ts';
+import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
 
 export type WebhookOutbox = ReturnType<typeof webhookOutbox>;
 
@@ -39,4 +34,103 @@ export function webhookOutbox(db: Db) {
     dropEnded: (keep_ms: number, limit: number) => dropEndedDeliveries(db, keep_ms, limit),
     figures: () => outboxFigures(db),
   };
+}
+
+const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, status, tries,
+  case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
+
+/** Newest first. As everywhere, without a visibility all may be seen. */
+export async function searchDeliveries(
+  reader: Reader,
+  search: DeliverySearch,
+  visibility?: Visibility,
+): Promise<Delivery[]> {
+  const { url, limit, offset } = search;
+  const wanted = all([visible(VISIBLE_DELIVERIES, visibility), ...conditions(search)]);
+  if (url !== undefined && reader.cipher.on) return searchOpened(reader, wanted, { url, limit, offset });
+  // What is masked cannot be found out by asking for it letter by letter.
+  const ofUrl = url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`;
+  const rows = await reader.all<Delivery>(sql`
+    select ${COLUMNS} from webhook_outbox where ${all([wanted, ofUrl])}
+    order by seq desc limit ${limit} offset ${offset}`);
+  return rows.map((row) => openShown(reader.cipher, row));
+}
+
+function conditions({ run_id, status }: DeliverySearch): (Sql | undefined)[] {
+  return [
+    run_id === undefined ? undefined : sql`run_id = ${run_id}`,
+    status === undefined ? undefined : sql`status = ${status}`,
+  ];
+}
+
+/** Deliveries that are opened and compared at once. */
+const BATCH = 500;
+
+/** The search for an address that the database cannot read. */
+async function searchOpened(
+  reader: Reader,
+  wanted: Sql,
+  { url, limit, offset }: { url: string; limit: number; offset: number },
+): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  let rest = wanted;
+  for (;;) {
+    const rows = await reader.all<Delivery & { seq: number }>(sql`
+      select seq, ${COLUMNS} from webhook_outbox where ${rest} order by seq desc limit ${BATCH}`);
+    for (const { seq, ...row } of rows) {
+      if (openShown(reader.cipher, row).url.startsWith(url)) found.push(row);
+      rest = sql`${wanted} and seq < ${seq}`;
+    }
+    if (rows.length < BATCH || found.length >= offset + limit) return found.slice(offset, offset + limit);
+  }
+}
+
+export async function findDelivery(
+  reader: Reader,
+  delivery_id: string,
+  visibility?: Visibility,
+): Promise<Delivery | undefined> {
+  const row = await reader.get<Delivery>(
+    sql`select ${COLUMNS} from webhook_outbox where ${isOne(delivery_id, visibility)}`,
+  );
+  return row && openShown(reader.cipher, row);
+}
+
+/** The tries of a delivery, the first one first. */
+export async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
+  const rows = await reader.all<DeliveryAttempt>(sql`
+    select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
+    where delivery_id = ${delivery_id} order by attempt`);
+  return rows.map((row) => openReply(reader.cipher, row));
+}
+
+/** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */
+export async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
+  const changed = await db.run(sql`
+    update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
+      ended_at = null
+    where ${isOne(delivery_id, visibility)}`);
+  return changed > 0;
+}
+
+function isOne(delivery_id: string, visibility: Visibility | undefined): Sql {
+  return all([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
+}
+
+/** Forgets deliveries that ended so long ago, `limit` of them at most; how many. */
+export function dropEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
+  return db.run(
+    sql`delete from webhook_outbox where seq in (
+      select seq from webhook_outbox where ended_at <= ${nowPlus(-keep_ms)} order by ended_at limit ${limit})`,
+    'relaxed',
+  );
+}
+
+/** How much waits and how much was given up. */
+export async function outboxFigures(reader: Reader): Promise<{ pending: number; dead: number }> {
+  const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
+  const row = await reader.get<{ pending: number; dead: number }>(
+    sql`select ${count('pending')} as pending, ${count('dead')} as dead`,
+  );
+  return { pending: Number(row?.pending ?? 0), dead: Number(row?.dead ?? 0) };
 }

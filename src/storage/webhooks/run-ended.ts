@@ -1,11 +1,11 @@
 import { toJson } from '../../core/json.ts';
+import type { Transaction } from '../../db/db.ts';
+import { openJson } from '../../db/encryption/cipher.ts';
+import { decode } from '../../db/json.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
 import type { Run, RunKwargs, RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import type { Transaction } from '../db.ts';
-import { openJson } from '../encryption/open-row.ts';
-import { decode } from '../json.ts';
-import { sql } from '../sql.ts';
-import { NOW } from '../time.ts';
 import { enqueueDelivery } from './enqueue.ts';
 
 export interface RunWebhookRules {

@@ -1,4 +1,4 @@
-import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { benchServer, ECHO } from '../bench-server.ts';
 import { type Figure, percentiles, type Scenario } from '../figures.ts';

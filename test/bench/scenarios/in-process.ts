@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCheckpointer } from '../../../src/graphs/checkpointer.ts';
-import type { Lease } from '../../../src/storage/queue/lease.ts';
+import type { Lease } from '../../../src/storage/runs/lease.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { newRun, request, WORKER } from '../../support/queued-runs.ts';
 import { benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';

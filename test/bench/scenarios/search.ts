@@ -1,5 +1,5 @@
-import type { Db } from '../../../src/storage/db.ts';
-import { raw, sql } from '../../../src/storage/sql.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
 import { seedThreads } from '../../support/seeded-threads.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
 import { type Figure, percentile, type Scenario } from '../figures.ts';

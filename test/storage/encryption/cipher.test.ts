@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { entropy } from '../../../src/core/random.ts';
-import { plainCipher } from '../../../src/storage/encryption/cipher.ts';
-import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+import { plainCipher } from '../../../src/db/encryption/cipher.ts';
+import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { testSealer } from '../../support/encryption.ts';
 
 const OLD_KEY = 'an old key of 32 bytes, all plain';

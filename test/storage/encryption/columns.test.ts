@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/storage/db.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { type DialectName, type DialectSql, raw, sql } from '../../../src/db/sql.ts';
 import { SEALED_TABLES } from '../../../src/storage/encryption/columns.ts';
-import { type DialectName, type DialectSql, raw, sql } from '../../../src/storage/sql.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 
 /** Made by SQLite for its own, or rows of a word index, whose words are the index's. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { entropy } from '../../../src/core/random.ts';
+import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import {
   type EncryptionContext,
   type EncryptionHandlers,
   handlersIn,
   sealerOf,
-} from '../../../src/storage/encryption/handlers.ts';
-import { SealingCipher } from '../../../src/storage/encryption/sealing-cipher.ts';
+} from '../../../src/db/encryption/handlers.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { keyBytes, keyRing } from '../../../src/storage/encryption/key-ring.ts';
+import { keyBytes, keyRing } from '../../../src/db/encryption/key-ring.ts';
 import { problemsOf } from '../../support/config.ts';
 
 test.each([16, 24, 32])('a key of %i bytes is taken as characters, bytes, hexadecimal and base64', (size) => {

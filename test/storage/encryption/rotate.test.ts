@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Sealer } from '../../../src/storage/encryption/sealer.ts';
-import { openPostgres } from '../../../src/storage/engines/postgres.ts';
-import { openSqlite } from '../../../src/storage/engines/sqlite.ts';
-import { raw } from '../../../src/storage/sql.ts';
+import type { Sealer } from '../../../src/db/encryption/cipher.ts';
+import { openPostgres } from '../../../src/db/engines/postgres.ts';
+import { openSqlite } from '../../../src/db/engines/sqlite.ts';
+import { raw } from '../../../src/db/sql.ts';
 import { openEncryption } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ThreadSearch } from '../../../src/schemas/threads.ts';
-import { threadRepository } from '../../../src/storage/threads.ts';
+import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { testSealer } from '../../support/encryption.ts';
 import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';

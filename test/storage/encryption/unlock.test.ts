@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Sealer } from '../../../src/storage/encryption/sealer.ts';
+import type { Sealer } from '../../../src/db/encryption/cipher.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';

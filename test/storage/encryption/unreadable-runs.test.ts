@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { RUN_ERROR } from '../../../src/storage/run-row.ts';
-import { runRepository } from '../../../src/storage/runs.ts';
-import { sql } from '../../../src/storage/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { RUN_ERROR, runRepository } from '../../../src/storage/runs/runs.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { queueStory } from '../../support/queued-runs.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/storage/db.ts';
-import { raw, sql } from '../../../src/storage/sql.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
 import { cronServer, settableClock } from '../../support/crons.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { dispatching } from '../../support/dispatching.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/storage/db.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
-import { raw, sql } from '../../../src/storage/sql.ts';
 import { webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
 import { describePostgresServer } from '../../support/databases.ts';
 import { interleaved } from '../../support/interleaved-db.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { sql } from '../../../src/db/sql.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import type { QueueProblem } from '../../../src/storage/queue/report.ts';
-import { sql } from '../../../src/storage/sql.ts';
-import { threadRepository } from '../../../src/storage/threads.ts';
+import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { interleaved } from '../../support/interleaved-db.ts';
 import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/storage/db.ts';
-import { nextDue } from '../../../src/storage/queue/due.ts';
-import { queueFigures } from '../../../src/storage/queue/figures.ts';
-import { raw, sql } from '../../../src/storage/sql.ts';
-import { nowPlus } from '../../../src/storage/time.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
+import { nowPlus } from '../../../src/db/time.ts';
+import { nextDue } from '../../../src/storage/queue/promote.ts';
+import { queueFigures } from '../../../src/storage/queue/stats.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { explaining } from '../../support/query-plans.ts';
 import { queueStory, WORKER } from '../../support/queued-runs.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { LeaseLost } from '../../../src/core/errors.ts';
-import { runEventRepository } from '../../../src/storage/run-events.ts';
-import { sql } from '../../../src/storage/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { runEventRepository } from '../../../src/storage/runs/events.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { attemptWrites, queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 

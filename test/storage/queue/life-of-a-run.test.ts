@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { runEventRepository } from '../../../src/storage/run-events.ts';
-import { sql } from '../../../src/storage/sql.ts';
-import { threadRepository } from '../../../src/storage/threads.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { runEventRepository } from '../../../src/storage/runs/events.ts';
+import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 

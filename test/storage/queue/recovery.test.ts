@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../../src/core/errors.ts';
-import type { Db } from '../../../src/storage/db.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { sql } from '../../../src/db/sql.ts';
 import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import type { QueueProblem } from '../../../src/storage/queue/report.ts';
-import { runEventRepository } from '../../../src/storage/run-events.ts';
-import { sql } from '../../../src/storage/sql.ts';
-import { threadRepository } from '../../../src/storage/threads.ts';
+import { runEventRepository } from '../../../src/storage/runs/events.ts';
+import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { interleaved } from '../../support/interleaved-db.ts';
 import {

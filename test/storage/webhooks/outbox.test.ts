@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { DeliveryTry } from '../../../src/storage/webhooks/ack.ts';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
-import type { DeliveryTry } from '../../../src/storage/webhooks/settle.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { delivery, elapse } from '../../support/outbox.ts';
 

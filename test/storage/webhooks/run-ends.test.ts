@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../../src/storage/db.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { sql } from '../../../src/db/sql.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
-import { sql } from '../../../src/storage/sql.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 

@@ -1,0 +1,96 @@
+import { sleep } from '../../core/timers.ts';
+import type { Db, Durability, Transaction } from '../db.ts';
+import { type Cipher, plainCipher } from '../encryption/cipher.ts';
+import { render, type Sql, type SqlValue } from '../sql.ts';
+import { isRetriable, postgresError } from './postgres-errors.ts';
+
+const BOOL = 16;
+const INT8 = 20;
+const JSON_TEXT = 114;
+const TIMESTAMPTZ = 1184;
+const JSONB = 3802;
+
+/**
+ * How a column's text becomes a value, by type id, where it must be as SQLite has it: JSON stays text, a timestamp is
+ * ISO-8601 in UTC with milliseconds, a truth value 0 or 1.
+ */
+export const POSTGRES_PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [BOOL]: (text) => (text === 't' ? 1 : 0),
+  // Counts and sequences: beyond 2^53 is out of reach.
+  [INT8]: Number,
+  [JSON_TEXT]: (text) => text,
+  [JSONB]: (text) => text,
+  [TIMESTAMPTZ]: timestamp,
+};
+
+/** From `2026-11-21 01:53:38.37+00`, in whatever zone the session has. */
+function timestamp(text: string): string {
+  const iso = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
+  return new Date(iso).toISOString();
+}
+
+/** Something that executes statements: a connection, or any connection of a pool. */
+export interface PostgresSession {
+  query(text: string, values: readonly SqlValue[]): Promise<{ rows: unknown[]; changes: number }>;
+}
+
+/** What `postgresDb` needs of a client library. */
+export interface PostgresDriver extends PostgresSession {
+  /** Begins, commits when the body resolves, rolls back when it rejects. */
+  transaction<T>(durability: Durability, body: (session: PostgresSession) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A database over a client library. A body that met a deadlock runs again from its beginning. */
+export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher): Db {
+  const pool = statements(driver, cipher);
+  let closing: Promise<void> | undefined;
+
+  function transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return attempt(() => driver.transaction(durability, (session) => body(statements(session, cipher))));
+  }
+
+  return {
+    dialect: pool.dialect,
+    cipher,
+    all: (query) => attempt(() => pool.all(query)),
+    get: (query) => attempt(() => pool.get(query)),
+    // Alone a statement is a transaction already, which saves two round trips.
+    run: (query, durability = 'promised') =>
+      durability !== 'relaxed'
+        ? attempt(() => pool.run(query))
+        : transaction(durability, (tx) => tx.run(query)),
+    transaction,
+    async [Symbol.asyncDispose]() {
+      closing ??= driver.close();
+      await closing;
+    },
+  };
+}
+
+function statements(session: PostgresSession, cipher: Cipher): Transaction {
+  const execute = (query: Sql) => {
+    const { text, values } = render(query, 'postgres');
+    return session.query(text, values);
+  };
+  return {
+    dialect: 'postgres',
+    cipher,
+    all: async <Row>(query: Sql) => (await execute(query)).rows as Row[],
+    get: async <Row>(query: Sql) => (await execute(query)).rows[0] as Row | undefined,
+    run: async (query) => (await execute(query)).changes,
+  };
+}
+
+const ATTEMPTS = 4;
+
+async function attempt<T>(action: () => Promise<T>): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await action();
+    } catch (error) {
+      if (tried === ATTEMPTS || !isRetriable(error)) throw postgresError(error);
+      await sleep(5 * 2 ** tried * Math.random());
+    }
+  }
+}

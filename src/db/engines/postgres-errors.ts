@@ -1,0 +1,74 @@
+import { InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
+import { withoutCredentials } from '../../core/redact.ts';
+
+/** Connection exceptions, server shutting down or starting, too many connections, lock and statement timeouts. */
+const UNAVAILABLE = /^(08|57P0|53300|55P03|57014|25P0[34]|25006)/;
+/** A number out of range, text that is none, JSON too deep: SQLite takes them, and finds nothing. */
+const UNFIT = /^(22003|22021|22P02|22P05|54001)/;
+const NETWORK = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+/** `pg` gives these no code. */
+const CLIENT =
+  /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
+
+/** What the client should hear of an error of PostgreSQL; what is our own fault stays as it is. */
+export function postgresError(error: unknown): unknown {
+  const code = codeOf(error);
+  if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
+  if (UNFIT.test(code))
+    return new InvalidInput('The database cannot hold a value of this request.', { cause: error });
+  if (isConnectionError(error) || UNAVAILABLE.test(code)) {
+    return new Unavailable('The database cannot be reached right now.', { cause: error });
+  }
+  return error;
+}
+
+/** The connection itself is broken, or in an unknown state: it must not be used again. */
+export function isConnectionError(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== '') return NETWORK.test(code) || /^(08|57P0|25P0[34])/.test(code);
+  return error instanceof Error && CLIENT.test(error.message);
+}
+
+/** A deadlock or a serialisation failure: the same transaction may succeed when it starts again. */
+export function isRetriable(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+/** Reasons by the code of the system, of TLS, or of PostgreSQL; `…` stands for the message of the error. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED/, 'connection refused, nothing listens there'],
+  [/^(ENOTFOUND|EAI_)/, 'no address is known for this host (DNS)'],
+  [/^(EHOSTUNREACH|ENETUNREACH)/, 'there is no way to this host'],
+  [/^ETIMEDOUT/, 'no answer in time'],
+  [/^(ECONNRESET|ECONNABORTED|EPIPE)/, 'the connection was closed before it was ready'],
+  [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL)/, 'TLS: …'],
+  [/^28/, 'user or password refused: …'],
+  [/^3D000/, '…; create it, or name another one'],
+  [/^53300/, 'too many connections: …'],
+  [/^42501/, '…; the user must be allowed to create tables'],
+  [/^(08|57P0)/, '…'],
+];
+
+/** What `pg` itself says has no code. */
+const CLIENT_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/timeout exceeded when trying to connect/i, 'no answer in time'],
+  [/password must be a (?:non-empty )?string/i, 'it asks for a password, and the address has none'],
+  [/does not support SSL/i, 'TLS: …'],
+  [/connection terminated/i, 'the connection was closed before it was ready'],
+];
+
+/** Says where the database was looked for, why it could not be used, and which setting names it. */
+export function postgresOpenError(url: string, error: unknown): unknown {
+  const cause = error instanceof Unavailable ? error.cause : error;
+  if (!(cause instanceof Error)) return error;
+  const code = 'code' in cause ? String(cause.code) : '';
+  const [known, text] = code === '' ? [CLIENT_REASONS, cause.message] : [REASONS, code];
+  const reason = known.find(([pattern]) => pattern.test(text))?.[1].replace('…', () => cause.message);
+  if (reason === undefined) return error;
+  const detail = withoutCredentials(`${url}: ${reason}`);
+  return new Unavailable(`The database cannot be used. ${detail} ("storage.url", DATABASE_URI)`, { cause });
+}

@@ -1,0 +1,98 @@
+import pg from 'pg';
+import type { Db } from '../db.ts';
+import type { Cipher } from '../encryption/cipher.ts';
+import { POSTGRES_PARSERS, type PostgresDriver, type PostgresSession, postgresDb } from './postgres-db.ts';
+import { isConnectionError } from './postgres-errors.ts';
+
+export interface PostgresOptions {
+  /** Most connections of this process at once; 10 when not given. */
+  readonly max_connections?: number;
+  /** Waits for an answer however long it takes: for migrations, which nobody waits for. */
+  readonly patient?: boolean;
+  /** Nothing is sealed without one. */
+  readonly cipher?: Cipher;
+}
+
+/** Every wait has an end: without `query_timeout` a statement hung for 13 s in a cut network (ENGINE §4). */
+const LIMITS = {
+  lock_timeout: 3000,
+  // Below `query_timeout`, for the server's answer leaves the connection usable.
+  statement_timeout: 8000,
+  query_timeout: 10_000,
+  idle_in_transaction_session_timeout: 15_000,
+};
+
+/** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
+export function openPostgres(
+  uri: string,
+  { max_connections = 10, patient = false, cipher }: PostgresOptions = {},
+): Db {
+  const pool = new pg.Pool({
+    ...(patient ? {} : LIMITS),
+    connectionTimeoutMillis: 3000,
+    connectionString: uri,
+    application_name: 'agent-server',
+    keepAlive: true,
+    max: max_connections,
+    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+  });
+  // A connection that breaks says so here, and to whoever uses it. Without a listener on each, also on those in use,
+  // a restart of the database would end the process.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return postgresDb(poolDriver(pool), cipher);
+}
+
+function parserOf(type: number, format?: 'text'): unknown {
+  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, format);
+}
+
+function poolDriver(pool: pg.Pool): PostgresDriver {
+  return {
+    query: (text, values) => withClient(pool, (client) => session(client).query(text, values)),
+    transaction: (durability, body) =>
+      withClient(pool, async (client) => {
+        await client.query(durability === 'relaxed' ? 'begin; set local synchronous_commit = off' : 'begin');
+        const result = await body(session(client));
+        // After a failed statement PostgreSQL answers a commit with a rollback and no error.
+        const { command } = await client.query('commit');
+        if (command !== 'COMMIT')
+          throw new Error('A statement of this transaction failed; nothing of it is kept.');
+        return result;
+      }),
+    close: () => pool.end(),
+  };
+}
+
+/** Gives the connection back without an open transaction, or ends it. */
+async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let usable = true;
+  try {
+    return await use(client);
+  } catch (error) {
+    // A statement that timed out still holds the connection: a rollback would wait behind it.
+    usable = !isConnectionError(error) && (await rolledBack(client));
+    throw error;
+  } finally {
+    client.release(!usable);
+  }
+}
+
+async function rolledBack(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query('rollback');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function session(client: pg.PoolClient): PostgresSession {
+  return {
+    async query(text, values) {
+      const { rows, rowCount } = await client.query(text, [...values]);
+      return { rows, changes: rowCount ?? 0 };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { createRequire } from 'node:module';
+import type Database from 'better-sqlite3';
+import { isObject } from '../../core/json.ts';
+
+/**
+ * SQLite's stand-in for PostgreSQL's `jsonb @> jsonb`, as a function of two JSON texts. Rules as PostgreSQL has them:
+ * objects in part, arrays as subsets in any order, and, only at the top, an array contains a plain value.
+ */
+export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
+  // One search asks every row for the same text.
+  let lastText: unknown;
+  let lastValue: unknown;
+  return (column, wanted) => {
+    if (typeof column !== 'string' || typeof wanted !== 'string') return 0;
+    if (wanted !== lastText) {
+      lastValue = JSON.parse(wanted);
+      lastText = wanted;
+    }
+    const value: unknown = JSON.parse(column);
+    return contains(value, lastValue) || (Array.isArray(value) && value.includes(lastValue)) ? 1 : 0;
+  };
+}
+
+function containsAll(value: readonly unknown[], wanted: readonly unknown[]): boolean {
+  // Once for all of them: each would look through all that is there.
+  const there = new Set(value);
+  return wanted.every((each) =>
+    typeof each === 'object' && each !== null
+      ? value.some((element) => contains(element, each))
+      : there.has(each),
+  );
+}
+
+function contains(value: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) return Array.isArray(value) && containsAll(value, wanted);
+  if (isObject(wanted)) {
+    return (
+      isObject(value) &&
+      Object.keys(wanted).every((key) => Object.hasOwn(value, key) && contains(value[key], wanted[key]))
+    );
+  }
+  return value === wanted;
+}
+
+/** SQLite's stand-in for PostgreSQL's `jsonb || jsonb` of two objects: shallow, and a null stays a null. */
+export function jsonMerge(column: unknown, patch: unknown): string {
+  return JSON.stringify({ ...JSON.parse(String(column)), ...JSON.parse(String(patch)) });
+}
+
+/**
+ * Gives a connection `vec_distance_cosine(blob, blob)`: that of sqlite-vec where it is installed and can be loaded, else
+ * one of our own, which takes two to three times as long (bench/store).
+ */
+export function addVectors(connection: Database.Database): void {
+  if (loadSqliteVec(connection)) return;
+  connection.function('vec_distance_cosine', { deterministic: true }, cosineDistance);
+}
+
+function loadSqliteVec(connection: Database.Database): boolean {
+  try {
+    const { getLoadablePath } = createRequire(import.meta.url)('sqlite-vec') as typeof import('sqlite-vec');
+    connection.loadExtension(getLoadablePath());
+    return true;
+  } catch {
+    // An optional dependency: there is none for every platform.
+    return false;
+  }
+}
+
+/** Of unit vectors, as 32-bit floats. Null where there is no angle, as sqlite-vec has it. */
+export function cosineDistance(one: unknown, other: unknown): number | null {
+  const [a, b] = [floatsOf(one as Buffer), floatsOf(other as Buffer)];
+  if (a.length !== b.length) throw new Error('Vectors of different lengths cannot be compared.');
+  let [product, lengthA, lengthB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index++) {
+    const [x, y] = [a[index] as number, b[index] as number];
+    product += x * y;
+    lengthA += x * x;
+    lengthB += y * y;
+  }
+  return lengthA === 0 || lengthB === 0 ? null : 1 - product / Math.sqrt(lengthA * lengthB);
+}
+
+function floatsOf(bytes: Buffer): Float32Array {
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Float32Array(aligned.buffer, aligned.byteOffset, bytes.length / 4);
+}

@@ -1,0 +1,136 @@
+import { Unavailable } from '../../core/errors.ts';
+import { yieldTurn } from '../../core/event-loop.ts';
+import type { Db, Durability, Transaction } from '../db.ts';
+import { type Cipher, plainCipher } from '../encryption/cipher.ts';
+import type { Sql } from '../sql.ts';
+import { DiskReserve } from './disk-reserve.ts';
+import { CommitQueue } from './group-commit.ts';
+import {
+  type Connection,
+  connect,
+  lockDatabase,
+  realFile,
+  refuseForeign,
+  Statements,
+} from './sqlite-connection.ts';
+import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
+import { WalSync } from './wal-sync.ts';
+
+export interface SqliteOptions {
+  /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
+  readonly synchronous: 'full' | 'normal';
+  /** For one short change while a server may have the file; each waits for the other's writes. */
+  readonly beside_a_server?: boolean;
+  /** Refuses a database that has tables, but not those of this server. */
+  readonly only_ours?: boolean;
+  /** Keeps room on the disk for deletes. */
+  readonly keeps_reserve?: boolean;
+  /** Nothing is sealed without one. */
+  readonly cipher?: Cipher;
+}
+
+/**
+ * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
+ * Throws `Unavailable` when another server has it, when it has several names, or when it cannot be opened.
+ */
+export function openSqlite(path: string, options: SqliteOptions): Db {
+  try {
+    return open(path, options);
+  } catch (error) {
+    throw error instanceof Unavailable ? error : sqliteOpenError(path, error);
+  }
+}
+
+function open(
+  path: string,
+  { synchronous, beside_a_server, only_ours, keeps_reserve, cipher = plainCipher }: SqliteOptions,
+): Db {
+  const file = realFile(path);
+  const lock = beside_a_server ? undefined : lockDatabase(file, path);
+  try {
+    const writer = connect(file, { readonly: false }, (opened) => {
+      if (only_ours) refuseForeign(opened, path);
+    });
+    return new SqliteDb(
+      lock,
+      writer,
+      connect(file, { readonly: true }),
+      synchronous === 'full' ? new WalSync(file) : undefined,
+      cipher,
+      keeps_reserve ? new DiskReserve(file) : undefined,
+    );
+  } catch (error) {
+    lock?.close();
+    throw error;
+  }
+}
+
+/**
+ * Reads have a connection of their own: they see the last commit, never a batch that is being written. They are done at
+ * once, so that code which reads many large rows one after the other would never pause without a turn before each.
+ */
+class SqliteDb implements Db {
+  readonly dialect = 'sqlite';
+  readonly cipher: Cipher;
+  readonly #connections: readonly Connection[];
+  readonly #walSync: WalSync | undefined;
+  readonly #reads: Statements;
+  readonly #queue: CommitQueue;
+  #closed = false;
+
+  constructor(
+    lock: Connection | undefined,
+    writer: Connection,
+    reader: Connection,
+    walSync: WalSync | undefined,
+    cipher: Cipher,
+    reserve: DiskReserve | undefined,
+  ) {
+    this.cipher = cipher;
+    // The lock goes last.
+    this.#connections = [reader, writer, ...(lock ? [lock] : [])];
+    this.#reads = new Statements(reader);
+    this.#walSync = walSync;
+    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}), cipher, reserve);
+  }
+
+  async all<Row>(query: Sql): Promise<Row[]> {
+    await yieldTurn();
+    return this.#read((reads) => reads.all<Row>(query));
+  }
+
+  async get<Row>(query: Sql): Promise<Row | undefined> {
+    await yieldTurn();
+    return this.#read((reads) => reads.get<Row>(query));
+  }
+
+  async run(query: Sql, durability: Durability = 'promised'): Promise<number> {
+    return this.transaction(durability, (tx) => tx.run(query));
+  }
+
+  async transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    return this.#queue.add(durability, body);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#queue.drained();
+    this.#walSync?.[Symbol.dispose]();
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #read<T>(read: (reads: Statements) => T): T {
+    this.#assertOpen();
+    try {
+      return read(this.#reads);
+    } catch (error) {
+      throw sqliteError(error);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new Unavailable('The database is closed.');
+  }
+}

@@ -1,0 +1,163 @@
+import { isObject, toJson } from '../core/json.ts';
+import { all, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
+
+/**
+ * True when the JSON in `column` contains `wanted` as PostgreSQL's `@>` has it: nested objects in part, arrays as
+ * subsets in any order, `1` equal to `1.0`, an absent key not equal to null (CONTRACT §2.2).
+ * SQLite compares plain values by itself, in a third of the time, for else it calls the function `json_contains` that
+ * the engine registers; the text in the column must be from `toJson`.
+ */
+export function contains(column: string, wanted: unknown): DialectSql {
+  const text = toJson(wanted);
+  const leaves = leavesOf(JSON.parse(text));
+  return {
+    sqlite: leaves
+      ? sql`(${all(leaves.map(({ path, json }) => sql`${raw(column)} -> ${path} is ${json}`))})`
+      : sql`json_contains(${raw(column)}, ${text})`,
+    postgres: sql`${raw(column)}::jsonb @> ${text}::jsonb`,
+  };
+}
+
+/** The object in `column` with the keys of `patch` replaced; a null stays. SQLite: the engine's `json_merge`. */
+export function merged(column: string, patch: Record<string, unknown>): DialectSql {
+  const text = toJson(patch);
+  return {
+    sqlite: sql`json_merge(${raw(column)}, ${text})`,
+    postgres: sql`(${raw(column)}::jsonb || ${text}::jsonb)`,
+  };
+}
+
+/**
+ * `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another text.
+ * PostgreSQL sees how many there are in an array, and in nothing else.
+ */
+export function isOneOf(column: string, ids: readonly string[]): Sql {
+  const condition: DialectSql = {
+    sqlite: sql`${raw(column)} in (select value from json_each(${toJson(ids)}))`,
+    postgres: sql`${raw(column)} = any (${`{${ids.join(',')}}`}::uuid[])`,
+  };
+  return sql`${condition}`;
+}
+
+/** Parses the JSON columns of a row, in place; both engines deliver them as text. */
+export function decode<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
+  for (const column of columns) {
+    const text = row[column];
+    if (typeof text === 'string') row[column] = JSON.parse(text);
+  }
+  return row;
+}
+
+/** JSON text that is the same for equal values: keys in order, as PostgreSQL's jsonb keeps them in an order of its own. */
+export function canonicalJson(value: unknown): string {
+  return toJson(JSON.parse(JSON.stringify(value ?? null, inOrder)));
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The members of a JSON object as rows of `key` and `value`, under `alias`. A number's value is a number on SQLite. */
+export function eachText(column: string, alias: string): DialectSql {
+  return {
+    sqlite: raw(`json_each(${column}) ${alias}`),
+    postgres: raw(`json_each_text(${column}::json) ${alias}(key, value)`),
+  };
+}
+
+/**
+ * The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. PostgreSQL is told how
+ * many they are: it takes any list for 100, and from that may think a small query worth compiling.
+ */
+export function eachElement(list: readonly unknown[], alias: string): DialectSql {
+  const text = toJson(list);
+  return {
+    sqlite: sql`json_each(${text}) ${raw(alias)}`,
+    postgres: sql`(select value from json_array_elements(${text}::json) limit ${list.length}) ${raw(alias)}`,
+  };
+}
+
+/** A plain value in a JSON document: where it is, as SQLite's JSON functions have it, and its JSON text. */
+export interface Leaf {
+  readonly path: string;
+  readonly json: string;
+}
+
+/** More comparisons cost as much as one look at the whole. */
+const MOST_LEAVES = 4;
+
+/**
+ * The plain values of a document that has nothing but these and objects with plain names: then a document contains it
+ * that has the same at the same paths. Undefined for any other.
+ */
+export function leavesOf(document: unknown): Leaf[] | undefined {
+  const leaves = isObject(document) ? below('$', document) : undefined;
+  return leaves && leaves.length <= MOST_LEAVES ? leaves : undefined;
+}
+
+function below(path: string, object: Record<string, unknown>): Leaf[] | undefined {
+  const members = Object.entries(object);
+  if (members.length === 0) return undefined;
+  const leaves = members.map(([name, value]) => leavesAt(path, name, value));
+  return leaves.every((each) => each !== undefined) ? leaves.flat() : undefined;
+}
+
+function leavesAt(path: string, name: string, value: unknown): Leaf[] | undefined {
+  if (!/^[\w-]+$/.test(name) || Array.isArray(value)) return undefined;
+  const here = `${path}."${name}"`;
+  return isObject(value) ? below(here, value) : [{ path: here, json: toJson(value) }];
+}
+
+export const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+/**
+ * True when the member `field` of the object in `column` equals `wanted`, deeply. Null equals a missing one too.
+ * On SQLite objects and lists are equal when their texts are, so the column must hold `canonicalJson`; and it must be
+ * named with its table, for the rows of a JSON object have a column `value` too.
+ */
+export function fieldEquals(column: string, field: string, wanted: unknown): DialectSql {
+  if (wanted === null) {
+    return {
+      sqlite: sql`not exists (select 1 from json_each(${raw(column)}) f where f.key = ${field} and f.type <> 'null')`,
+      postgres: sql`coalesce(${raw(column)} -> ${field}::text, 'null') = 'null'::jsonb`,
+    };
+  }
+  const plain = typeof wanted === 'object' ? canonicalJson(wanted) : (wanted as string | number | boolean);
+  return {
+    sqlite: sql`exists (select 1 from json_each(${raw(column)}) f
+      where f.key = ${field} and f.type in ${list(sqliteTypes(wanted))} and f.value = ${plain})`,
+    postgres: sql`coalesce(${raw(column)} -> ${field}::text = ${canonicalJson(wanted)}::jsonb, false)`,
+  };
+}
+
+/** True when the member is of the same type as `wanted` and comes after or before it; text in the order of its bytes. */
+export function fieldCompares(
+  column: string,
+  field: string,
+  comparison: keyof typeof COMPARISONS,
+  wanted: number | string,
+): DialectSql {
+  const operator = raw(COMPARISONS[comparison]);
+  const member = sql`${raw(column)} -> ${field}::text`;
+  const type = typeof wanted;
+  return {
+    sqlite: sql`exists (select 1 from json_each(${raw(column)}) f
+      where f.key = ${field} and f.type in ${list(sqliteTypes(wanted))} and f.value ${operator} ${wanted})`,
+    // The conversion fails on any other type, and only `case` is sure to look at the type first.
+    postgres:
+      typeof wanted === 'number'
+        ? sql`case when jsonb_typeof(${member}) = ${type} then (${member})::float8 ${operator} ${wanted}::float8
+            else false end`
+        : sql`(jsonb_typeof(${member}) = ${type}
+            and ${raw(column)} ->> ${field}::text collate "C" ${operator} ${wanted}::text)`,
+  };
+}
+
+/** What SQLite calls the type of a JSON value. */
+function sqliteTypes(value: unknown): string[] {
+  if (typeof value === 'number') return ['integer', 'real'];
+  if (typeof value === 'string') return ['text'];
+  if (typeof value === 'boolean') return [String(value)];
+  return [Array.isArray(value) ? 'array' : 'object'];
+}

@@ -1,0 +1,139 @@
+import type { Db, Reader, Transaction } from '../../db/db.ts';
+import { openText } from '../../db/encryption/cipher.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import { enqueueDelivery } from '../webhooks/enqueue.ts';
+
+/** Somebody who is told when the state of a task changes. */
+export interface PushConfig {
+  readonly task_id: string;
+  readonly config_id: string;
+  /** The protocol that they speak. */
+  readonly version: '0.3' | '1.0';
+  /** The policy must have let it pass. */
+  readonly url: string;
+  /** What they know the sender by. */
+  readonly token: string | null;
+  /** What they ask for in `Authorization`, such as `Bearer`, and what comes behind it. */
+  readonly scheme: string | null;
+  readonly credentials: string | null;
+}
+
+export interface NewPushConfig extends Omit<PushConfig, 'task_id' | 'config_id'> {
+  /** Undefined for that of the task. */
+  readonly config_id: string | undefined;
+}
+
+/** The body for subscribers of a version: JSON text. */
+export type Tell = (version: PushConfig['version']) => string;
+
+/** For each change of a task each of them is sent a delivery. */
+export const MAX_PUSH_CONFIGS = 20;
+
+export type A2aPushRepository = ReturnType<typeof a2aPushRepository>;
+
+/** Who is told of tasks. */
+export function a2aPushRepository(db: Db) {
+  return {
+    /** In place of the one with its id. Undefined when the task has as many as it may have, or is gone. */
+    save: (task_id: string, config: NewPushConfig): Promise<PushConfig | undefined> =>
+      db.transaction('promised', async (tx) => {
+        // Locks the row: what the task becomes from now on is told to this one too.
+        const locked = await tx.run(
+          sql`update a2a_tasks set context_id = context_id where task_id = ${task_id}`,
+        );
+        if (locked === 0) return undefined;
+        const config_id = config.config_id ?? task_id;
+        const others = (await configsOf(tx, task_id)).filter((each) => each.config_id !== config_id);
+        if (others.length >= MAX_PUSH_CONFIGS) return undefined;
+        return insertPushConfig(tx, task_id, config);
+      }),
+
+    /** The oldest first. */
+    list: (task_id: string): Promise<PushConfig[]> => configsOf(db, task_id),
+
+    /** With what waits to be sent to it. */
+    delete: (task_id: string, config_id: string): Promise<void> =>
+      db.transaction('promised', async (tx) => {
+        await tx.run(
+          sql`delete from a2a_push_configs where task_id = ${task_id} and config_id = ${config_id}`,
+        );
+        const lane = laneOf({ task_id, config_id });
+        await tx.run(sql`delete from webhook_outbox where status = 'pending' and lane = ${lane}`);
+      }),
+  };
+}
+
+async function configsOf(reader: Reader, task_id: string): Promise<PushConfig[]> {
+  const rows = await reader.all<PushConfig>(sql`
+    select task_id, config_id, version, url, token, scheme, credentials from a2a_push_configs
+    where task_id = ${task_id} order by created_at, config_id`);
+  return rows.map((row) => openText(reader.cipher, row, SEALED));
+}
+
+const SEALED = {
+  url: 'a2a_push_configs.url',
+  token: 'a2a_push_configs.token',
+  scheme: 'a2a_push_configs.scheme',
+  credentials: 'a2a_push_configs.credentials',
+} as const;
+
+/** Part of a transaction that has the task's row. */
+export async function insertPushConfig(
+  tx: Transaction,
+  task_id: string,
+  { config_id = task_id, ...config }: NewPushConfig,
+): Promise<PushConfig> {
+  const sealed = (name: keyof typeof SEALED) => {
+    const text = config[name];
+    return text === null ? null : tx.cipher.sealText(SEALED[name], text);
+  };
+  await tx.run(sql`
+    insert into a2a_push_configs (task_id, config_id, version, url, token, scheme, credentials, created_at)
+    values (${task_id}, ${config_id}, ${config.version}, ${sealed('url')}, ${sealed('token')}, ${sealed('scheme')},
+      ${sealed('credentials')}, ${NOW})
+    on conflict (task_id, config_id) do update set version = excluded.version, url = excluded.url,
+      token = excluded.token, scheme = excluded.scheme, credentials = excluded.credentials`);
+  return { task_id, config_id, ...config };
+}
+
+/** Part of the transaction that changes the task. */
+export async function tellSubscribers(
+  tx: Transaction,
+  { task_id, thread_id, run_id }: { task_id: string; thread_id: string; run_id: string },
+  tell: Tell,
+): Promise<void> {
+  const configs = await configsOf(tx, task_id);
+  if (configs.length === 0) return;
+  const thread = await tx.get<{ metadata: string }>(
+    sql`select metadata from threads where thread_id = ${thread_id}`,
+  );
+  const metadata = JSON.parse(thread?.metadata ?? '{}');
+  for (const config of configs) {
+    const { url, version } = config;
+    const headers = headersFor(config);
+    const lane = laneOf(config);
+    await enqueueDelivery(tx, {
+      kind: 'a2a',
+      url,
+      body: tell(version),
+      headers,
+      run_id,
+      thread_id,
+      metadata,
+      lane,
+    });
+  }
+}
+
+function laneOf({ task_id, config_id }: Pick<PushConfig, 'task_id' | 'config_id'>): string {
+  return `a2a:${task_id}:${config_id}`;
+}
+
+function headersFor({ version, token, scheme, credentials }: PushConfig): Record<string, string> {
+  return {
+    'content-type': version === '0.3' ? 'application/json' : 'application/a2a+json',
+    ...(token === null ? {} : { 'x-a2a-notification-token': token }),
+    ...(scheme === null || credentials === null ? {} : { authorization: `${scheme} ${credentials}` }),
+  };
+}

@@ -1,0 +1,202 @@
+import type { Db } from '../../db/db.ts';
+import { type Cipher, openJson, openText, Unreadable } from '../../db/encryption/cipher.ts';
+import { isOneOf } from '../../db/json.ts';
+import { all, list, raw, type Sql, sql } from '../../db/sql.ts';
+import type { RunStatus } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
+import { ARTIFACTS, REASON, type Settlement, settleTask } from './finalize-task.ts';
+import { type A2aTurn, turnsOf, unkeptRuns, WAITS } from './turns.ts';
+
+/** A task as it stands. */
+export interface A2aTaskRow {
+  /** Also the id of its first run. */
+  readonly task_id: string;
+  readonly thread_id: string;
+  readonly assistant_id: string;
+  /** The thread, as the client calls it. */
+  readonly context_id: string;
+  readonly created_at: string;
+  /** Of its newest turn. */
+  readonly run_id: string;
+  /** `TASK_STATE_…`: of the run while `is_settled` is false. */
+  readonly state: string;
+  /** Whether the state after the run was read. */
+  readonly is_settled: boolean;
+  /** Since when, ISO-8601. */
+  readonly at: string;
+  readonly reason: string | null;
+  /** What the graph showed by events, as JSON of protocol 1.0. */
+  readonly artifacts: unknown[];
+  readonly run_status: RunStatus;
+  readonly error: RunError | null;
+}
+
+/** What the runs of a task made of its thread. */
+export interface CheckpointOfTask {
+  readonly checkpoint_id: string;
+  /** Nobody went on from there. */
+  readonly is_newest: boolean;
+  /** Channels that they wrote to. */
+  readonly written: readonly string[];
+}
+
+export interface A2aTaskQuery {
+  readonly assistant_id?: string | undefined;
+  readonly thread_id?: string | undefined;
+  readonly states?: readonly string[] | undefined;
+  readonly is_settled?: boolean;
+  /** ISO-8601: only those whose state is from then or later. */
+  readonly since?: string | undefined;
+  /** Only those behind this one. */
+  readonly after?: { readonly at: string; readonly task_id: string } | undefined;
+  readonly limit: number;
+}
+
+export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
+
+const STATE = `coalesce(t.state, case r.status when 'pending' then 'TASK_STATE_SUBMITTED'
+  when 'running' then 'TASK_STATE_WORKING' when 'interrupted' then 'TASK_STATE_CANCELED'
+  when 'success' then 'TASK_STATE_COMPLETED' else 'TASK_STATE_FAILED' end)`;
+const AT = 'coalesce(t.state_at, r.updated_at)';
+const COLUMNS =
+  raw(`t.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, ${STATE} as state,
+  t.state is not null as is_settled, ${AT} as at, t.reason, t.artifacts, r.status as run_status, r.error`);
+const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
+
+/** Tasks, with the status of their newest run; one whose run is gone is gone too. */
+export function a2aTaskRepository(db: Db) {
+  return {
+    async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
+      const wanted = all([sql`t.task_id = ${task_id}`, ofVisibleThread('t.thread_id', visibility)]);
+      const row = await db.get<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      return row && rowOf(db.cipher, row);
+    },
+
+    /** The newest state first. */
+    async list(query: A2aTaskQuery, visibility?: Visibility): Promise<A2aTaskRow[]> {
+      const rows = await db.all<StoredRow>(sql`
+        select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
+        order by ${raw(AT)} desc, t.task_id desc limit ${query.limit}`);
+      return rows.map((row) => rowOf(db.cipher, row));
+    },
+
+    async count(query: Omit<A2aTaskQuery, 'limit' | 'after'>, visibility?: Visibility): Promise<number> {
+      const row = await db.get<{ total: number | string }>(sql`
+        select count(*) as total from ${FROM} where ${conditions(query, visibility)}`);
+      return Number(row?.total ?? 0);
+    },
+
+    /** The first ones whose run has ended, and what that means is not known yet; with runs behind `after`. */
+    unsettled: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+      page(db, [raw('t.state is null'), HAS_ENDED], after, limit),
+
+    /** The same of some runs, however many others there are. */
+    async unsettledOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
+      const wanted = all([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
+      const rows = await db.all<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      return readable(db.cipher, rows);
+    },
+
+    /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
+    overtaken: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+      page(db, [raw(`t.${WAITS}`), IS_TOLD, IS_OVERTAKEN], after, limit),
+
+    turns: (task_id: string): Promise<A2aTurn[]> => turnsOf(db, task_id),
+
+    unkeptRuns: (task_id: string): Promise<string[]> => unkeptRuns(db, task_id),
+
+    settle: (settlement: Settlement): Promise<boolean> =>
+      db.transaction('promised', (tx) => settleTask(tx, settlement)),
+
+    /** The last checkpoint that some runs made on a thread, and what they changed before it. */
+    async lastCheckpoint(
+      thread_id: string,
+      run_ids: readonly string[],
+    ): Promise<CheckpointOfTask | undefined> {
+      const row = await db.get<{
+        checkpoint_id: string;
+        versions: string;
+        versions_before: string | null;
+      }>(sql`
+        select l.checkpoint_id, l.versions, (
+          select p.versions from checkpoints p where p.thread_id = ${thread_id} and p.ns = '' and p.checkpoint_id = (
+            select f.parent_id from checkpoints f
+            where f.thread_id = ${thread_id} and f.ns = '' and ${isOneOf('f.run_id', run_ids)}
+            order by f.checkpoint_id limit 1)
+        ) as versions_before
+        from checkpoints l where l.thread_id = ${thread_id} and l.ns = '' and ${isOneOf('l.run_id', run_ids)}
+        order by l.checkpoint_id desc limit 1`);
+      if (!row) return undefined;
+      const { checkpoint_id } = row;
+      const later = await db.get(sql`
+        select 1 from checkpoints
+        where thread_id = ${thread_id} and ns = '' and checkpoint_id > ${checkpoint_id} limit 1`);
+      const before: Versions = JSON.parse(row.versions_before ?? '{}');
+      const now: Versions = JSON.parse(row.versions);
+      const written = Object.keys(now).filter((channel) => now[channel] !== before[channel]);
+      return { checkpoint_id, is_newest: later === undefined, written };
+    },
+  };
+}
+
+const HAS_ENDED = raw(`r.status not in ('pending', 'running')`);
+const IS_TOLD = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
+const IS_OVERTAKEN = raw(
+  `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
+);
+
+/** By the run, of which each task has one. Fewer than `limit` when there are no more that can be decrypted. */
+async function page(
+  db: Db,
+  conditions: readonly Sql[],
+  after: string | undefined,
+  limit: number,
+): Promise<A2aTaskRow[]> {
+  const found: A2aTaskRow[] = [];
+  for (let last = after; ; ) {
+    const behind = last === undefined ? undefined : sql`t.run_id > ${last}`;
+    const rows = await db.all<StoredRow>(sql`
+      select ${COLUMNS} from ${FROM} where ${all([...conditions, behind])} order by t.run_id limit ${limit}`);
+    found.push(...readable(db.cipher, rows));
+    if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
+    last = rows.at(-1)?.run_id;
+  }
+}
+
+/** Tasks that cannot be decrypted must not keep the others from being settled. */
+function readable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
+  return rows.flatMap((row) => {
+    try {
+      return [rowOf(cipher, row)];
+    } catch (error) {
+      if (error instanceof Unreadable) return [];
+      throw error;
+    }
+  });
+}
+
+type Versions = Readonly<Record<string, string | number>>;
+
+type StoredRow = Omit<A2aTaskRow, 'is_settled'> & { is_settled: boolean | number };
+
+function rowOf(cipher: Cipher, row: StoredRow): A2aTaskRow {
+  openJson(cipher, row, { artifacts: ARTIFACTS, error: 'runs.error' });
+  openText(cipher, row, { reason: REASON });
+  return { ...row, is_settled: Boolean(row.is_settled) };
+}
+
+function conditions(
+  { assistant_id, thread_id, states, is_settled, since, after }: Omit<A2aTaskQuery, 'limit'>,
+  visibility: Visibility | undefined,
+): Sql {
+  return all([
+    assistant_id === undefined ? undefined : sql`t.assistant_id = ${assistant_id}`,
+    thread_id === undefined ? undefined : sql`t.thread_id = ${thread_id}`,
+    states && sql`${raw(STATE)} in ${list(states)}`,
+    is_settled === undefined ? undefined : raw(`t.state is ${is_settled ? 'not null' : 'null'}`),
+    since === undefined ? undefined : sql`${raw(AT)} >= ${since}`,
+    after && sql`(${raw(AT)} < ${after.at} or ${raw(AT)} = ${after.at} and t.task_id < ${after.task_id})`,
+    ofVisibleThread('t.thread_id', visibility),
+  ]);
+}

@@ -1,0 +1,53 @@
+import type { Db } from '../../db/db.ts';
+import { raw, sql } from '../../db/sql.ts';
+
+/** A key that was made by `agent-server keys create`. Times are ISO-8601. */
+export interface ApiKey {
+  readonly key_id: string;
+  readonly name: string;
+  /** SHA-256 of the key: it has 256 random bits, so nothing slower is needed. */
+  readonly digest: string;
+  readonly scope: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+export type ApiKeyRepository = ReturnType<typeof apiKeyRepository>;
+
+const COLUMNS = raw('key_id, name, digest, scope, created_at, expires_at, revoked_at, last_used_at');
+
+export function apiKeyRepository(db: Db) {
+  return {
+    async insert(key: ApiKey): Promise<void> {
+      await db.run(sql`insert into api_keys (${COLUMNS}) values (${key.key_id}, ${key.name}, ${key.digest},
+        ${key.scope}, ${key.created_at}, ${key.expires_at}, ${key.revoked_at}, ${key.last_used_at})`);
+    },
+
+    withDigest(digest: string): Promise<ApiKey | undefined> {
+      return db.get(sql`select ${COLUMNS} from api_keys where digest = ${digest}`);
+    },
+
+    get(key_id: string): Promise<ApiKey | undefined> {
+      return db.get(sql`select ${COLUMNS} from api_keys where key_id = ${key_id}`);
+    },
+
+    /** Oldest first. */
+    list(): Promise<ApiKey[]> {
+      return db.all(sql`select ${COLUMNS} from api_keys order by created_at, key_id`);
+    },
+
+    /** False when there is no such key, or it was taken back before. */
+    async revoke(key_id: string, at: string): Promise<boolean> {
+      const changed = await db.run(
+        sql`update api_keys set revoked_at = ${at} where key_id = ${key_id} and revoked_at is null`,
+      );
+      return changed > 0;
+    },
+
+    async use(key_id: string, at: string): Promise<void> {
+      await db.run(sql`update api_keys set last_used_at = ${at} where key_id = ${key_id}`, 'relaxed');
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { isOneOf } from '../../db/json.ts';
+import { everyFilter, type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+
+/** Which rows somebody may see: by what their metadata is, by their ids, or both. Where it is undefined: all. */
+export interface Visibility {
+  readonly metadata?: MetadataFilter | undefined;
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** The columns that a visibility speaks of, named with their table. */
+export interface VisibleRows {
+  readonly metadata: string;
+  readonly id: string;
+}
+
+export const VISIBLE_THREADS: VisibleRows = { metadata: 'threads.metadata', id: 'threads.thread_id' };
+export const VISIBLE_ASSISTANTS: VisibleRows = {
+  metadata: 'assistants.metadata',
+  id: 'assistants.assistant_id',
+};
+
+/** By the thread that they tell of. */
+export const VISIBLE_DELIVERIES: VisibleRows = {
+  metadata: 'webhook_outbox.metadata',
+  id: 'webhook_outbox.thread_id',
+};
+
+export const VISIBLE_CRONS: VisibleRows = { metadata: 'crons.metadata', id: 'crons.cron_id' };
+
+/** What both let through. */
+export function both(one: Visibility | undefined, other: Visibility | undefined): Visibility | undefined {
+  if (!one || !other) return one ?? other;
+  const ids = one.ids && other.ids ? one.ids.filter((id) => other.ids?.includes(id)) : (one.ids ?? other.ids);
+  const metadata =
+    one.metadata && other.metadata
+      ? everyFilter(one.metadata, other.metadata)
+      : (one.metadata ?? other.metadata);
+  return { metadata, ids };
+}
+
+/**
+ * The condition on a row that is found by its id or by another column; undefined when there is none, so that a query
+ * without is as it was. Searches of whole tables take the filter on metadata themselves.
+ */
+export function visible(rows: VisibleRows, visibility: Visibility | undefined): Sql | undefined {
+  return visibility && conditionOf(rows, visibility);
+}
+
+/** The same for what belongs to a thread: `thread_id` is the column that names it. */
+export function ofVisibleThread(thread_id: string, visibility: Visibility | undefined): Sql | undefined {
+  return (
+    visibility &&
+    sql`exists (select 1 from threads
+      where threads.thread_id = ${raw(thread_id)} and ${conditionOf(VISIBLE_THREADS, visibility)})`
+  );
+}
+
+function conditionOf(rows: VisibleRows, { metadata, ids }: Visibility): Sql {
+  return all([
+    metadata && metadataMatches(rows.metadata, metadata),
+    // An empty list is nobody's.
+    ids && isOneOf(rows.id, ids),
+  ]);
+}

@@ -1,0 +1,187 @@
+import { systemAssistantId } from '../../core/ids.ts';
+import { toJson } from '../../core/json.ts';
+import type { Db } from '../../db/db.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { contains, isOneOf, merged } from '../../db/json.ts';
+import { all, join, type Sql, sql } from '../../db/sql.ts';
+import type {
+  Assistant,
+  AssistantFilter,
+  AssistantSearch,
+  AssistantVersion,
+  AssistantVersionsSearch,
+} from '../../schemas/assistants.ts';
+import type { Visibility } from '../access/visibility.ts';
+import { ASSISTANT, assistantOf, findAssistant, insertInto, keepVersion, VERSIONED } from './row.ts';
+import { countAssistants, searchAssistants } from './search.ts';
+
+/** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
+export type AssistantChanges = {
+  readonly [Field in 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata']?:
+    | Assistant[Field]
+    | undefined;
+};
+
+export type AssistantRepository = ReturnType<typeof assistantRepository>;
+
+/** Assistants and their versions (CONTRACT §2.1). */
+export function assistantRepository(db: Db) {
+  return {
+    /** With its first version. False when the id is taken. */
+    insert(assistant: Assistant): Promise<boolean> {
+      return db.transaction('promised', async (tx) => {
+        const inserted = await tx.run(
+          sql`${insertInto(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
+        );
+        if (inserted > 0) await keepVersion(tx, assistant.assistant_id);
+        return inserted > 0;
+      });
+    },
+
+    /** One that is not visible is missing. */
+    get(assistant_id: string, visibility?: Visibility): Promise<Assistant | undefined> {
+      return findAssistant(db, assistant_id, visibility);
+    },
+
+    /** Whole rows: `select` is the caller's. */
+    search(query: AssistantSearch, visibility?: Visibility): Promise<Assistant[]> {
+      return searchAssistants(db, query, visibility);
+    },
+
+    count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {
+      return countAssistants(db, filter, visibility);
+    },
+
+    /**
+     * Makes a new version, numbered after the highest one, and makes it current. `change` sees what is stored when
+     * nobody else changes it, and changes nothing when it throws.
+     */
+    update(
+      assistant_id: string,
+      change: (stored: Assistant) => AssistantChanges,
+      at: string,
+    ): Promise<Assistant | undefined> {
+      return updateAssistant(db, assistant_id, change, at);
+    },
+
+    /** Newest first. */
+    versions(assistant_id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
+      return listVersions(db, assistant_id, query);
+    },
+
+    /** Makes a version current again with all that it kept. Undefined when there is no such version. */
+    setLatest(assistant_id: string, version: number, at: string): Promise<Assistant | undefined> {
+      return setLatestVersion(db, assistant_id, version, at);
+    },
+
+    /** Its versions and crons go too; its runs stay. */
+    delete(assistant_id: string): Promise<boolean> {
+      return db.transaction('freeing', async (tx) => {
+        await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
+        return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
+      });
+    },
+
+    /** Inserts the assistants of the configured graphs; those that exist take name and description. */
+    upsertSystem(assistants: readonly Assistant[]): Promise<void> {
+      return upsertSystem(db, assistants);
+    },
+
+    /** Deletes the system assistants of graphs that are no longer configured. */
+    deleteSystemExcept(assistant_ids: readonly string[]): Promise<void> {
+      return deleteSystemExcept(db, assistant_ids);
+    },
+  };
+}
+
+function updateAssistant(
+  db: Db,
+  assistant_id: string,
+  change: (stored: Assistant) => AssistantChanges,
+  at: string,
+): Promise<Assistant | undefined> {
+  return db.transaction('promised', async (tx) => {
+    // Locks the row, so that two updates see each other's changes and do not come to the same number.
+    await tx.run(sql`update assistants set updated_at = ${at} where assistant_id = ${assistant_id}`);
+    const stored = await findAssistant(tx, assistant_id);
+    if (!stored) return undefined;
+    const next = sql`version = 1 + (
+      select max(version) from assistant_versions where assistant_id = ${assistant_id})`;
+    await tx.run(sql`
+      update assistants set ${join([next, ...assignments(tx.cipher, change(stored))], ', ')}
+      where assistant_id = ${assistant_id}`);
+    await keepVersion(tx, assistant_id);
+    return findAssistant(tx, assistant_id);
+  });
+}
+
+function assignments(
+  cipher: Cipher,
+  { graph_id, name, description, config, context, metadata }: AssistantChanges,
+): Sql[] {
+  const given = [
+    graph_id !== undefined && sql`graph_id = ${graph_id}`,
+    name !== undefined && sql`name = ${name}`,
+    description !== undefined && sql`description = ${description}`,
+    config && sql`config = ${cipher.sealJson(ASSISTANT.config, toJson(config))}`,
+    context && sql`context = ${cipher.sealJson(ASSISTANT.context, toJson(context))}`,
+    metadata && sql`metadata = ${merged('metadata', metadata)}`,
+  ];
+  return given.filter((assignment) => typeof assignment === 'object');
+}
+
+export async function listVersions(
+  db: Db,
+  assistant_id: string,
+  { metadata, limit, offset }: AssistantVersionsSearch,
+): Promise<AssistantVersion[]> {
+  const wanted = all([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
+  const rows = await db.all<AssistantVersion>(sql`
+    select assistant_id, ${VERSIONED}, created_at from assistant_versions where ${wanted}
+    order by version desc limit ${limit} offset ${offset}`);
+  return rows.map((row) => assistantOf(db.cipher, row));
+}
+
+export function setLatestVersion(
+  db: Db,
+  assistant_id: string,
+  version: number,
+  at: string,
+): Promise<Assistant | undefined> {
+  const kept = sql`from assistant_versions where assistant_id = ${assistant_id} and version = ${version}`;
+  return db.transaction('promised', async (tx) => {
+    const changed = await tx.run(sql`
+      update assistants set (${VERSIONED}) = (select ${VERSIONED} ${kept}), updated_at = ${at}
+      where assistant_id = ${assistant_id} and exists (select 1 ${kept})`);
+    return changed > 0 ? findAssistant(tx, assistant_id) : undefined;
+  });
+}
+
+export function upsertSystem(db: Db, assistants: readonly Assistant[]): Promise<void> {
+  return db.transaction('promised', async (tx) => {
+    for (const assistant of assistants) {
+      await tx.run(sql`${insertInto(tx.cipher, assistant)}
+        on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
+          config = case when assistants.version = 1 then excluded.config else assistants.config end,
+          context = case when assistants.version = 1 then excluded.context else assistants.context end`);
+      await keepVersion(tx, assistant.assistant_id);
+    }
+  });
+}
+
+/**
+ * A system assistant is known by its id, which is made from the graph it began with: `created_by` alone is metadata,
+ * and clients may write the same.
+ */
+export function deleteSystemExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
+  return db.transaction('promised', async (tx) => {
+    const first = await tx.all<{ assistant_id: string; graph_id: string }>(sql`
+      select assistant_id, graph_id from assistant_versions
+      where version = 1 and ${contains('metadata', { created_by: 'system' })}`);
+    const gone = first
+      .filter(({ assistant_id, graph_id }) => assistant_id === systemAssistantId(graph_id))
+      .map(({ assistant_id }) => assistant_id)
+      .filter((assistant_id) => !assistant_ids.includes(assistant_id));
+    await tx.run(sql`delete from assistants where ${isOneOf('assistant_id', gone)}`);
+  });
+}

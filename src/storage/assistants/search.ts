@@ -1,0 +1,72 @@
+import type { Reader } from '../../db/db.ts';
+import { isOneOf } from '../../db/json.ts';
+import { asksForNothing, everyFilter, metadataMatches } from '../../db/metadata-filter.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Assistant, AssistantFilter, AssistantSearch } from '../../schemas/assistants.ts';
+import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
+import type { TableFilter } from '../search/access-path.ts';
+import { countRows, findIds } from '../search/table-search.ts';
+import { assistantOf, COLUMNS } from './row.ts';
+
+const SORT: Record<AssistantSearch['sort_by'], Sql> = {
+  assistant_id: raw('assistants.assistant_id'),
+  created_at: raw('assistants.created_at'),
+  updated_at: raw('assistants.updated_at'),
+  name: sql`${{ sqlite: raw('assistants.name_order'), postgres: raw('lower(assistants.name)') }}`,
+  graph_id: raw('assistants.graph_id'),
+};
+
+export async function searchAssistants(
+  reader: Reader,
+  query: AssistantSearch,
+  visibility?: Visibility,
+): Promise<Assistant[]> {
+  const ids = await findIds(reader, {
+    ...filterOf(query, visibility),
+    id: 'assistants.assistant_id',
+    sort: SORT[query.sort_by],
+    order: query.sort_order,
+    limit: query.limit,
+    offset: query.offset,
+  });
+  if (ids.length === 0) return [];
+  const wanted = all([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
+  const rows = await reader.all<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
+  const byId = new Map(rows.map((row) => [row.assistant_id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
+}
+
+export function countAssistants(
+  reader: Reader,
+  filter: AssistantFilter,
+  visibility?: Visibility,
+): Promise<number> {
+  return countRows(reader, filterOf(filter, visibility));
+}
+
+function filterOf(
+  { metadata, graph_id, name }: AssistantFilter,
+  visibility: Visibility | undefined,
+): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
+  return {
+    table: 'assistants',
+    contained: [{ column: 'metadata', filter: wanted }],
+    where: [
+      graph_id === undefined ? undefined : isOfGraph(graph_id),
+      visibility?.ids && isOneOf('assistants.assistant_id', visibility.ids),
+      name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
+      asksForNothing(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
+    ].filter((condition) => condition !== undefined),
+    narrowing:
+      graph_id === undefined ? [] : [sql`select row_id from assistants where graph_id = ${graph_id}`],
+  };
+}
+
+/** On SQLite in words in which no index is seen: it would take that one where another is better. */
+function isOfGraph(graph_id: string): DialectSql {
+  return {
+    sqlite: sql`+assistants.graph_id = ${graph_id}`,
+    postgres: sql`assistants.graph_id = ${graph_id}`,
+  };
+}

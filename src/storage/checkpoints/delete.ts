@@ -1,0 +1,141 @@
+import type { Transaction } from '../../db/db.ts';
+import { eachText } from '../../db/json.ts';
+import { lookUp } from '../../db/lateral-join.ts';
+import { sql } from '../../db/sql.ts';
+import { newestReadable } from './find.ts';
+import { metadataContains } from './metadata.ts';
+import { BASES } from './rows.ts';
+
+/** Everything a thread remembers. */
+export async function removeCheckpointsOfThread(tx: Transaction, thread_id: string): Promise<void> {
+  await tx.run(sql`delete from checkpoint_writes where thread_id = ${thread_id}`);
+  await tx.run(sql`delete from checkpoint_blobs where thread_id = ${thread_id}`);
+  await tx.run(sql`delete from checkpoints where thread_id = ${thread_id}`);
+}
+
+/**
+ * Takes back what a run wrote to its thread's history, but for what others go on from (invariant 7): an ancestor of
+ * another run's checkpoint stays with the writes that led on from it, and all stays while another run executes, for
+ * that one may have started from any of it.
+ */
+export async function removeCheckpointsOfRun(
+  tx: Transaction,
+  thread_id: string,
+  run_id: string,
+): Promise<void> {
+  const other = await tx.get(sql`select 1 from run_queue
+    where thread_id = ${thread_id} and state = 'running' and run_id <> ${run_id}`);
+  if (other) return;
+  const checkpoints = await removeCheckpoints(tx, thread_id, run_id);
+  const writes = await removeWrites(tx, thread_id, run_id);
+  if (checkpoints + writes === 0) return;
+  await restoreWrites(tx, thread_id, run_id);
+  await removeLooseBlobs(tx, thread_id);
+}
+
+function removeCheckpoints(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
+  return tx.run(sql`
+    with recursive needed (ns, checkpoint_id) as (
+      select ns, parent_id from checkpoints
+      where thread_id = ${thread_id} and run_id is distinct from ${run_id} and parent_id is not null
+      union
+      select c.ns, c.parent_id from needed n ${lookUp(
+        'checkpoints',
+        'c',
+        sql`c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id`,
+      )} and c.run_id = ${run_id} and c.parent_id is not null
+    )
+    delete from checkpoints where thread_id = ${thread_id} and run_id = ${run_id}
+      and (ns, checkpoint_id) not in (select ns, checkpoint_id from needed)`);
+}
+
+/** Those at a checkpoint that is gone, and the run's own at a checkpoint of before which none of the run's follows. */
+function removeWrites(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
+  return tx.run(sql`
+    delete from checkpoint_writes where thread_id = ${thread_id} and (
+      not exists (
+        select 1 from checkpoints c where c.thread_id = ${thread_id} and c.ns = checkpoint_writes.ns
+          and c.checkpoint_id = checkpoint_writes.checkpoint_id)
+      or run_id = ${run_id} and not exists (
+        select 1 from checkpoints c where c.thread_id = ${thread_id} and c.ns = checkpoint_writes.ns
+          and c.parent_id = checkpoint_writes.checkpoint_id and c.run_id = ${run_id}))`);
+}
+
+/** What the run had put aside counts again. */
+async function restoreWrites(tx: Transaction, thread_id: string, run_id: string): Promise<void> {
+  await tx.run(sql`
+    update checkpoint_writes set superseded_by = '' where thread_id = ${thread_id} and superseded_by = ${run_id}
+      and not exists (
+        select 1 from checkpoint_writes w where w.thread_id = ${thread_id} and w.ns = checkpoint_writes.ns
+          and w.checkpoint_id = checkpoint_writes.checkpoint_id and w.task_id = checkpoint_writes.task_id
+          and w.idx = checkpoint_writes.idx and w.superseded_by = '')`);
+}
+
+/** Values that no checkpoint has and no other value is based on. */
+export async function removeLooseBlobs(tx: Transaction, thread_id: string): Promise<void> {
+  await tx.run(sql`
+    with recursive wanted (thread_id, ns, channel, version) as (
+      select c.thread_id, c.ns, v.key, cast(v.value as text)
+      from checkpoints c cross join ${eachText('c.versions', 'v')} where c.thread_id = ${thread_id}
+      union
+      ${BASES}
+    )
+    delete from checkpoint_blobs where thread_id = ${thread_id}
+      and (ns, channel, version) not in (select ns, channel, version from wanted)`);
+}
+
+/**
+ * Forgets the history of a thread that no run uses, but not where it stands: the newest checkpoint stays, with the
+ * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were. When a part of
+ * the newest cannot be read the newest that can be stays too: it is the last good state.
+ */
+export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
+  const newest = await tx.get<{ id: string | null; count: number }>(
+    sql`select max(checkpoint_id) as id, count(*) as count from checkpoints
+      where thread_id = ${thread_id} and ns = ''`,
+  );
+  if (!newest?.id) return;
+  const readable_id = Number(newest.count) > 1 ? await newestReadable(tx, thread_id) : undefined;
+  if ((await removeOlder(tx, thread_id, newest.id, readable_id ?? newest.id)) === 0) return;
+  await tx.run(sql`
+    update checkpoints set parent_id = null where thread_id = ${thread_id} and parent_id is not null
+      and not exists (select 1 from checkpoints p where p.thread_id = ${thread_id} and p.ns = checkpoints.ns
+        and p.checkpoint_id = checkpoints.parent_id)`);
+  await tx.run(sql`
+    delete from checkpoint_writes where thread_id = ${thread_id} and not exists (
+      select 1 from checkpoints c where c.thread_id = ${thread_id} and c.ns = checkpoint_writes.ns
+        and c.checkpoint_id = checkpoint_writes.checkpoint_id)`);
+  await removeLooseBlobs(tx, thread_id);
+}
+
+/**
+ * The namespace of a subgraph that remembers over calls is its name alone; that of one call also has the call's task
+ * (`name:task`), and is of use only to who resumes from the newest checkpoint. A `DeltaChannel` is put together from
+ * the writes of ancestors: as long as LangGraph counts them in the metadata, the parent is needed too.
+ */
+function removeOlder(
+  tx: Transaction,
+  thread_id: string,
+  newest_id: string,
+  readable_id: string,
+): Promise<number> {
+  const calledFrom = (id: string) => metadataContains(tx.cipher, 'c.metadata', { parents: { '': id } });
+  return tx.run(sql`
+    with recursive
+      last (ns, checkpoint_id) as (
+        select ns, max(checkpoint_id) from checkpoints where thread_id = ${thread_id} group by ns
+      ),
+      needed (ns, checkpoint_id) as (
+        select c.ns, c.checkpoint_id from last cross join checkpoints c
+        where c.thread_id = ${thread_id} and c.ns = last.ns
+          and (c.checkpoint_id = last.checkpoint_id
+              and (c.ns not like '%:%' or ${calledFrom(newest_id)} or ${calledFrom(readable_id)})
+            or c.ns = '' and c.checkpoint_id = ${readable_id})
+        union
+        select c.ns, c.parent_id from needed n cross join checkpoints c
+        where c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id
+          and c.parent_id is not null and c.metadata ->> 'counters_since_delta_snapshot' is not null
+      )
+    delete from checkpoints where thread_id = ${thread_id}
+      and (ns, checkpoint_id) not in (select ns, checkpoint_id from needed)`);
+}

@@ -1,0 +1,61 @@
+import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { blind } from '../../db/encryption/blind-index.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { contains } from '../../db/json.ts';
+import { any, type DialectSql, type Sql, sql } from '../../db/sql.ts';
+
+/** As what it is blinded and sealed. */
+const METADATA = 'checkpoints.metadata';
+
+/**
+ * Stored metadata is blinded, for the database to search it, and has the original sealed in one more member. In a copy
+ * of a thread, where nothing but the database has touched it, another member names the thread.
+ */
+interface StoredMetadata extends JsonObject {
+  readonly __sealed?: string;
+  readonly __thread_id?: string;
+}
+
+export const METADATA_SEALED = '__sealed' satisfies keyof StoredMetadata;
+
+/** JSON text as it is stored. */
+export function sealMetadata(cipher: Cipher, text: string): string {
+  if (!cipher.on) return text;
+  const blinded = blind(cipher, METADATA, JSON.parse(text)) as JsonObject;
+  return toJson({ ...blinded, __sealed: cipher.sealText(METADATA, text) } satisfies StoredMetadata);
+}
+
+/** The JSON text that was stored; in a copy of a thread it names that one. */
+export function openMetadata(cipher: Cipher, text: string): string {
+  if (!cipher.on) return text;
+  const { __sealed, __thread_id } = JSON.parse(text) as StoredMetadata;
+  if (__sealed === undefined) return text;
+  const original = cipher.openText(METADATA, __sealed);
+  if (__thread_id === undefined) return original;
+  const metadata: unknown = JSON.parse(original);
+  return isObject(metadata) && 'thread_id' in metadata
+    ? toJson({ ...metadata, thread_id: __thread_id })
+    : original;
+}
+
+/** True when the metadata in `column` contains `wanted`, sealed or not: it may be older than the encryption. */
+export function metadataContains(cipher: Cipher, column: string, wanted: JsonObject): Sql {
+  const plain = contains(column, wanted);
+  return cipher.on ? any([contains(column, blind(cipher, METADATA, wanted)), plain]) : sql`${plain}`;
+}
+
+/** The metadata names the thread it is on, where it names one: here as that of another. */
+export function movedTo(cipher: Cipher, thread_id: string): Sql {
+  const plain: DialectSql = {
+    sqlite: sql`json_replace(metadata, '$.thread_id', ${thread_id})`,
+    postgres: sql`jsonb_set(metadata, '{thread_id}', to_jsonb(${thread_id}::text), false)`,
+  };
+  if (!cipher.on) return sql`${plain}`;
+  const token = (blind(cipher, METADATA, { thread_id }) as { thread_id: string }).thread_id;
+  const sealed: DialectSql = {
+    sqlite: sql`json_set(json_replace(metadata, '$.thread_id', ${token}), '$.__thread_id', ${thread_id})`,
+    postgres: sql`jsonb_set(jsonb_set(metadata, '{thread_id}', to_jsonb(${token}::text), false),
+      '{__thread_id}', to_jsonb(${thread_id}::text))`,
+  };
+  return sql`case when metadata -> '__sealed' is null then ${plain} else ${sealed} end`;
+}

@@ -1,0 +1,218 @@
+import type { Reader } from '../../db/db.ts';
+import { type Cipher, Unreadable } from '../../db/encryption/cipher.ts';
+import { eachElement } from '../../db/json.ts';
+import { lookUp } from '../../db/lateral-join.ts';
+import { list, raw, type Sql, sql } from '../../db/sql.ts';
+import { type BlobRow, readVersion, type StoredValue } from './delta-blobs.ts';
+import { openMetadata } from './metadata.ts';
+
+/** A checkpoint with all that belongs to it. */
+export interface StoredCheckpoint extends CheckpointKey {
+  readonly parent_id: string | null;
+  /** JSON text, as are the next two. */
+  readonly checkpoint: string;
+  /** Channel → version. */
+  readonly versions: string;
+  readonly metadata: string;
+  /** Why `checkpoint` and `metadata` cannot be had; they are empty then. */
+  readonly damage?: string | undefined;
+  /** In the order of task and `idx`. */
+  readonly writes: readonly WriteRow[];
+  /** The channel's value at a version; undefined where a channel had none. */
+  value(channel: string, version: string): StoredValue | undefined;
+}
+
+/** A row of `checkpoints`, as it is stored. */
+export type Head = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
+
+/** What they are sealed as. */
+export const CHECKPOINT = 'checkpoints.checkpoint';
+export const BLOB_VALUE = 'checkpoint_blobs.value';
+export const WRITE_VALUE = 'checkpoint_writes.value';
+
+const EMPTY = new Uint8Array();
+
+/** The columns of a `Head`. */
+export const HEAD = raw('thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata');
+
+/**
+ * Adds what belongs to these checkpoints, in their order; of `channels` only, when given. One that was removed since
+ * it was read is left out: what belongs to it is read in one statement, and with all its values or not at all.
+ */
+export async function withValues(
+  reader: Reader,
+  heads: readonly Head[],
+  channels?: readonly string[],
+): Promise<StoredCheckpoint[]> {
+  if (heads.length === 0) return [];
+  const { cipher } = reader;
+  const present = new Set<string>();
+  const blobs = new Map<string, Map<string, BlobRow>>();
+  const writes = new Map<string, WriteRow[]>();
+  for (const row of await reader.all<Row>(belongings(heads, channels))) {
+    const { thread_id, ns, checkpoint_id, task_id, channel, version, base_version, number, type, value } =
+      row;
+    if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
+    else if (row.kind === 'blob') {
+      const opened = orDamage(EMPTY, () => cipher.openBytes(BLOB_VALUE, value));
+      const blob = { channel, version, base_version, appends: number, type, ...opened };
+      at(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
+    } else {
+      const opened = orDamage(EMPTY, () => cipher.openBytes(WRITE_VALUE, value));
+      const write = { task_id, idx: number, channel, type, ...opened };
+      at(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
+    }
+  }
+  return heads.flatMap((head) => {
+    const key = keyOf(head.thread_id, head.ns, head.checkpoint_id);
+    if (!present.has(key)) return [];
+    const value = (channel: string, version: string) =>
+      readVersion(
+        at(blobs, keyOf(head.thread_id, head.ns, channel), () => new Map()),
+        version,
+      );
+    return {
+      ...head,
+      ...openedHead(cipher, head),
+      writes: at(writes, key, () => []).sort(byTask),
+      value,
+    };
+  });
+}
+
+function openedHead(
+  cipher: Cipher,
+  head: Head,
+): Pick<StoredCheckpoint, 'checkpoint' | 'metadata' | 'damage'> {
+  const { value, damage } = orDamage({ checkpoint: '{}', metadata: '{}' }, () => ({
+    checkpoint: cipher.openJson(CHECKPOINT, head.checkpoint),
+    metadata: openMetadata(cipher, head.metadata),
+  }));
+  return { ...value, damage };
+}
+
+type Row = Omit<WriteRow, 'idx'> &
+  Omit<BlobRow, 'appends'> &
+  CheckpointKey & { kind: 'head' | 'blob' | 'write'; number: number };
+
+const BLOB_OF_WANTED = lookUp(
+  'checkpoint_blobs',
+  'b',
+  sql`b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version`,
+);
+
+/** The step of a recursive `wanted`: what values are based on. */
+export const BASES = sql`select b.thread_id, b.ns, b.channel, b.base_version
+  from wanted w ${BLOB_OF_WANTED} and b.base_version is not null`;
+
+/**
+ * The checkpoints that are still there, their values with those they are based on, and their writes. A value that
+ * several checkpoints share comes once.
+ */
+function belongings(heads: readonly Head[], channels: readonly string[] | undefined): Sql {
+  const keys = heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]);
+  const ofKey = sql`thread_id = k.value ->> 0 and ns = k.value ->> 1 and checkpoint_id = k.value ->> 2`;
+  const among = channels ? sql`and channel in ${list(channels)}` : raw('');
+  return sql`
+    with recursive wanted (thread_id, ns, channel, version) as (
+      select v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3
+      from ${eachElement(versionsOf(heads, channels), 'v')}
+      union
+      ${BASES}
+    )
+    select 'blob' as kind, b.thread_id, b.ns, null as checkpoint_id, null as task_id, b.channel, b.version,
+      b.base_version, b.appends as number, b.type, b.value
+    from wanted w ${BLOB_OF_WANTED}
+    union all
+    select 'write', p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel, null, null, p.idx, p.type, p.value
+    from ${eachElement(keys, 'k')}
+    ${lookUp('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}
+    union all
+    select 'head', c.thread_id, c.ns, c.checkpoint_id, null, null, null, null, null, null, null
+    from ${eachElement(keys, 'k')} ${lookUp('checkpoints', 'c', ofKey)}`;
+}
+
+/** Each version that the checkpoints name once: thread, namespace, channel, version. */
+function versionsOf(heads: readonly Head[], channels: readonly string[] | undefined): string[][] {
+  const versions = new Map<string, string[]>();
+  for (const { thread_id, ns, versions: named } of heads) {
+    for (const [channel, version] of Object.entries(JSON.parse(named))) {
+      if (channels && !channels.includes(channel)) continue;
+      const path = [thread_id, ns, channel, String(version)];
+      versions.set(keyOf(...path), path);
+    }
+  }
+  return [...versions.values()];
+}
+
+function at<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
+}
+
+function keyOf(...path: string[]): string {
+  return path.join('\n');
+}
+
+/** Replaying the writes of parallel tasks must give what applying them gave: LangGraph goes by the task's id. */
+export function byTask(one: WriteRow, other: WriteRow): number {
+  if (one.task_id !== other.task_id) return one.task_id < other.task_id ? -1 : 1;
+  return one.idx - other.idx;
+}
+
+/** A channel's value, or a task's write, as far as it was read. */
+interface Stored {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  readonly damage?: string | undefined;
+}
+
+/**
+ * Why a stored value cannot be read, as the end of a sentence: `its JSON is damaged`. Undefined when it is sound: then
+ * only the graph's own library may still refuse it. Reads all of the value.
+ */
+export function damageOf({ type, bytes, damage }: Stored): string | undefined {
+  if (damage !== undefined) return damage;
+  if (type === 'bytes') return undefined;
+  if (type !== 'json') return `it is of the unknown type ${JSON.stringify(type)}`;
+  if (bytes.length === 0) return 'nothing was stored';
+  try {
+    JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return undefined;
+  } catch {
+    return 'its JSON is damaged';
+  }
+}
+
+/** What `open` gives, or `otherwise` with the damage when it is sealed and cannot be opened. */
+export function orDamage<Value>(
+  otherwise: Value,
+  open: () => Value,
+): { readonly value: Value; readonly damage?: string } {
+  try {
+    return { value: open() };
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return { value: otherwise, damage: 'it cannot be decrypted' };
+  }
+}
+/** Where a checkpoint is. `ns` is empty for the graph itself and names a task for a subgraph. */
+
+export interface CheckpointKey {
+  readonly thread_id: string;
+  readonly ns: string;
+  readonly checkpoint_id: string;
+}
+/** What a task wrote to a channel, before the next checkpoint applies it. */
+
+export interface WriteRow {
+  readonly task_id: string;
+  /** Below zero for what a task has one of (its error, interrupt, resume values): the last one counts. */
+  readonly idx: number;
+  readonly channel: string;
+  readonly type: string;
+  readonly value: Uint8Array;
+  /** Why `value` cannot be had; it is empty then. Only in rows that were read. */
+  readonly damage?: string | undefined;
+}

@@ -1,0 +1,83 @@
+import { toJson } from '../../core/json.ts';
+import type { Reader } from '../../db/db.ts';
+import { type Cipher, openJson, openText } from '../../db/encryption/cipher.ts';
+import { decode } from '../../db/json.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Cron } from '../../schemas/crons.ts';
+import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
+
+/** A cron with what only the server needs to know. */
+export interface StoredCron extends Cron {
+  /** What `end_time` means, as a timestamp. */
+  readonly ends_at: string | null;
+  /** The user who made it: its runs are theirs. Null where nobody was told apart. */
+  readonly run_as: object | null;
+}
+
+/** When a cron makes runs, without what they are made of: nothing of it is sealed. */
+export type CronTimes = Pick<
+  StoredCron,
+  'cron_id' | 'schedule' | 'timezone' | 'ends_at' | 'enabled' | 'next_run_date'
+>;
+
+export const TIMES = raw('cron_id, schedule, timezone, ends_at, enabled, next_run_date');
+
+export type TimesRow = Omit<CronTimes, 'enabled'> & { readonly enabled: 0 | 1 };
+
+export function timesOf(row: TimesRow): CronTimes {
+  return { ...row, enabled: row.enabled === 1 };
+}
+
+export const COLUMNS = raw(`cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload,
+  next_run_date, metadata, on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`);
+
+export type CronRow = Omit<StoredCron, 'enabled'> & { readonly enabled: 0 | 1 };
+
+const PAYLOAD = 'crons.payload';
+const RUN_AS = 'crons.run_as';
+const DISABLED_REASON = 'crons.disabled_reason';
+
+export function cronOf(cipher: Cipher, row: CronRow): StoredCron {
+  decode(row, ['metadata']);
+  openJson(cipher, row, { payload: PAYLOAD, run_as: RUN_AS });
+  openText(cipher, row, { disabled_reason: DISABLED_REASON });
+  return { ...row, enabled: row.enabled === 1 };
+}
+
+/** May name what the cron was to be given. */
+export function sealedReason(cipher: Cipher, reason: string | null): string | null {
+  return reason && cipher.sealText(DISABLED_REASON, reason);
+}
+
+/** `lock`: nobody else changes it until the transaction ends. */
+export async function findCron(
+  reader: Reader,
+  cron_id: string,
+  { visibility, lock = false }: { visibility?: Visibility | undefined; lock?: boolean },
+): Promise<StoredCron | undefined> {
+  const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
+  // SQLite has one writer at a time anyway.
+  const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
+  const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
+  return row && cronOf(reader.cipher, row);
+}
+
+/** What may change, for an `update crons set`. */
+export function assignments(cipher: Cipher, cron: StoredCron): Sql {
+  return sql`end_time = ${cron.end_time}, ends_at = ${cron.ends_at}, schedule = ${cron.schedule},
+    timezone = ${cron.timezone}, payload = ${sealedPayload(cipher, cron)}, next_run_date = ${cron.next_run_date},
+    metadata = ${toJson(cron.metadata)}, on_run_completed = ${cron.on_run_completed},
+    enabled = ${Number(cron.enabled)}, disabled_reason = ${sealedReason(cipher, cron.disabled_reason)}, updated_at = ${cron.updated_at}`;
+}
+
+/** In the order of `COLUMNS`. */
+export function values(cipher: Cipher, cron: StoredCron): Sql {
+  return sql`${cron.cron_id}, ${cron.assistant_id}, ${cron.thread_id}, ${cron.user_id}, ${cron.end_time},
+    ${cron.schedule}, ${cron.timezone}, ${sealedPayload(cipher, cron)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
+    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${sealedReason(cipher, cron.disabled_reason)}, ${cron.created_at},
+    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.sealJson(RUN_AS, toJson(cron.run_as))}`;
+}
+
+function sealedPayload(cipher: Cipher, { payload }: StoredCron): string {
+  return cipher.sealJson(PAYLOAD, toJson(payload));
+}

@@ -1,0 +1,82 @@
+import type { Reader } from '../../db/db.ts';
+import { openJson } from '../../db/encryption/cipher.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import type { CancelAction } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import { RUN_ERROR } from '../runs/runs.ts';
+import type { QueueRow } from '../runs/thread-lock.ts';
+
+/** Why a run that was started before is not running any more, or not under its first lease. */
+export type RetryReason =
+  | 'worker lost'
+  | 'attempt broke'
+  | 'storage failed'
+  | 'server stopped'
+  | 'claim lost'
+  | 'unreadable';
+
+/** Where a run is in the queue, as storage knows it. */
+export interface QueueStanding {
+  readonly state: QueueRow['state'];
+  /** ISO-8601: not before then. */
+  readonly not_before: string;
+  /** How often it was started, without the times that are not counted. */
+  readonly attempt: number;
+  /** Attempts in a row that were lost without progress. */
+  readonly failures: number;
+  readonly cancel_action: CancelAction | null;
+  readonly retry_reason: RetryReason | null;
+  readonly worker_id: string | null;
+  /** Of the worker; null for one that is gone. */
+  readonly host: string | null;
+  readonly pid: number | null;
+  readonly lease_until: string | null;
+  /** Runs of the thread that go first, in their order. */
+  readonly behind: string[];
+}
+
+/** Undefined for a run that neither waits nor executes. */
+export async function standingOf(reader: Reader, run_id: string): Promise<QueueStanding | undefined> {
+  const row = await reader.get<Omit<QueueStanding, 'behind'> & { thread_id: string; seq: number }>(sql`
+    select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason, q.worker_id,
+      w.host, w.pid, w.expires_at as lease_until
+    from run_queue q left join workers w on w.worker_id = q.worker_id where q.run_id = ${run_id}`);
+  if (!row) return undefined;
+  const { thread_id, seq, ...standing } = row;
+  const others = await reader.all<{ run_id: string }>(sql`
+    select run_id from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
+      and (state in ('ready', 'running') or (state = 'parked' and seq < ${seq}))
+    order by case when state in ('ready', 'running') then 0 else 1 end, not_before, seq`);
+  const isHead = row.state === 'ready' || row.state === 'running';
+  return { ...standing, behind: isHead ? [] : others.map((other) => other.run_id) };
+}
+
+/** When a run was started and ended, and what went wrong. */
+export interface RunTimes {
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly error: RunError | null;
+}
+
+export async function timesOf(reader: Reader, run_id: string): Promise<RunTimes | undefined> {
+  const row = await reader.get<RunTimes>(
+    sql`select started_at, ended_at, error from runs where run_id = ${run_id}`,
+  );
+  return row && openJson(reader.cipher, row, { error: RUN_ERROR });
+}
+
+/** Workers that live, and how many runs they can execute at once. */
+export async function workForce(
+  reader: Reader,
+): Promise<{ workers: number; slots: number; running: number }> {
+  const row = await reader.get<{ workers: number; slots: number; running: number }>(sql`
+    select count(*) as workers, coalesce(sum(slots), 0) as slots,
+      (select count(*) from run_queue where state = 'running') as running
+    from workers where expires_at > ${NOW}`);
+  return {
+    workers: Number(row?.workers ?? 0),
+    slots: Number(row?.slots ?? 0),
+    running: Number(row?.running ?? 0),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Db } from '../../db/db.ts';
+import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import type { QueueFigures } from '../../schemas/system.ts';
+
+/** As long as no more runs wait, all of them are looked at; of more, that many probes, evenly spread. */
+const EXACT_UP_TO = 1000;
+const PROBES = 256;
+
+/**
+ * SQLite counts 200,000 entries of an index in half a millisecond. PostgreSQL has to visit the rows: it counts up to
+ * 10,000, and of a longer queue those in 512 pages, the same ones each time, which is all of them up to 4 MB.
+ */
+const PAGES = sql`(pg_relation_size('run_queue') / current_setting('block_size')::bigint)`;
+const SHARE = sql`least(100, 100 * 512 / greatest(${PAGES}, 1)::float8)`;
+const FIRST = sql`(select count(*) from (select from run_queue limit 10001) as first)`;
+const TOTAL: DialectSql = {
+  sqlite: sql`(select count(*) from run_queue)`,
+  postgres: sql`case when ${FIRST} <= 10000 then ${FIRST} else (
+    select greatest(10001, round(count(*) * 100 / ${SHARE})::bigint) from run_queue tablesample system (${SHARE}) repeatable (1)) end`,
+};
+
+/** Times as ISO-8601. */
+interface Totals {
+  readonly total: number;
+  readonly running: number;
+  readonly ready: string | null;
+  readonly parked: string | null;
+  readonly scheduled: string | null;
+  readonly now: string;
+}
+
+/**
+ * How much waits and executes, and for how long what is due has waited (CONTRACT §2.9 `/metrics`). Costs the same however
+ * much waits: oldest rows come from indexes, and with more than 1,000 waiting runs the median is an estimate.
+ */
+export async function queueFigures(db: Db): Promise<QueueFigures> {
+  const oldest = (state: Sql) => sql`(select min(not_before) from run_queue where state = ${state})`;
+  const { total, running, now, ...first } = (await db.get<Totals>(sql`
+    select ${TOTAL} as total,
+      (select count(*) from run_queue where state = 'running') as running,
+      ${oldest(sql`'ready'`)} as ready, ${oldest(sql`'parked'`)} as parked,
+      ${oldest(sql`'scheduled'`)} as scheduled, ${NOW} as now`)) as Totals;
+  const n_pending = total - running;
+  const waited = waitsAt(now);
+  const [longest = null] = waited([first.ready, first.parked, first.scheduled]).toSorted((a, b) => b - a);
+  const [unblocked = null] = waited([first.ready]);
+  return {
+    n_pending,
+    n_running: running,
+    pending_runs_wait_time_max_secs: longest,
+    pending_runs_wait_time_med_secs:
+      longest === null ? null : median(waited(await times(db, n_pending <= EXACT_UP_TO))),
+    pending_unblocked_runs_wait_time_max_secs: unblocked,
+  };
+}
+
+/** Seconds that those of the times have passed which have come. */
+function waitsAt(now: string): (times: readonly (string | null)[]) => number[] {
+  const at = Date.parse(now);
+  return (times) =>
+    times
+      .filter((time) => time !== null)
+      .map((time) => (at - Date.parse(time)) / 1000)
+      .filter((seconds) => seconds >= 0);
+}
+
+/** When runs that wait are due: of all, or of the next one after each of some numbers, which are given in order. */
+async function times(db: Db, all: boolean): Promise<(string | null)[]> {
+  const waiting = sql`select not_before from run_queue where state <> 'running'`;
+  const probes = sql`
+    with recursive probe (n) as (select 0 union all select n + 1 from probe where n < ${PROBES - 1}),
+      bounds (low, high) as (select (select min(seq) from run_queue), (select max(seq) from run_queue))
+    select (${waiting} and seq >= low + n * (high - low) / ${PROBES} order by seq limit 1) as not_before
+    from probe cross join bounds`;
+  const rows = await db.all<{ not_before: string | null }>(all ? waiting : probes);
+  return rows.map(({ not_before }) => not_before);
+}
+
+function median(values: number[]): number | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}

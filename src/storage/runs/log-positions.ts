@@ -1,0 +1,95 @@
+import { toJson } from '../../core/json.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { type DialectSql, sql } from '../../db/sql.ts';
+import type { OpenAttempts } from './write-buffer.ts';
+
+/** How far the log of a run goes, and whether more may come. */
+export interface RunLogEnd {
+  readonly run_id: string;
+  /** The number of its newest frame; 0 without any. */
+  readonly last: number;
+  readonly in_flight: 0 | 1 | boolean;
+}
+
+/** How far the log of a thread goes. */
+export interface ThreadLogEnd {
+  readonly thread_id: string;
+  readonly last: number;
+}
+
+/** Ids that are looked at with one statement: SQLite holds up everything else meanwhile. */
+const AT_ONCE = 500;
+
+export type LogEnds = ReturnType<typeof logEnds>;
+
+/** What many followers ask at once: whether there is more. */
+export function logEnds(db: Db) {
+  async function ofEach<Row>(
+    ids: readonly string[],
+    ask: (rows: DialectSql) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    const found: Row[] = [];
+    for (let start = 0; start < ids.length; start += AT_ONCE) {
+      found.push(...(await ask(rowsOf(ids.slice(start, start + AT_ONCE)))));
+    }
+    return found;
+  }
+
+  return {
+    ofRuns: (run_ids: readonly string[]) =>
+      ofEach(run_ids, (rows) =>
+        db.all<RunLogEnd>(sql`
+          select id as run_id,
+            coalesce((select max(seq) from run_events e where e.run_id = id), 0) as last,
+            exists (select 1 from run_queue q where q.run_id = id) as in_flight
+          from ${rows}`),
+      ),
+
+    ofThreads: (thread_ids: readonly string[]) =>
+      ofEach(thread_ids, (rows) =>
+        db.all<ThreadLogEnd>(sql`
+          select id as thread_id, coalesce((
+            select l.base + coalesce(l.length, (select max(seq) from run_events e where e.run_id = l.run_id), 0)
+            from thread_log l where l.thread_id = id order by l.base desc limit 1), 0) as last
+          from ${rows}`),
+      ),
+  };
+}
+
+/** The ids as rows of `id`. */
+function rowsOf(ids: readonly string[]): DialectSql {
+  return {
+    sqlite: sql`(select value as id from json_each(${toJson(ids)})) asked`,
+    postgres: sql`unnest(${`{${ids.join(',')}}`}::uuid[]) as asked (id)`,
+  };
+}
+
+/** The graph of a run has made a checkpoint; the frames up to `seq` tell everything that is in it. */
+export interface RunCheckpoint {
+  readonly run_id: string;
+  readonly checkpoint_id: string;
+  readonly seq: number;
+}
+
+export type RunCheckpointRepository = ReturnType<typeof runCheckpointRepository>;
+
+/** Where the checkpoints of resumable runs stand in their logs. */
+export function runCheckpointRepository(db: Db, open?: OpenAttempts) {
+  return {
+    /** The number of the last frame before the checkpoint; undefined when it is none of the run's. */
+    async seqOf(thread_id: string, run_id: string, checkpoint_id: string): Promise<number | undefined> {
+      await open?.readable(thread_id);
+      const row = await db.get<{ seq: number }>(sql`
+        select seq from run_checkpoints where run_id = ${run_id} and checkpoint_id = ${checkpoint_id}`);
+      return row?.seq;
+    },
+  };
+}
+
+/** Part of a transaction that has checked the lease. */
+export async function insertRunCheckpoint(tx: Transaction, checkpoint: RunCheckpoint): Promise<void> {
+  const { run_id, checkpoint_id, seq } = checkpoint;
+  await tx.run(sql`
+    insert into run_checkpoints (run_id, checkpoint_id, seq) values (${run_id}, ${checkpoint_id}, ${seq})
+    on conflict (run_id, checkpoint_id) do nothing`);
+}

@@ -1,0 +1,116 @@
+import type { Db } from '../../db/db.ts';
+import { type Cipher, openJson } from '../../db/encryption/cipher.ts';
+import { decode, isOneOf } from '../../db/json.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Run, RunField } from '../../schemas/runs.ts';
+import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
+
+/** What they are sealed as. */
+export const KWARGS = 'runs.kwargs';
+export const RUN_ERROR = 'runs.error';
+
+/** A row of `runs` with its JSON as values. */
+export function runOf<Row extends Pick<Run, 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row): Row {
+  return openJson<Pick<Run, 'metadata' | 'kwargs'>>(cipher, decode(row, ['metadata']), {
+    kwargs: KWARGS,
+  }) as Row;
+}
+
+export interface RunList {
+  readonly limit: number;
+  readonly offset: number;
+  /** One that no run can have matches nothing. */
+  readonly status?: string | undefined;
+  /** `cancel_reason` is read only when it is named here; the rest always. */
+  readonly select?: readonly RunField[] | undefined;
+}
+
+export type RunRepository = ReturnType<typeof runRepository>;
+
+/** A run as a client sees it; tracing sessions are not ours. */
+const COLUMNS =
+  raw(`run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at,
+  updated_at, null as langsmith_session_name`);
+
+/**
+ * Reads runs. They are made, moved on and removed by the verbs of `queue/`. A visibility is that of their threads: the
+ * run of a thread that is not visible is missing.
+ */
+export function runRepository(db: Db) {
+  return {
+    /** With a thread, only a run of that thread. */
+    async get(
+      thread_id: string | undefined,
+      run_id: string,
+      visibility?: Visibility,
+    ): Promise<Run | undefined> {
+      const wanted = all([
+        sql`run_id = ${run_id}`,
+        thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
+        ofVisibleThread('runs.thread_id', visibility),
+      ]);
+      const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
+      return row && runOf(db.cipher, row);
+    },
+
+    /** Newest first. */
+    async list(
+      thread_id: string,
+      { limit, offset, status, select }: RunList,
+      visibility?: Visibility,
+    ): Promise<Run[]> {
+      const wanted = all([listed(thread_id, status), ofVisibleThread('runs.thread_id', visibility)]);
+      const rows = await db.all<Run>(sql`
+        select ${columns(select)} from runs where ${wanted}
+        order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
+      return rows.map((row) => runOf(db.cipher, row));
+    },
+
+    /** True when the thread has one of them, in any state. */
+    async exist(thread_id: string, run_ids: readonly string[], visibility?: Visibility): Promise<boolean> {
+      const wanted = all([
+        sql`thread_id = ${thread_id}`,
+        isOneOf('run_id', run_ids),
+        ofVisibleThread('runs.thread_id', visibility),
+      ]);
+      const row = await db.get(sql`select 1 from runs where ${wanted} limit 1`);
+      return row !== undefined;
+    },
+
+    /** True when a run of the assistant has been on the thread, in any state. */
+    async ranOn(thread_id: string, assistant_id: string): Promise<boolean> {
+      const row = await db.get(sql`
+        select 1 from runs where thread_id = ${thread_id} and assistant_id = ${assistant_id} limit 1`);
+      return row !== undefined;
+    },
+
+    /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
+    ofAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
+      return db.all(
+        sql`select run_id, thread_id from runs where assistant_id = ${assistant_id} limit ${limit}`,
+      );
+    },
+  };
+}
+
+/** In the words of an index that has few other rows, where there is one. */
+function listed(thread_id: string, status: string | undefined): Sql {
+  const ofThread = sql`thread_id = ${thread_id}`;
+  switch (status) {
+    case undefined:
+      return ofThread;
+    case 'pending':
+    case 'running':
+      return sql`run_id in (select run_id from run_queue where ${ofThread}) and status = ${status}`;
+    case 'error':
+    case 'timeout':
+    case 'interrupted':
+      return sql`${ofThread} and status in ('error', 'timeout', 'interrupted') and status = ${status}`;
+    default:
+      return sql`${ofThread} and status = ${status}`;
+  }
+}
+
+function columns(select: RunList['select']): Sql {
+  return select?.includes('cancel_reason') ? sql`${COLUMNS}, cancel_reason` : COLUMNS;
+}

@@ -1,0 +1,101 @@
+import type { Db, Durability, Transaction } from '../../db/db.ts';
+import { isOneOf } from '../../db/json.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { CancelAction } from '../../schemas/runs.ts';
+
+/** A run's place in the queue. */
+export interface QueueRow {
+  readonly run_id: string;
+  readonly state: 'scheduled' | 'ready' | 'parked' | 'running';
+  readonly cancel_action: CancelAction | null;
+  /** It made its thread for itself: at its end the thread goes, unless another run uses it. */
+  readonly owns_thread: 0 | 1;
+}
+
+const ROW = raw('run_id, state, cancel_action, owns_thread');
+
+/** The head of a thread: the one run that a worker may take, or that executes (invariant 1). */
+export interface HeadRow extends QueueRow {
+  readonly state: 'ready' | 'running';
+  readonly attempt: number;
+  readonly lease_token: string | null;
+  readonly worker_id: string | null;
+  /** Attempts in a row that were lost without progress. */
+  readonly failures: number;
+  readonly losses: number;
+  /** Checkpoints of the run at its last loss. */
+  readonly supersteps: number;
+  /** Batches of the current attempt that are stored. */
+  readonly batches: number;
+}
+
+/** A thread whose place in the queue nobody else can change until the transaction ends. */
+export interface LockedThread {
+  readonly thread_id: string;
+  /** False when there is no such thread (any more). */
+  readonly exists: boolean;
+  readonly head: HeadRow | undefined;
+}
+
+/** SQLite has one writer at a time and no row locks. */
+const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
+
+/**
+ * The lock protocol of the queue. Every verb that changes a thread's place in the queue begins here and decides only on
+ * what this returns or what it reads afterwards: first the thread's row is locked, then its head. The thread's lock
+ * excludes every other such verb; the head's lock excludes the two that do without the thread, claim and the writes of
+ * an attempt, which touch heads alone. Rows that wait need no lock of their own, however many there are.
+ * The order (cron, thread, head, everything else) is the same everywhere, so that no two verbs can deadlock. Two
+ * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first.
+ */
+export async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
+  if (await lockThreadRow(tx, thread_id)) return withHead(tx, thread_id);
+  // Made by somebody else since then? A head must not be locked before its thread.
+  const isNew = tx.dialect === 'postgres' && (await tx.get(headOf(thread_id))) !== undefined;
+  if (isNew && (await lockThreadRow(tx, thread_id))) return withHead(tx, thread_id);
+  return { ...(await withHead(tx, thread_id)), exists: false };
+}
+
+/** The first half: whether there is such a thread. Who makes a missing one goes on with `withHead` when it is there. */
+export async function lockThreadRow(tx: Transaction, thread_id: string): Promise<boolean> {
+  const row = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} ${FOR_UPDATE}`);
+  return row !== undefined;
+}
+
+/** The second half, under the lock of the thread's row. */
+export async function withHead(tx: Transaction, thread_id: string): Promise<LockedThread> {
+  const head = await tx.get<HeadRow>(sql`${headOf(thread_id)} ${FOR_UPDATE}`);
+  return { thread_id, exists: true, head };
+}
+
+function headOf(thread_id: string): Sql {
+  return sql`
+    select ${ROW}, attempt, lease_token, worker_id, failures, losses, supersteps, batches
+    from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')`;
+}
+
+/** One transaction under the lock of a thread. */
+export function withThread<T>(
+  db: Db,
+  durability: Durability,
+  thread_id: string,
+  body: (tx: Transaction, thread: LockedThread) => Promise<T>,
+): Promise<T> {
+  return db.transaction(durability, async (tx) => body(tx, await lockThread(tx, thread_id)));
+}
+
+/** Runs of a locked thread that wait or execute, first come first; without `run_ids` all of them. */
+export function queued(
+  tx: Transaction,
+  { thread_id }: LockedThread,
+  run_ids?: readonly string[],
+): Promise<QueueRow[]> {
+  const wanted = all([sql`thread_id = ${thread_id}`, run_ids && isOneOf('run_id', run_ids)]);
+  return tx.all<QueueRow>(sql`select ${ROW} from run_queue where ${wanted} order by not_before, seq`);
+}
+
+/** No run of a locked thread waits or executes, and none can come before the transaction ends. */
+export async function isIdle(tx: Transaction, { thread_id, head }: LockedThread): Promise<boolean> {
+  if (head) return false;
+  return (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) === undefined;
+}

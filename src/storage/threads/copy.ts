@@ -1,0 +1,64 @@
+import { toJson } from '../../core/json.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { all, sql } from '../../db/sql.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import { copyCheckpoints } from '../checkpoints/put.ts';
+import { findThread, type Ttl, ttlValues } from './row.ts';
+
+export interface ThreadCopy {
+  readonly source_id: string;
+  readonly target_id: string;
+  /** ISO-8601. */
+  readonly at: string;
+  /** Of the copy: it does not share the source's time. */
+  readonly ttl?: Ttl | undefined;
+  /** Over the source's, shallow. */
+  readonly metadata?: Record<string, unknown> | undefined;
+  /** A source that is not visible is missing. */
+  readonly visibility?: Visibility | undefined;
+}
+
+/**
+ * A new thread with the metadata, the state and the history of another; without its runs, so a busy one's copy is
+ * not busy. Undefined when there is no source.
+ */
+export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
+  const { source_id, target_id } = copy;
+  return db.transaction('promised', async (tx) => {
+    if (!(await copyRow(tx, copy))) return undefined;
+    await copyValues(tx, source_id, target_id);
+    await copyCheckpoints(tx, source_id, target_id);
+    return findThread(tx, target_id);
+  });
+}
+
+type StoredThread = Record<'status' | 'metadata' | 'outline' | 'error' | 'interrupts', string>;
+
+/** The row goes through the program, for its values are of every type and need no casts so. */
+async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
+  const { source_id, target_id, at, ttl } = copy;
+  const wanted = all([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
+  const source = await tx.get<StoredThread>(
+    sql`select status, metadata, outline, error, interrupts from threads where ${wanted}`,
+  );
+  if (!source) return false;
+  const metadata = copy.metadata
+    ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
+    : source.metadata;
+  const inserted = await tx.run(sql`
+    insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
+      state_updated_at, ttl_strategy, ttl_minutes, expires_at)
+    values (${target_id}, ${source.status}, ${metadata}, ${source.outline}, '{}', ${source.error},
+      ${source.interrupts}, ${at},
+      ${at}, ${at}, ${ttlValues(ttl)})`);
+  return inserted > 0;
+}
+
+/** Takes the new id from the new thread's row, where it has its type. */
+function copyValues(tx: Transaction, source_id: string, target_id: string): Promise<number> {
+  return tx.run(sql`
+    insert into thread_values (thread_id, value)
+    select (select thread_id from threads where thread_id = ${target_id}), value
+    from thread_values where thread_id = ${source_id}`);
+}

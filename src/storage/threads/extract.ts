@@ -1,0 +1,79 @@
+import { isObject } from '../../core/json.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
+import { THREAD } from './row.ts';
+import { LARGE } from './values-summary.ts';
+
+/** A way into the values of a thread, from the outermost: names of members, places in lists (negative: from the end). */
+export type ValuePath = readonly (string | number)[];
+
+/**
+ * The columns `part_0`, `part_1`, …: what is there, as JSON text. The database reads a state, and only its part comes;
+ * of a state that may be sealed all comes, as `state`.
+ */
+export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql {
+  if (paths.length === 0) return raw('');
+  if (cipher.on) return sql`, ${STATE} as state`;
+  return join(
+    paths.map((path, n) => sql`, ${part(path)} as ${raw(`part_${n}`)}`),
+    '',
+  );
+}
+
+/** Takes those columns out of a row, by the names of the parts. */
+export function takeParts(
+  cipher: Cipher,
+  row: object,
+  paths: Readonly<Record<string, ValuePath>>,
+): { parts?: Record<string, unknown> } {
+  const named = Object.entries(paths);
+  if (named.length === 0) return {};
+  const columns = row as Record<string, string | null>;
+  const take = (column: string) => {
+    const text = columns[column] ?? 'null';
+    delete columns[column];
+    return text;
+  };
+  if (!cipher.on) {
+    const parts = named.map(([name], n) => [name, JSON.parse(take(`part_${n}`))]);
+    return { parts: Object.fromEntries(parts) };
+  }
+  const state = JSON.parse(cipher.openJson(THREAD.values, take('state')));
+  return { parts: Object.fromEntries(named.map(([name, path]) => [name, partOf(state, path)])) };
+}
+
+/** What is there in a state, as the databases have it; null where nothing is. */
+function partOf(state: unknown, path: ValuePath): unknown {
+  const found = path.reduce((value, step) => {
+    if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined;
+    return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }, state);
+  return found ?? null;
+}
+
+const STATE = sql`(select thread_values.value from thread_values
+  where thread_values.thread_id = threads.thread_id)`;
+
+/** From the outline when it has the member, and from the state otherwise. */
+function part(path: ValuePath): Sql {
+  const inState = sql`(select ${at('thread_values.value', path)} from thread_values
+    where thread_values.thread_id = threads.thread_id)`;
+  const [member] = path;
+  if (typeof member !== 'string') return inState;
+  return sql`case when ${at('threads.outline', [member])} = ${JSON.stringify(LARGE)} then ${inState}
+    else ${at('threads.outline', path)} end`;
+}
+
+/** A name finds nothing in a list, nor a place in an object. */
+function at(column: string, path: ValuePath): DialectSql {
+  const steps = path.map((step) => (typeof step === 'number' ? place(step) : `.${JSON.stringify(step)}`));
+  const members = path.map((step) => (typeof step === 'number' ? sql`${step}::int` : sql`${step}::text`));
+  return {
+    sqlite: sql`${raw(column)} -> ${`$${steps.join('')}`}`,
+    postgres: sql`(${join([raw(column), ...members], ' -> ')})::text`,
+  };
+}
+
+function place(step: number): string {
+  return step < 0 ? `[#${step}]` : `[${step}]`;
+}

@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { toJson } from '../../core/json.ts';
+import type { Reader, Transaction } from '../../db/db.ts';
+import { type Cipher, openJson } from '../../db/encryption/cipher.ts';
+import { decode } from '../../db/json.ts';
+import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { nowPlus, nowPlusMinutes } from '../../db/time.ts';
+import type { Thread, ThreadExpiry, ThreadField } from '../../schemas/threads.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+
+/** What becomes of a thread, and when. */
+export interface Ttl {
+  /** The thread goes, or all but its newest checkpoint. */
+  readonly strategy: ThreadExpiry['strategy'];
+  /** Minutes from the moment that starts its time. */
+  readonly ttl: number;
+}
+
+/** The values of `ttl_strategy, ttl_minutes, expires_at`, in this order; the time starts now. */
+export function ttlValues(ttl: Ttl | undefined): Sql {
+  if (!ttl) return raw('null, null, null');
+  return sql`${ttl.strategy}, ${ttl.ttl}, ${nowPlus(ttl.ttl * 60_000)}`;
+}
+
+/**
+ * For an `update threads set …` that gives the thread another state: the time of one that keeps its newest checkpoint
+ * starts again with each (CONTRACT §12).
+ */
+export const EXPIRY_AFTER_STATE = sql`expires_at =
+  case when ttl_strategy = 'keep_latest' then ${nowPlusMinutes('ttl_minutes')} else expires_at end`;
+
+/** Undefined for a thread that stays. */
+export async function threadExpiry(reader: Reader, thread_id: string): Promise<ThreadExpiry | undefined> {
+  return reader.get<ThreadExpiry>(sql`select ttl_strategy as strategy, ttl_minutes, expires_at from threads
+    where thread_id = ${thread_id} and ttl_strategy is not null`);
+}
+
+/** Which fields the caller will look at; all when undefined. */
+export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
+
+export const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`;
+
+/** `busy` is never stored: a thread is busy exactly while one of its runs is in the queue. */
+export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status end`;
+
+const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at,
+  threads.metadata, threads.config, threads.error, threads.interrupts, ${STATUS} as status`;
+
+/**
+ * A whole thread, except that `values` are read only when they are selected: they are by far the largest part. `more`
+ * begins with a comma.
+ */
+export function selectThreads(selection: ThreadSelection, more = raw('')): Sql {
+  if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${more} from threads`;
+  return sql`select ${COLUMNS}${more}, thread_values.value as ${raw('"values"')}
+    from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
+}
+
+/** Adds a thread that has no state yet. False when the id is taken. */
+export async function insertThread(
+  writer: Pick<Transaction, 'run' | 'cipher'>,
+  thread: Thread,
+  ttl: Ttl | undefined,
+): Promise<boolean> {
+  const inserted = await writer.run(sql`
+    insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
+      ttl_strategy, ttl_minutes, expires_at)
+    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
+      ${writer.cipher.sealJson(THREAD.config, toJson(thread.config))},      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
+    on conflict (thread_id) do nothing`);
+  return inserted > 0;
+}
+
+export async function findThread(
+  reader: Reader,
+  thread_id: string,
+  selection?: ThreadSelection,
+  visibility?: Visibility,
+): Promise<Thread | undefined> {
+  const wanted = all([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
+  const row = await reader.get<ThreadRow>(sql`${selectThreads(selection)} where ${wanted}`);
+  return row && threadOf(reader.cipher, row);
+}
+
+/** What a thread's columns are sealed as, those of its state too. */
+export const THREAD = {
+  config: 'threads.config',
+  error: 'threads.error',
+  interrupts: 'threads.interrupts',
+  values: 'thread_values.value',
+};
+
+export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
+
+/**
+ * Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2).
+ * A first run may end without ever coming to a state: then there is an error alone.
+ */
+export function threadOf(cipher: Cipher, row: ThreadRow): Thread {
+  const { interrupts, error, ...thread } = openJson(cipher, decode(row, ['metadata']), THREAD);
+  return interrupts || error ? { ...thread, error, interrupts: interrupts ?? {} } : thread;
+}

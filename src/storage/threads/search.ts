@@ -1,0 +1,161 @@
+import type { Reader } from '../../db/db.ts';
+import type { Cipher } from '../../db/encryption/cipher.ts';
+import { isOneOf } from '../../db/json.ts';
+import { lookUp } from '../../db/lateral-join.ts';
+import { asksForNothing, everyFilter, metadataMatches } from '../../db/metadata-filter.ts';
+import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import type { TableFilter, TablePage } from '../search/access-path.ts';
+import { countRows, findIds } from '../search/table-search.ts';
+import { partColumns, takeParts, type ValuePath } from './extract.ts';
+import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './row.ts';
+import { hasValues, outlineFilter } from './values-summary.ts';
+
+type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
+
+export interface ThreadQuery extends ThreadSearch {
+  /** Parts of the values to read, by name. */
+  readonly parts?: Readonly<Record<string, ValuePath>> | undefined;
+}
+
+/** With the parts that were asked for; null where nothing is. */
+export type FoundThread = Thread & { readonly parts?: Record<string, unknown> };
+
+export async function searchThreads(
+  reader: Reader,
+  query: ThreadQuery,
+  visibility?: Visibility,
+): Promise<FoundThread[]> {
+  const ids =
+    query.sort_by === 'status'
+      ? await idsByStatus(reader, query, visibility)
+      : await findIds(reader, pageOf(reader.cipher, query, visibility, query.sort_by));
+  return load(reader, ids, query, visibility);
+}
+
+export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: Visibility): Promise<number> {
+  const wanted = filterOf(reader.cipher, filter, visibility);
+  const { status } = filter;
+  if (status && status !== 'busy' && wanted.where.length === 1) return countOfStatus(reader, status);
+  return countRows(reader, wanted);
+}
+
+/** In the order of `ids`; without those that have gone, or out of sight, in the meantime. */
+async function load(
+  reader: Reader,
+  ids: readonly string[],
+  { select, parts = {} }: ThreadQuery,
+  visibility: Visibility | undefined,
+): Promise<FoundThread[]> {
+  if (ids.length === 0) return [];
+  const wanted = all([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
+  const rows = await reader.all<ThreadRow>(sql`
+    ${selectThreads(select, partColumns(reader.cipher, Object.values(parts)))} where ${wanted}`);
+  const threads = rows.map((row) => ({
+    ...takeParts(reader.cipher, row, parts),
+    ...threadOf(reader.cipher, row),
+  }));
+  const byId = new Map(threads.map((thread) => [thread.thread_id, thread]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+const STATUSES: readonly ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
+
+/** A status is not in the order of any index, but there are only four: one after the other, by id. */
+async function idsByStatus(
+  reader: Reader,
+  query: ThreadSearch,
+  visibility: Visibility | undefined,
+): Promise<string[]> {
+  const inOrder = query.sort_order === 'asc' ? STATUSES : STATUSES.toReversed();
+  const statuses = inOrder.filter((status) => query.status === undefined || status === query.status);
+  const found: string[] = [];
+  let { offset } = query;
+  for (const status of statuses) {
+    const skipped =
+      offset === 0 ? 0 : Math.min(offset, await countThreads(reader, { ...query, status }, visibility));
+    const limit = query.limit - found.length;
+    const page = pageOf(reader.cipher, { ...query, status, limit, offset }, visibility, 'thread_id');
+    offset -= skipped;
+    if (offset === 0) found.push(...(await findIds(reader, page)));
+    if (found.length === query.limit) break;
+  }
+  return found;
+}
+
+function pageOf(
+  cipher: Cipher,
+  query: ThreadSearch,
+  visibility: Visibility | undefined,
+  sort: Exclude<ThreadSearch['sort_by'], 'status'>,
+): TablePage {
+  return {
+    ...filterOf(cipher, query, visibility),
+    id: 'threads.thread_id',
+    sort: raw(`threads.${sort}`),
+    order: query.sort_order,
+    limit: query.limit,
+    offset: query.offset,
+  };
+}
+
+function filterOf(
+  cipher: Cipher,
+  { ids, metadata, values, status }: Filter,
+  visibility: Visibility | undefined,
+): TableFilter {
+  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
+  const some = ids && ids.length > 0 ? ids : undefined;
+  return {
+    table: 'threads',
+    contained: [
+      { column: 'metadata', filter: wanted },
+      ...(values ? [{ column: 'outline', filter: outlineFilter(cipher, values) } as const] : []),
+    ],
+    where: present([
+      some && isOneOfThese(some),
+      visibility?.ids && isOneOfThese(visibility.ids),
+      status && is(status),
+      asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
+      values && Object.keys(values).length > 0 ? hasValues(cipher, values) : undefined,
+    ]),
+    narrowing: present([
+      some && isOneOf('threads.thread_id', some),
+      visibility?.ids && isOneOf('threads.thread_id', visibility.ids),
+      status && stored(status),
+    ]).map((condition) => sql`select row_id from threads where ${condition}`),
+  };
+}
+
+function present<T>(conditions: readonly (T | undefined)[]): T[] {
+  return conditions.filter((condition) => condition !== undefined);
+}
+
+/** On SQLite in words in which no index is seen, as is the next: it would take one where another is better. */
+function isOneOfThese(ids: readonly string[]): DialectSql {
+  return { sqlite: isOneOf('+threads.thread_id', ids), postgres: isOneOf('threads.thread_id', ids) };
+}
+
+function is(status: ThreadStatus): DialectSql {
+  return {
+    sqlite: sql`${STATUS} = ${status}`,
+    postgres: status === 'busy' ? QUEUED : sql`(threads.status = ${status} and not ${IN_FLIGHT})`,
+  };
+}
+
+const QUEUED = sql`threads.thread_id in (select thread_id from run_queue)`;
+
+/** What an index knows of a status. */
+function stored(status: ThreadStatus): Sql {
+  return status === 'busy' ? QUEUED : sql`threads.status = ${status}`;
+}
+
+/** From the index alone: those that it has, without those that are busy. */
+async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
+  const ofQueued = sql`t.thread_id = queued.thread_id and t.status = ${status}`;
+  const row = await reader.get<{ count: number }>(sql`select
+    (select count(*) from threads where ${stored(status)}) - (select count(*)
+      from (select distinct thread_id from run_queue) queued ${lookUp('threads', 't', ofQueued)}) as count`);
+  return row?.count ?? 0;
+}

@@ -1,0 +1,90 @@
+import { toJson } from '../../core/json.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { merged } from '../../db/json.ts';
+import { sql } from '../../db/sql.ts';
+import type { ThreadStatus } from '../../schemas/threads.ts';
+import { isIdle, withThread } from '../runs/thread-lock.ts';
+import { addThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
+import { EXPIRY_AFTER_STATE, THREAD } from './row.ts';
+import { sealedOutline, stateText } from './values-summary.ts';
+
+/** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
+export interface NewState {
+  readonly values: unknown;
+  /**
+   * Whose state this is: of the thread's newest checkpoint, null when it has none. A newer one supersedes it; undefined
+   * asks for no such check.
+   */
+  readonly checkpoint_id?: string | null;
+  readonly status: Exclude<ThreadStatus, 'busy'>;
+  readonly interrupts: Record<string, unknown[]>;
+  /** Merged shallow. */
+  readonly metadata?: Record<string, unknown> | undefined;
+  /** What those who follow the thread are told. */
+  readonly news?: ThreadEvent | undefined;
+}
+
+export function setThreadState(
+  db: Db,
+  thread_id: string,
+  state: NewState,
+  at: string,
+): Promise<'updated' | 'superseded' | 'busy' | 'missing'> {
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    if (!thread.exists) return 'missing';
+    if (!(await isIdle(tx, thread))) return 'busy';
+    const isNewest = await isAt(tx, thread_id, state.checkpoint_id);
+    if (isNewest) await writeState(tx, thread_id, state, at);
+    if (state.news) await addThreadEvent(tx, thread_id, state.news);
+    return isNewest ? 'updated' : 'superseded';
+  });
+}
+
+/**
+ * Status and interrupts of a thread whose run was taken away; its values stay. Nothing happens while another run is in
+ * flight, which will write them, or when one has been since the state was read, and a failure stays one.
+ */
+export function settleThread(
+  db: Db,
+  thread_id: string,
+  { status, interrupts, checkpoint_id }: Pick<NewState, 'status' | 'interrupts' | 'checkpoint_id'>,
+): Promise<void> {
+  const asked = Object.keys(interrupts).length > 0;
+  // Null says that the thread never had a state.
+  const sealed = db.cipher.sealJson(THREAD.interrupts, toJson(interrupts));
+  const kept = asked ? sql`${sealed}` : sql`case when interrupts is null then interrupts else ${sealed} end`;
+  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+    if (!thread.exists || !(await isIdle(tx, thread)) || !(await isAt(tx, thread_id, checkpoint_id))) return;
+    await tx.run(sql`update threads set status = ${status}, interrupts = ${kept}
+      where thread_id = ${thread_id} and status <> 'error'`);
+  });
+}
+
+/** Whether the thread's newest checkpoint is still the one that was read before its lock. */
+async function isAt(
+  tx: Transaction,
+  thread_id: string,
+  checkpoint_id: string | null | undefined,
+): Promise<boolean> {
+  if (checkpoint_id === undefined) return true;
+  const row = await tx.get<{ id: string | null }>(
+    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id} and ns = ''`,
+  );
+  return (row?.id ?? null) === checkpoint_id;
+}
+
+async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
+  const { cipher } = tx;
+  const { text, outline } = stateText(state.values);
+  // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
+  await tx.run(sql`
+    update threads set status = ${state.status}, error = null,
+      interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(state.interrupts))},
+      config = case when interrupts is null then ${cipher.sealJson(THREAD.config, '{"configurable":{}}')} else config end,
+      outline = ${sealedOutline(cipher, outline)}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      ${EXPIRY_AFTER_STATE}
+    where thread_id = ${thread_id}`);
+  await tx.run(sql`
+    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.sealJson(THREAD.values, text)})
+    on conflict (thread_id) do update set value = excluded.value`);
+}

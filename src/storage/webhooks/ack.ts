@@ -1,0 +1,80 @@
+import type { Db, Transaction } from '../../db/db.ts';
+import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
+import { NOW, nowPlus, timePlus } from '../../db/time.ts';
+import { sealedReply } from './delivery-row.ts';
+
+/** One try, as it is kept. */
+export interface DeliveryTry {
+  /** ISO-8601. */
+  readonly started_at: string;
+  readonly duration_ms: number;
+  /** Null when there was no answer. */
+  readonly status_code: number | null;
+  /** What went wrong, without secrets; null when nothing did. */
+  readonly error: string | null;
+  /** How the answer of a receiver that refused began. */
+  readonly answer: string | null;
+}
+
+/** What becomes of a delivery after a try. */
+export type Verdict =
+  | { readonly outcome: 'delivered' }
+  | { readonly outcome: 'dead' }
+  /** Tried again, until `give_up_ms` after it was made or sent again by hand. */
+  | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
+
+export type Settled = 'delivered' | 'dead' | 'pending' | 'lease lost';
+
+/**
+ * Says what a try came to. `lease lost`: it took so long that somebody else has the delivery now.
+ * A verdict that a power cut takes back is a delivery that is sent once more, so it need not be promised.
+ */
+export function settleDelivery(
+  db: Db,
+  { delivery_id, token }: { readonly delivery_id: string; readonly token: string },
+  attempt: DeliveryTry,
+  verdict: Verdict,
+): Promise<Settled> {
+  return db.transaction('relaxed', async (tx) => {
+    const row = await tx.get<{ status: Exclude<Settled, 'lease lost'> }>(sql`
+      update webhook_outbox set token = null, ${changes(verdict)}
+      where delivery_id = ${delivery_id} and token = ${token} and status = 'pending' returning status`);
+    if (!row) return 'lease lost';
+    await insertAttempt(tx, delivery_id, attempt);
+    return row.status;
+  });
+}
+
+function changes(verdict: Verdict): Sql {
+  if (verdict.outcome !== 'retry') return sql`status = ${verdict.outcome}, ended_at = ${NOW}`;
+  const again = nowPlus(verdict.in_ms);
+  const last: DialectSql = timePlus('round_at', verdict.give_up_ms);
+  // The last try is at the very end, however long the wait before it should have been.
+  return sql`status = case when ${NOW} >= ${last} then 'dead' else 'pending' end,
+    ended_at = case when ${NOW} >= ${last} then ${NOW} else null end,
+    next_at = case when ${again} < ${last} then ${again} else ${last} end`;
+}
+
+async function insertAttempt(tx: Transaction, delivery_id: string, attempt: DeliveryTry): Promise<void> {
+  const { started_at, duration_ms, status_code } = attempt;
+  const { error, answer } = sealedReply(tx.cipher, attempt);
+  const row = await tx.get<{ last: number | null }>(
+    sql`select max(attempt) as last from webhook_attempts where delivery_id = ${delivery_id}`,
+  );
+  await tx.run(sql`
+    insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms, status_code, error, answer)
+    values (${delivery_id}, ${Number(row?.last ?? 0) + 1}, ${started_at}, ${duration_ms}, ${status_code}, ${error},
+      ${answer})`);
+}
+
+/** Gives back what was not tried to the end because the process stops: it is due at once, and not counted. */
+export async function releaseDeliveries(db: Db, token: string): Promise<void> {
+  await db.run(sql`update webhook_outbox set token = null, tries = tries - 1, next_at = ${NOW}
+    where token = ${token} and status = 'pending'`);
+}
+
+/** At the start of the only process on a database nobody is trying anything, whatever the claims say. */
+export async function releaseAllDeliveries(db: Db): Promise<void> {
+  await db.run(sql`update webhook_outbox set token = null, next_at = ${NOW}
+    where token is not null and status = 'pending'`);
+}

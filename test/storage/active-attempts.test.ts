@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
+import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import { AttemptWrites, OpenAttempts } from '../../src/storage/runs/write-buffer.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+async function executing(db: Db) {
+  const { queue, add } = queueStory(db);
+  const thread_id = randomUUID();
+  const run_id = await add(thread_id);
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  const { lease } = claimed as ClaimedRun;
+  const open = new OpenAttempts();
+  const checkpoints = checkpointRepository(db, open);
+  const writes = new AttemptWrites(db, lease, { onCommitted: () => {}, onError: () => {} }, open);
+  const checkpoint: NewCheckpoint = {
+    thread_id,
+    ns: '',
+    checkpoint_id: 'c1',
+    parent_id: null,
+    run_id,
+    checkpoint: '{"v":4}',
+    versions: '{}',
+    metadata: '{}',
+    blobs: [],
+  };
+  await checkpoints.put({ attempt: writes }, checkpoint, 'relaxed');
+  const found = async () => (await checkpoints.find({ thread_id, ns: '' })).map((each) => each.checkpoint_id);
+  return { queue, lease, writes, found };
+}
+
+describeEachStorage('who reads a thread while a run executes on it', (open) => {
+  test('finds the checkpoint of what a client may have seen already', async () => {
+    await using db = await open();
+    const { writes, found } = await executing(db);
+    expect(await found()).toEqual(['c1']);
+    writes[Symbol.dispose]();
+  });
+
+  test('waits for the end of a run that is being written', async () => {
+    await using db = await open();
+    const { queue, lease, writes, found } = await executing(db);
+    const batch = await writes.take();
+    const reading = found();
+    await queue.finish(lease, successful({ batch }));
+    writes[Symbol.dispose]();
+    expect(await reading).toEqual(['c1']);
+  });
+
+  test('is not held up by an attempt that may write nothing any more', async () => {
+    await using db = await open();
+    const { queue, lease, writes, found } = await executing(db);
+    await queue.deleteRun(lease.thread_id, lease.run_id);
+    expect(await found()).toEqual([]);
+    writes[Symbol.dispose]();
+  });
+});
