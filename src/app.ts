@@ -1,31 +1,30 @@
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { type Access, openAccess } from './app/auth.ts';
-import { dataFolder } from './app/data-folder.ts';
-import { openSealer } from './app/encryption.ts';
-import type { Ground } from './app/ground.ts';
+import { type AccessControl, openAccessControl } from './app/auth.ts';
+import type { AppContext } from './app/context.ts';
+import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
+import { openEncryptor } from './app/encryption.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
-import { openOwnApp, openOwnTools, postInside } from './app/own-app.ts';
 import { wireServices } from './app/services.ts';
-import { runWebhookRules, wirePolicy } from './app/webhooks.ts';
-import { isAlone, wireWorkers } from './app/workers.ts';
-import { isTracing } from './config/env.ts';
+import { runWebhookRules, wireWebhookPolicy } from './app/webhooks.ts';
+import { isSingleProcess, wireWorkers } from './app/workers.ts';
+import { isTracingEnabled } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import { VERSION } from './config/version.ts';
 import { type Clock, systemClock, timestamp } from './core/clock.ts';
-import { closeAll } from './core/close-all.ts';
 import { type Ids, systemIds } from './core/ids.ts';
+import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
-import { LiveRuns } from './events/live-runs.ts';
-import { memoryBus } from './events/memory-bus.ts';
+import { memoryBus } from './events/bus.ts';
+import { LiveRuns } from './events/writer.ts';
 import type { GraphRegistry } from './graphs/graph.ts';
-import { graphStore } from './graphs/graph-store.ts';
-import { langgraphVersion } from './graphs/library-version.ts';
-import { loadGraphs } from './graphs/registry.ts';
-import { type Traces, traceBesideRuns } from './graphs/traces.ts';
-import { bindLoopback } from './http/loopback.ts';
+import { type LangSmithTraces, traceInBackground } from './graphs/observability/langsmith-traces.ts';
+import { langgraphVersion } from './graphs/project/user-module.ts';
+import { loadGraphs } from './graphs/runtime/registry.ts';
+import { graphStore } from './graphs/store/graph-store.ts';
+import { bindInProcessClient } from './http/in-process.ts';
 import { createServer } from './http/server.ts';
-import type { QueueReport } from './storage/queue/report.ts';
+import type { QueueReport } from './storage/queue/context.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Engine, EngineOptions } from './workers/engine.ts';
 
@@ -56,15 +55,15 @@ export interface App extends AsyncDisposable {
 
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
-  const sealer = await openSealer(config);
+  const sealer = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
-    sealer,
+    encryptor: sealer,
     webhooks: runWebhookRules(config),
     report: queueReport(options.logger),
   });
   try {
-    return await appOver(storage, config, options);
+    return await buildApp(storage, config, options);
   } catch (error) {
     await storage[Symbol.asyncDispose]();
     throw error;
@@ -79,7 +78,7 @@ function queueReport(logger: Logger): QueueReport {
   };
 }
 
-async function appOver(storage: Storage, config: Config, options: AppOptions): Promise<App> {
+async function buildApp(storage: Storage, config: Config, options: AppOptions): Promise<App> {
   const { logger, clock = systemClock } = options;
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
@@ -89,10 +88,10 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
   });
-  const traces = isTracing() ? await traceBesideRuns(config.root) : undefined;
+  const traces = isTracingEnabled() ? await traceInBackground(config.root) : undefined;
   const longTermStore = await openLongTermStore(config, storage, logger);
-  const access = await openAccess(config, storage, { clock, ids });
-  const ground: Ground = {
+  const access = await openAccessControl(config, storage, { clock, ids });
+  const context: AppContext = {
     config,
     logger,
     clock,
@@ -104,27 +103,27 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     live: new LiveRuns(),
     longTermStore,
     store: graphStore(longTermStore),
-    webhooks: wirePolicy(config),
-    postOwn: (request, signal) => postInside(server, request, signal),
+    webhooks: wireWebhookPolicy(config),
+    postToCustomApp: (request, signal) => postInProcess(server, request, signal),
     access,
     draining: drain.signal,
     blamed: options.blamed,
-    keep_log_ms: config.runs.stream_ttl_seconds * 1000,
+    log_retention_ms: config.runs.stream_ttl_seconds * 1000,
   };
-  const { cronTicks, ...services } = wireServices(ground);
-  const workers = wireWorkers(ground, { ...services, cronTicks });
+  const { cronTicks, ...services } = wireServices(context);
+  const workers = wireWorkers(context, { ...services, cronTicks });
   await services.assistants.syncSystem();
-  if (isAlone(config)) await storage.idempotency.releaseAll();
+  if (isSingleProcess(config)) await storage.idempotency.releaseAll();
   // Before the first request: others believe what this process has begun to answer.
-  await workers.join();
+  await workers.register();
   const server = await createServer({
     services,
     engine: {
-      queue: storage.queue.figures,
-      workers: workers.figures,
+      queue: storage.queue.stats,
+      workers: workers.stats,
       webhooks: workers.webhooks,
       onRunEnded: workers.onRunEnded,
-      crons: () => storage.crons.figures(timestamp(clock.now())),
+      crons: () => storage.crons.stats(timestamp(clock.now())),
       ping: storage.ping,
       isDraining: () => drain.signal.aborted,
     },
@@ -139,22 +138,22 @@ async function appOver(storage: Storage, config: Config, options: AppOptions): P
     logger,
     ids,
     gives_hints: options.gives_hints ?? false,
-    ownApp: await openOwnApp(config),
-    registerMcp: await openOwnTools(config),
+    customApp: await openCustomApp(config),
+    registerCustomTools: await openCustomTools(config),
   });
-  const loopback = bindLoopback(server, config.http.mount_prefix);
-  return appOf({ config, server, graphs, workers, storage, traces, drain, end, loopback });
+  const loopback = bindInProcessClient(server, config.http.mount_prefix);
+  return appLifecycle({ config, server, graphs, workers, storage, traces, drain, end, loopback });
 }
 
 /** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
 function servedHosts(
   { allowed_hosts }: Config['server'],
-  { authenticate }: Access,
+  { authenticate }: AccessControl,
 ): readonly string[] | undefined {
   return authenticate ? undefined : allowed_hosts;
 }
 
-function appOf({
+function appLifecycle({
   config,
   server,
   graphs,
@@ -170,7 +169,7 @@ function appOf({
   graphs: GraphRegistry;
   workers: Engine;
   storage: AsyncDisposable;
-  traces: Traces | undefined;
+  traces: LangSmithTraces | undefined;
   /** Sends new runs elsewhere. */
   drain: AbortController;
   /** Ends what only serves requests. */
@@ -207,4 +206,10 @@ function appOf({
       return this.stop(0);
     },
   };
+}
+
+/** Where the server keeps what is not in its database: beside the file of SQLite, else where that would be. */
+export function dataFolder({ storage: { url, folder = '' }, root }: Config): string {
+  const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  return file === undefined ? resolve(root, folder, '.agent-server') : dirname(file);
 }

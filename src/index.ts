@@ -7,8 +7,8 @@
  *     await app.ready();
  */
 export { type App, type AppOptions, createApp } from './app.ts';
+export { ConfigError } from './config/errors.ts';
 export { type ConfigSources, type LoadedConfig, loadConfig } from './config/load.ts';
-export { ConfigError } from './config/problems.ts';
 export type { Config, GraphSpec } from './config/schema.ts';
 export { type Clock, systemClock } from './core/clock.ts';
 export { type Ids, systemIds } from './core/ids.ts';

@@ -3,8 +3,8 @@ import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
 import { sleep } from './core/timers.ts';
-import type { RunningNode } from './graphs/running-node.ts';
-import { type Culprit, watchUserCode } from './node/user-code.ts';
+import type { RunningNode } from './graphs/observability/running-node.ts';
+import { type FaultyNode, watchUserCode } from './node/user-code.ts';
 
 /** The server cannot start for a reason the user can mend; the message is one line. */
 export class StartFailure extends Error {
@@ -21,13 +21,13 @@ export interface ServeOptions {
   /** Asks for the end, as SIGTERM, SIGINT and SIGHUP do. */
   readonly stop?: AbortSignal;
   /** Makes the app reachable and resolves to its address; without it, it listens where the configuration says. */
-  readonly reach?: (app: App) => Promise<string>;
+  readonly makeReachable?: (app: App) => Promise<string>;
   /** Says that the server is ready; without it, the log does. */
   readonly announce?: ((facts: LogFields) => void) | undefined;
   /** As in `AppOptions`. */
   readonly gives_hints?: boolean;
   /** Hears of a node that ends this process, just before its end. */
-  readonly onCulprit?: (culprit: Culprit) => void;
+  readonly onFaultyNode?: (culprit: FaultyNode) => void;
   /** A run that ended the process before: it fails at once. */
   readonly blamed?: AppOptions['blamed'];
   /** Looks after the event loop while the server lives. */
@@ -44,7 +44,7 @@ const STOP_MARGIN_MS = 10_000;
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const { logger, grace_ms } = options;
   using end = endRequest(options.stop);
-  using userCode = watchUserCode(logger, options.onCulprit);
+  using userCode = watchUserCode(logger, options.onFaultyNode);
   applyEnvironment(config.env);
   // Only now: it brings LangChain, which reads its environment when it loads.
   const { createApp } = await import('./app.ts');
@@ -53,12 +53,12 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     blamed: options.blamed,
     gives_hints: options.gives_hints === true,
   });
-  const { runningNodeIn } = await import('./graphs/running-node.ts');
-  const runningNode = await runningNodeIn(config.root);
-  userCode.nodesBy(runningNode);
+  const { runningNodeReader } = await import('./graphs/observability/running-node.ts');
+  const runningNode = await runningNodeReader(config.root);
+  userCode.setRunningNode(runningNode);
   using _watch = options.watchEventLoop?.(runningNode);
   try {
-    const url = await (options.reach?.(app) ?? listen(app, config.server));
+    const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
     await app.ready();
     const announce = options.announce ?? ((facts: LogFields) => logger.info('ready', facts));
     announce(readyFields(config, app, url));
@@ -145,13 +145,13 @@ function readyFields(config: Config, app: App, url: string): LogFields {
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
     ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),
-    storage: withoutCredentials(config.storage.url),
-    auth: waysIn(config),
+    storage: maskDatabaseUrl(config.storage.url),
+    auth: authSummary(config),
   };
 }
 
 /** Who is let in, in a few words. */
-function waysIn({ auth, server }: Config): string {
+function authSummary({ auth, server }: Config): string {
   const keys = server.api_keys.length;
   const ways = [
     keys > 0 ? `X-Api-Key, ${keys} ${keys === 1 ? 'key' : 'keys'}` : auth.required && 'keys from keys create',
@@ -162,6 +162,6 @@ function waysIn({ auth, server }: Config): string {
 }
 
 /** The address of a database for the log. By text: one with several hosts is no URL, and a query may hold a password. */
-export function withoutCredentials(url: string): string {
+export function maskDatabaseUrl(url: string): string {
   return url.startsWith('sqlite:') ? url : url.replace(/\/\/.*@/, '//').replace(/\?.*$/, '');
 }

@@ -14,6 +14,7 @@ const LAYERS = [
   ['events'],
   ['storage'],
   ['db'],
+  ['db'],
   ['schemas'],
   ['core'],
 ];

@@ -57,6 +57,6 @@ test('a server whose database fails while it stops lets go of its port and its d
 
 /** What happens to a server's database behind its back. */
 async function change(file: string, statement: string): Promise<void> {
-  await using db = openSqlite(file, { synchronous: 'normal', beside_a_server: true });
+  await using db = openSqlite(file, { synchronous: 'normal', shared: true });
   await db.run(raw(statement));
 }

@@ -12,7 +12,7 @@ const SPARED: Readonly<Record<string, string>> = {
   'node.ts /\\/\\/.*@/': 'the address of the database, from the configuration',
   'node.ts /\\?.*$/': 'the address of the database, from the configuration',
   'config/substitute.ts /\\$\\$\\{|\\$\\{([A-Za-z_]\\w*)(?::-([^}]*))?\\}/g': 'the text of the configuration',
-  'config/sections/store.ts /^.+:.+$/': 'the configuration',
+  'config/sections/storage.ts /^.+:.+$/': 'the configuration',
   'graphs/ui/tailwind.ts /@(?:tailwind|theme|apply|utility|variant|custom-variant|reference|plugin|config|source)\\b|@import\\s+["\']tailwindcss/':
     'style sheets of the project; too many words to be decided in time',
 };
@@ -21,7 +21,7 @@ const SPARED: Readonly<Record<string, string>> = {
 const MADE: Readonly<Record<string, string>> = {
   "http/header-patterns.ts new RegExp(`^${source}$`, 'i')":
     'a glob of the configuration, over the name of a header',
-  'http/origin-rule.ts new RegExp(`^(?:${allow_origin_regex})$`)':
+  'http/plugins/cors.ts new RegExp(`^(?:${allow_origin_regex})$`)':
     'the configuration, over the header Origin',
   'http/plugins/route-table.ts new RegExp(`^${source}$`)':
     'one of our paths, each part of it up to the next slash',

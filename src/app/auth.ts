@@ -1,18 +1,18 @@
-import { ANYBODY, type Identity, type User } from '../auth/actor.ts';
+import { ownerRule } from '../auth/access-rules.ts';
+import { type Identity, UNRESTRICTED, type User } from '../auth/actor.ts';
 import { keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
-import { ownerRule } from '../auth/owner-rule.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
-import { loadProjectValue } from '../graphs/project-value.ts';
+import { importFromProject } from '../graphs/project/load.ts';
 import type { Storage } from '../storage/storage.ts';
-import { fromConfig } from './from-config.ts';
+import { loadConfigured } from './load-configured.ts';
 
 /** Who gets in, and as whom. */
-export interface Access {
+export interface AccessControl {
   /** Undefined lets everybody in. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
@@ -20,20 +20,20 @@ export interface Access {
   readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
   /** For what somebody does while they are away: a cron's run. The rules are those of now. */
-  readonly identityOf: (user: User | null) => Identity;
+  readonly identityForUser: (user: User | null) => Identity;
 }
 
 /** Throws in one line what is wrong with the user's own handlers. */
-export async function openAccess(
+export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
   { clock, ids }: { clock: Clock; ids: Ids },
-): Promise<Access> {
+): Promise<AccessControl> {
   const { auth, server } = config;
   const keys = keyRing({ api_keys: server.api_keys, stored, clock });
-  const tokens = browserTokens({ secrets, keys, ranOn: runs.ranOn, clock, ids });
-  const custom = await openOwnHandlers(config, clock);
-  const jwt = await issuedTokens(config, clock);
+  const tokens = browserTokens({ secrets, keys, hasRunOn: runs.existsForAssistant, clock, ids });
+  const custom = await openCustomAuth(config, clock);
+  const jwt = await openJwtAuth(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
   return {
@@ -41,31 +41,36 @@ export async function openAccess(
     has_users,
     issuers: auth.jwt?.issuer === undefined ? auth.authorization_servers : [auth.jwt.issuer],
     tokens,
-    identityOf(user) {
-      if (user === null) return ANYBODY;
-      return custom?.identityOf(user) ?? owner(user, auth.jwt?.admin_permission);
+    identityForUser(user) {
+      if (user === null) return UNRESTRICTED;
+      return custom?.identityOf(user) ?? ownerIdentity(user, auth.jwt?.admin_permission);
     },
   };
 }
 
 /** The user's own handlers. Throws in one line what is wrong with them. */
-export async function openOwnHandlers(config: Config, clock: Clock) {
+export async function openCustomAuth(config: Config, clock: Clock) {
   const { path, cache, disable_studio_auth } = config.auth;
   if (path === undefined) return undefined;
-  const handlers = loadProjectValue(path, config.root, (exported) =>
+  const handlers = importFromProject(path, config.root, (exported) =>
     customAuth(exported, { cache, studio: !disable_studio_auth }, clock),
   );
-  return fromConfig(config, 'auth.path', handlers);
+  return loadConfigured(config, 'auth.path', handlers);
 }
 
 /** Imported only where it is configured: its library is no small one. */
-async function issuedTokens({ auth: { jwt } }: Config, clock: Clock) {
+async function openJwtAuth({ auth: { jwt } }: Config, clock: Clock) {
   if (!jwt) return undefined;
   const { jwtAuthentication } = await import('../auth/jwt.ts');
   return jwtAuthentication(jwt, clock);
 }
 
-function owner(user: User, admin_permission: string | undefined): Identity {
+function ownerIdentity(user: User, admin_permission: string | undefined): Identity {
   const isAdmin = admin_permission !== undefined && user.permissions.includes(admin_permission);
-  return { ...ANYBODY, user, rules: isAdmin ? [] : [ownerRule(user.identity)], principal: user.identity };
+  return {
+    ...UNRESTRICTED,
+    user,
+    rules: isAdmin ? [] : [ownerRule(user.identity)],
+    principal: user.identity,
+  };
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
-import { loadEmbedder } from '../graphs/embedder.ts';
-import { type LongTermStore, longTermStore } from '../graphs/long-term-store.ts';
-import { type StoreIndex, storeIndex } from '../graphs/store-index.ts';
+import { loadEmbedder } from '../graphs/store/embedder.ts';
+import { type LongTermStore, longTermStore } from '../graphs/store/long-term-store.ts';
+import { type StoreIndex, storeIndex } from '../graphs/store/store-index.ts';
 import type { Storage } from '../storage/storage.ts';
-import { fromConfig } from './from-config.ts';
+import { loadConfigured } from './load-configured.ts';
 
 /** The long-term store as the configuration wants it. Throws a `ConfigError` when its embedder cannot be had. */
 export async function openLongTermStore(
@@ -22,7 +22,7 @@ async function openIndex(
 ): Promise<StoreIndex | undefined> {
   const rules = config.store.index;
   if (!rules) return undefined;
-  const embedder = await fromConfig(
+  const embedder = await loadConfigured(
     config,
     'store.index.embed',
     loadEmbedder({ ...rules, root: config.root }),

@@ -4,13 +4,13 @@ import { systemClock } from '../core/clock.ts';
 import { systemIds } from '../core/ids.ts';
 import { silentLogger } from '../core/logger.ts';
 import { createServer } from '../http/server.ts';
-import type { ServerParts } from '../http/server-parts.ts';
+import type { ServerDeps } from '../http/server-deps.ts';
 
 /** The OpenAPI document of a server with every route. Nothing is served, so there is nothing behind the routes. */
 export async function openApiDocument(version: string): Promise<object> {
   await using server = await createServer({
-    services: {} as ServerParts['services'],
-    engine: { onRunEnded: () => {} } as unknown as ServerParts['engine'],
+    services: {} as ServerDeps['services'],
+    engine: { onRunEnded: () => {} } as unknown as ServerDeps['engine'],
     options: { ...Http.parse({}), ...Server.parse({}) },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },

@@ -1,14 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import type { Config } from '../config/schema.ts';
 import { systemRandom } from '../core/backoff.ts';
-import { type Resolve, type WebhookPolicy, webhookPolicy } from '../services/webhook-policy.ts';
+import { type ResolveHost, type WebhookPolicy, webhookPolicy } from '../services/webhooks/webhook-policy.ts';
 import type { RunWebhookRules } from '../storage/webhooks/run-ended.ts';
 import { webhookSender } from '../workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../workers/webhooks.ts';
-import type { Ground } from './ground.ts';
+import type { AppContext } from './context.ts';
 
 /** As everything on this machine resolves names, `/etc/hosts` included. */
-export const resolveHost: Resolve = async (hostname) => {
+export const resolveHost: ResolveHost = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
@@ -18,18 +18,18 @@ export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
   return { enabled: !http.disable_webhooks, stateless_values: webhooks.stateless_values };
 }
 
-export function wirePolicy({ http, webhooks: { url, https } }: Config): WebhookPolicy {
+export function wireWebhookPolicy({ http, webhooks: { url, https } }: Config): WebhookPolicy {
   return webhookPolicy({ ...url, https, has_own_routes: http.app !== undefined }, resolveHost);
 }
 
 /** Undefined while nothing is to be sent; what waits then is sent once it is again. */
-export function wireDispatcher({
+export function wireWebhookDispatcher({
   config,
   storage,
   webhooks: policy,
-  postOwn,
-  ...ground
-}: Ground): WebhookDispatcher | undefined {
+  postToCustomApp,
+  ...context
+}: AppContext): WebhookDispatcher | undefined {
   if (config.http.disable_webhooks) return undefined;
   const { delivery } = config.webhooks;
   const sender = webhookSender({
@@ -39,10 +39,10 @@ export function wireDispatcher({
     connect_timeout_ms: Math.round(delivery.connect_timeout_seconds * 1000),
     timeout_ms: Math.round(delivery.timeout_seconds * 1000),
     connections: delivery.concurrency_per_host,
-    ...(config.http.app === undefined ? {} : { own: postOwn }),
+    ...(config.http.app === undefined ? {} : { postToApp: postToCustomApp }),
   });
   const rules = dispatchRules(config.webhooks);
-  return new WebhookDispatcher({ ...ground, outbox: storage.outbox, sender, random: systemRandom, rules });
+  return new WebhookDispatcher({ ...context, outbox: storage.outbox, sender, random: systemRandom, rules });
 }
 
 /** Beyond the longest try, ms: for what storage takes. */

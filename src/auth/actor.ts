@@ -26,7 +26,7 @@ export interface Actor extends Identity {
   /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
   /** The request came from the project's own code in this process, such as a run that starts another. */
-  readonly from_within?: boolean;
+  readonly is_internal?: boolean;
   /** Headers of the request that the configuration wants to be part of the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */
@@ -50,9 +50,9 @@ export type Rule = (
 ) => Promise<Visibility | undefined> | Visibility | undefined;
 
 /** Who may do everything. */
-export const ANYBODY: Identity = { user: null, scope: 'admin', rules: [], principal: '' };
+export const UNRESTRICTED: Identity = { user: null, scope: 'admin', rules: [], principal: '' };
 
 /** The server itself, or everybody where nobody is told apart. */
 export function systemActor(request_id: string): Actor {
-  return { ...ANYBODY, request_id };
+  return { ...UNRESTRICTED, request_id };
 }

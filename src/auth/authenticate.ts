@@ -2,10 +2,9 @@ import { Unauthorized } from '../core/errors.ts';
 import type { Identity, User } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import type { BrowserTokens } from './browser-tokens.ts';
-import { type Caller, type Credentials, credentialsOf } from './caller.ts';
 
 /** Ways of knowing who somebody is. */
-export interface AuthenticationParts {
+export interface Authenticators {
   readonly keys: KeyRing;
   readonly tokens: BrowserTokens;
   /** The user's own handlers. */
@@ -21,8 +20,8 @@ export type Authenticate = (caller: Caller) => Promise<Identity>;
 export type IdentityOf = (user: User | null) => Identity;
 
 /** Our own keys and tokens first, in whichever place they come; then whoever else may know. */
-export function authentication({ keys, tokens, custom, jwt }: AuthenticationParts): Authenticate {
-  async function ours({ key, bearer, query }: Credentials): Promise<Identity | undefined> {
+export function authentication({ keys, tokens, custom, jwt }: Authenticators): Authenticate {
+  async function identifyOwn({ key, bearer, query }: Credentials): Promise<Identity | undefined> {
     for (const credential of [key, bearer]) {
       if (credential === undefined) continue;
       const identity = (await keys.identify(credential)) ?? (await tokens.identify(credential));
@@ -34,7 +33,7 @@ export function authentication({ keys, tokens, custom, jwt }: AuthenticationPart
   return async (caller) => {
     const credentials = credentialsOf(caller);
     const { key, bearer, query } = credentials;
-    const identity = await ours(credentials);
+    const identity = await identifyOwn(credentials);
     if (identity) return identity;
     if (custom) return custom.authenticate(caller);
     if (jwt) {
@@ -47,4 +46,47 @@ export function authentication({ keys, tokens, custom, jwt }: AuthenticationPart
     }
     throw new Unauthorized('Invalid API key');
   };
+}
+
+/** What a request says of who sends it. */
+export interface Caller {
+  readonly method: string;
+  /** Absolute. */
+  readonly url: string;
+  /** By lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The key or token of `X-Api-Key`, the one of `Authorization: Bearer`, and the one of the address. */
+export interface Credentials {
+  readonly key: string | undefined;
+  readonly bearer: string | undefined;
+  /** `access_token`: where a browser cannot set headers, which is for tokens only. */
+  readonly query: string | undefined;
+}
+
+export function credentialsOf({ method, headers, url }: Caller): Credentials {
+  const authorization = headers['authorization'];
+  const bearer = typeof authorization === 'string' ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
+  const key = headers['x-api-key'];
+  return {
+    key: typeof key === 'string' ? key : undefined,
+    bearer,
+    query: method === 'GET' && url.includes('access_token=') ? queryToken(url) : undefined,
+  };
+}
+
+function queryToken(url: string): string | undefined {
+  return URL.parse(url)?.searchParams.get('access_token') ?? undefined;
+}
+
+/** For who sends a `Host` that is none. */
+const UNKNOWN_HOST = 'http://localhost/';
+
+/** The same as `authenticate` of the user's own code is given it; without the body, which is not read yet. */
+export function requestOf({ method, url, headers }: Caller): Request {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each]),
+  );
+  return new Request(URL.canParse(url) ? url : UNKNOWN_HOST, { method, headers: entries });
 }

@@ -1,4 +1,4 @@
-import { both, type Visibility } from '../storage/access/visibility.ts';
+import { intersectVisibility, type Visibility } from '../storage/access/visibility.ts';
 import type { AccessEvent, Actor } from './actor.ts';
 
 /**
@@ -12,6 +12,6 @@ export async function authorize(
   value: Record<string, unknown>,
 ): Promise<Visibility | undefined> {
   let visibility: Visibility | undefined;
-  for (const rule of actor.rules) visibility = both(visibility, await rule(event, value));
+  for (const rule of actor.rules) visibility = intersectVisibility(visibility, await rule(event, value));
   return visibility;
 }

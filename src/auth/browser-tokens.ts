@@ -2,18 +2,17 @@ import type { JWTPayload } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '../core/lifecycle.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import { assistantRule, type HasRunOn, noOwnerRule, ownerRule, threadRule } from './access-rules.ts';
 import type { Identity } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
-import { ownerRule } from './owner-rule.ts';
 import type { Scope } from './scopes.ts';
-import { onlyAssistant, onlyThread, type RanOn, withoutOwner } from './token-rules.ts';
 
 export interface BrowserTokenDeps {
   readonly secrets: ServerSecretRepository;
   readonly keys: Pick<KeyRing, 'isGood'>;
-  readonly ranOn: RanOn;
+  readonly hasRunOn: HasRunOn;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -41,15 +40,15 @@ const KEY_ID = 'agent-server';
 export type BrowserTokens = ReturnType<typeof browserTokens>;
 
 /** Short-lived credentials that may be given to a web page: signed, and good for as long as the key that made them. */
-export function browserTokens({ secrets, keys, ranOn, clock, ids }: BrowserTokenDeps) {
+export function browserTokens({ secrets, keys, hasRunOn, clock, ids }: BrowserTokenDeps) {
   /** The same for all processes of a database. */
   const signingSecret = lazy(async () => {
-    return new TextEncoder().encode(await secrets.obtain('browser tokens', ids.secret()));
+    return new TextEncoder().encode(await secrets.getOrCreate('browser tokens', ids.secret()));
   });
 
   return {
     /** `expires_at` in seconds since 1970. */
-    async make(key: string, { user, ...limits }: Grant, expires_at: number): Promise<string> {
+    async issue(key: string, { user, ...limits }: Grant, expires_at: number): Promise<string> {
       const { SignJWT } = await jose();
       return new SignJWT({ ...limits, key, ...(user === undefined ? {} : { sub: user }) })
         .setProtectedHeader({ alg: 'HS256', kid: KEY_ID })
@@ -69,7 +68,7 @@ export function browserTokens({ secrets, keys, ranOn, clock, ids }: BrowserToken
         },
       );
       const claims = verified.payload;
-      if (await keys.isGood(claims.key)) return identityOf(claims, ranOn);
+      if (await keys.isGood(claims.key)) return identityOf(claims, hasRunOn);
       throw new Unauthorized('The key that created this token is no longer valid');
     },
   };
@@ -85,11 +84,11 @@ async function isOurs(credential: string): Promise<boolean> {
   }
 }
 
-function identityOf({ sub, assistant_id, thread_id, scope }: Claims, ranOn: RanOn): Identity {
+function identityOf({ sub, assistant_id, thread_id, scope }: Claims, hasRunOn: HasRunOn): Identity {
   const rules = [
-    sub === undefined ? withoutOwner() : ownerRule(sub),
-    assistant_id === undefined ? undefined : onlyAssistant(assistant_id),
-    thread_id === undefined ? undefined : onlyThread(thread_id, assistant_id !== undefined, ranOn),
+    sub === undefined ? noOwnerRule() : ownerRule(sub),
+    assistant_id === undefined ? undefined : assistantRule(assistant_id),
+    thread_id === undefined ? undefined : threadRule(thread_id, assistant_id !== undefined, hasRunOn),
   ].filter((rule) => rule !== undefined);
   return {
     user: sub === undefined ? null : { identity: sub, permissions: [] },

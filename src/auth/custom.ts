@@ -2,9 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import { Forbidden, ServerError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { AccessEvent, Identity, Rule, User } from './actor.ts';
-import { type CacheOptions, identityCache } from './cache.ts';
-import { type Caller, requestOf } from './caller.ts';
-import { readFilter } from './filters.ts';
+import { type Caller, requestOf } from './authenticate.ts';
+import { parseFilter } from './filters.ts';
 
 type Handler = (request: object) => unknown;
 
@@ -21,7 +20,7 @@ export interface CustomAuthOptions {
 }
 
 /** What the user's own code throws to refuse: an `HTTPException`. */
-class RefusedByHandler extends ServerError {
+class HandlerException extends ServerError {
   readonly status: number;
   override readonly headers: Readonly<Record<string, string>>;
 
@@ -43,11 +42,11 @@ const STUDIO_USER: User = {
 /** Handlers that the user wrote, as for LangGraph (CONTRACT §10). Throws when the export is no `Auth`. */
 export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptions, clock: Clock) {
   const handlers = handlersOf(exported);
-  const remember = identityCache(cache, clock);
+  const cached = identityCache(cache, clock);
 
   async function authenticate(caller: Caller): Promise<Identity> {
     if (studio && caller.headers['x-auth-scheme'] === 'langsmith') return identityOf(STUDIO_USER);
-    return identityOf(userOf(await refusing(() => handlers.authenticate(requestOf(caller)))));
+    return identityOf(userOf(await callHandler(() => handlers.authenticate(requestOf(caller)))));
   }
 
   function identityOf(user: User): Identity {
@@ -55,7 +54,7 @@ export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptio
   }
 
   return {
-    authenticate: (caller: Caller): Promise<Identity> => remember(caller, authenticate),
+    authenticate: (caller: Caller): Promise<Identity> => cached(caller, authenticate),
     /** For what somebody does while they are away: a cron's run. */
     identityOf,
   };
@@ -80,11 +79,11 @@ function ruleOf({ callbacks }: Handlers, user: User): Rule {
       .find((each) => each !== undefined);
     if (!handler) return undefined;
     const { permissions } = user;
-    const asked = { event, resource, action, value, permissions, user };
-    const result = await refusing(() => handler(asked));
+    const context = { event, resource, action, value, permissions, user };
+    const result = await callHandler(() => handler(context));
     if (result === undefined || result === null || result === true) return undefined;
     if (result === false) throw new Forbidden('Forbidden');
-    return { metadata: readFilter(result) };
+    return { metadata: parseFilter(result) };
   };
 }
 
@@ -108,19 +107,49 @@ function userOf(answer: unknown): User {
   };
 }
 
-async function refusing(handle: () => unknown): Promise<unknown> {
+async function callHandler(handle: () => unknown): Promise<unknown> {
   try {
     return await handle();
   } catch (error) {
-    throw refusalOf(error) ?? error;
+    throw httpExceptionOf(error) ?? error;
   }
 }
 
-function refusalOf(error: unknown): RefusedByHandler | undefined {
+function httpExceptionOf(error: unknown): HandlerException | undefined {
   if (!(error instanceof Error || isObject(error))) return undefined;
   const { status, message, headers } = error as { status?: unknown; message?: unknown; headers?: unknown };
   if (!Number.isInteger(status) || (status as number) < 400 || (status as number) > 599) return undefined;
   const entries =
     isObject(headers) || headers instanceof Headers ? new Headers(headers as Record<string, string>) : [];
-  return new RefusedByHandler(status as number, String(message ?? ''), Object.fromEntries(entries));
+  return new HandlerException(status as number, String(message ?? ''), Object.fromEntries(entries));
+}
+
+/** The `auth.cache` block (CONTRACT §10). */
+export interface CacheOptions {
+  /** Names of the headers that decide who somebody is. */
+  readonly cache_keys: readonly string[];
+  readonly ttl_seconds: number;
+  readonly max_size: number;
+}
+
+type Authenticate = (caller: Caller) => Promise<Identity>;
+
+/** Remembers who sent certain headers. A request without any of them is always looked at, and no refusal is kept. */
+export function identityCache(options: CacheOptions | undefined, clock: Clock) {
+  if (!options) return (caller: Caller, authenticate: Authenticate) => authenticate(caller);
+  const names = options.cache_keys.map((name) => name.toLowerCase());
+  const cache = new Map<string, { identity: Identity; until: number }>();
+
+  return async (caller: Caller, authenticate: Authenticate): Promise<Identity> => {
+    const values = names.map((name) => caller.headers[name] ?? null);
+    if (values.every((value) => value === null)) return authenticate(caller);
+    const key = JSON.stringify(values);
+    const cachedEntry = cache.get(key);
+    if (cachedEntry && cachedEntry.until > clock.monotonic()) return cachedEntry.identity;
+    const identity = await authenticate(caller);
+    cache.delete(key);
+    if (cache.size >= options.max_size) cache.delete(cache.keys().next().value as string);
+    cache.set(key, { identity, until: clock.monotonic() + options.ttl_seconds * 1000 });
+    return identity;
+  };
 }

@@ -1,8 +1,8 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import { Unauthorized, Unavailable } from '../core/errors.ts';
+import { ownerRule } from './access-rules.ts';
 import type { Identity } from './actor.ts';
-import { ownerRule } from './owner-rule.ts';
 
 /** The `auth.jwt` block of the configuration. */
 export interface JwtOptions {
@@ -20,9 +20,9 @@ export interface JwtOptions {
 }
 
 /** Least time between two looks at the issuer's keys: a token may name any key, and nobody shall make us ask all day. */
-const REFETCH_MS = 5000;
+const JWKS_COOLDOWN_MS = 5000;
 /** Clocks of two machines differ, s. */
-const TOLERANCE_S = 10;
+const CLOCK_TOLERANCE_S = 10;
 const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -42,7 +42,7 @@ const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
  * Tokens of somebody else's: an identity provider's, or those that a backend signs. The issuer's keys are fetched when
  * the first token comes and again for one that is signed with a new key, so that keys may be rotated.
  */
-export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms = REFETCH_MS) {
+export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms = JWKS_COOLDOWN_MS) {
   const { issuer, audience, identity_claim, permissions_claim, admin_permission } = options;
   const key = keyOf(options, refetch_ms);
   const algorithms = options.secret === undefined ? PUBLIC_KEY_ALGORITHMS : SECRET_ALGORITHMS;
@@ -50,7 +50,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
   async function claimsOf(token: string): Promise<JWTPayload> {
     const checks = {
       algorithms,
-      clockTolerance: TOLERANCE_S,
+      clockTolerance: CLOCK_TOLERANCE_S,
       currentDate: new Date(clock.now()),
       // One without an end would be good for ever.
       requiredClaims: ['exp'],
@@ -60,7 +60,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
     try {
       return (await jwtVerify(token, key, checks)).payload;
     } catch (error) {
-      throw refusal(error);
+      throw jwtError(error);
     }
   }
 
@@ -70,7 +70,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
     if (typeof identity !== 'string' || identity === '') {
       throw new Unauthorized(`The token has no claim '${identity_claim}', which identifies the user`);
     }
-    const permissions = listOf(claimAt(claims, permissions_claim));
+    const permissions = permissionsIn(claimAt(claims, permissions_claim));
     const isAdmin = admin_permission !== undefined && permissions.includes(admin_permission);
     return {
       user: {
@@ -98,7 +98,7 @@ function keyOf({ jwks_url, secret }: JwtOptions, refetch_ms: number): JWTVerifyG
 /** What the issuer's keys were asked for and did not come, or were none. */
 const UNREACHABLE = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
 
-function refusal(error: unknown): Error {
+function jwtError(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return new Unauthorized('The token has expired', { cause: error });
   if (error instanceof errors.JWTClaimValidationFailed) {
     return new Unauthorized(`The token is not for this server: its claim '${error.claim}' does not match`, {
@@ -125,7 +125,7 @@ function claimAt(claims: JWTPayload, path: string): unknown {
 }
 
 /** A list, or words in one text as OAuth's `scope` has them. */
-function listOf(claim: unknown): string[] {
+function permissionsIn(claim: unknown): string[] {
   if (typeof claim === 'string') return claim.split(/\s+/).filter((word) => word !== '');
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string') : [];
 }

@@ -3,7 +3,7 @@ export const SCOPES = ['read', 'run', 'admin'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-export function includes(scope: Scope, needed: Scope): boolean {
+export function scopeIncludes(scope: Scope, needed: Scope): boolean {
   return SCOPES.indexOf(scope) >= SCOPES.indexOf(needed);
 }
 
@@ -11,7 +11,7 @@ export function includes(scope: Scope, needed: Scope): boolean {
  * What each operation of the API needs, by its operation id: `read` looks, `run` works with threads, runs, crons and the
  * store, `admin` changes what is offered to everybody. What is not in the table needs `admin`.
  */
-const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
+const OPERATIONS_BY_SCOPE: Readonly<Record<Scope, readonly string[]>> = {
   read: [
     'count_assistants',
     'count_crons',
@@ -92,11 +92,11 @@ const NEEDED: Readonly<Record<Scope, readonly string[]>> = {
   admin: ['create_assistant', 'delete_assistant', 'patch_assistant', 'set_latest_assistant_version'],
 };
 
-const BY_OPERATION = new Map(
-  SCOPES.flatMap((scope) => NEEDED[scope].map((operation) => [operation, scope] as const)),
+const SCOPE_BY_OPERATION = new Map(
+  SCOPES.flatMap((scope) => OPERATIONS_BY_SCOPE[scope].map((operation) => [operation, scope] as const)),
 );
 
 /** Undefined for an operation that nobody has put into the table. */
 export function scopeOf(operation_id: string | undefined): Scope | undefined {
-  return operation_id === undefined ? undefined : BY_OPERATION.get(operation_id);
+  return operation_id === undefined ? undefined : SCOPE_BY_OPERATION.get(operation_id);
 }

@@ -1,29 +1,29 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
-import { withoutCredentials } from '../core/redact.ts';
-import { firstProjectFrame, frameOf, isProjectCode, type StackFrame } from '../core/stack-frames.ts';
+import { redactCredentials } from '../core/redact.ts';
+import { firstUserFrame, frameOf, isUserCode, type StackFrame } from '../core/stack-frames.ts';
 
 /** Lines shown before and behind the one that threw. */
-const AROUND = 2;
+const CONTEXT_LINES = 2;
 /** A larger file was written by a program. */
-const LARGEST_BYTES = 1_000_000;
-const LONGEST_LINE = 160;
+const MAX_FILE_BYTES = 1_000_000;
+const MAX_LINE_LENGTH = 160;
 /** Of a text, so much is looked for in its stack. */
-const LONGEST_START = 100;
+const MAX_SEARCH_LENGTH = 100;
 
 /**
  * A stack for a person: the frames of packages, of Node and of the server folded into their number, and the code of the
  * first own one with a mark below the place. A stack without own frames stays as it is. Lines of `message`, the text of
  * the error, are no frames, whatever they look like.
  */
-export function withCode(stack: string, message: string, folder: string): string {
-  const start = stack.indexOf(message.slice(0, LONGEST_START));
+export function withCodeFrame(stack: string, message: string, folder: string): string {
+  const start = stack.indexOf(message.slice(0, MAX_SEARCH_LENGTH));
   const text_end = start < 0 ? 0 : start + message.length;
   const frames_start = stack.indexOf('\n', text_end);
   if (frames_start < 0) return stack;
   const text = stack.slice(0, frames_start);
   const frames = stack.slice(frames_start + 1);
-  const frame = firstProjectFrame(frames);
+  const frame = firstUserFrame(frames);
   if (frame === undefined) return stack;
   const code = codeAt(frame);
   return [text, ...folded(frames, folder), ...(code === undefined ? [] : ['', ...code])].join('\n');
@@ -32,30 +32,30 @@ export function withCode(stack: string, message: string, folder: string): string
 function folded(stack: string, folder: string): string[] {
   const lines: string[] = [];
   let hidden = 0;
-  const tell = () => {
+  const flush = () => {
     if (hidden > 0) lines.push(`    … ${hidden} ${hidden === 1 ? 'frame' : 'frames'} of packages`);
     hidden = 0;
   };
   for (const line of stack.split('\n')) {
     const isFrame = line.startsWith('    at ');
     const frame = isFrame ? frameOf(line) : undefined;
-    if (isFrame && (frame === undefined || !isProjectCode(frame))) {
+    if (isFrame && (frame === undefined || !isUserCode(frame))) {
       hidden += 1;
       continue;
     }
-    tell();
+    flush();
     lines.push(frame === undefined ? line : withPlace(line, frame, folder));
   }
-  tell();
+  flush();
   return lines;
 }
 
 function withPlace(line: string, frame: StackFrame, folder: string): string {
-  return line.slice(0, frame.start) + shownPlace(frame, folder) + line.slice(frame.end);
+  return line.slice(0, frame.start) + relativeLocation(frame, folder) + line.slice(frame.end);
 }
 
 /** `src/agent.ts:6:9`, as terminals and editors open it. */
-function shownPlace(
+function relativeLocation(
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
   folder: string,
 ): string {
@@ -68,14 +68,14 @@ function codeAt({ file, line, column }: StackFrame): string[] | undefined {
   const text = textOf(file);
   const lines = text?.split('\n') ?? [];
   if (text === undefined || lines[line - 1] === undefined) return undefined;
-  const first = Math.max(1, line - AROUND);
-  const last = Math.min(lines.length, line + AROUND);
+  const first = Math.max(1, line - CONTEXT_LINES);
+  const last = Math.min(lines.length, line + CONTEXT_LINES);
   const width = String(last).length;
   const shown: string[] = [];
   for (let row = first; row <= last; row++) {
-    const code = withoutCredentials((lines[row - 1] ?? '').slice(0, LONGEST_LINE));
+    const code = redactCredentials((lines[row - 1] ?? '').slice(0, MAX_LINE_LENGTH));
     shown.push(`${row === line ? '>' : ' '} ${String(row).padStart(width)} | ${code}`.trimEnd());
-    if (row === line && column <= LONGEST_LINE)
+    if (row === line && column <= MAX_LINE_LENGTH)
       shown.push(`  ${' '.repeat(width)} | ${code.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
   }
   return shown;
@@ -83,7 +83,7 @@ function codeAt({ file, line, column }: StackFrame): string[] | undefined {
 
 function textOf(file: string): string | undefined {
   try {
-    return statSync(file).size > LARGEST_BYTES ? undefined : readFileSync(file, 'utf8');
+    return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
 
 /** A flag of a command. */
 export interface Flag {
@@ -78,7 +78,7 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
   const { name, rawName, value } = token;
   const flag = flags[name];
   if (flag === undefined) {
-    const meant = nearest(
+    const meant = didYouMean(
       rawName,
       Object.keys(flags).map((known) => `--${known}`),
     );
@@ -115,4 +115,32 @@ export function helpOf(command: Command): string {
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(0, ...rows.map(([first = '']) => first.length));
   return rows.map(([first = '', second = '']) => `  ${first.padEnd(width)}  ${second}`);
+}
+
+/** The help of the program, of a group of commands such as `keys`, or of one command; undefined for any other name. */
+export function helpFor(commands: readonly Command[], name?: string): string | undefined {
+  if (name === undefined) return commandList(commands, '<command> [flags]');
+  const command = commands.find((known) => known.name === name);
+  if (command !== undefined) return helpOf(command);
+  const group = groupOf(commands, name);
+  return group.length === 0 ? undefined : commandList(group, `${name} <command> [flags]`);
+}
+
+/** The commands whose first word this is, when they have two. */
+export function groupOf(commands: readonly Command[], word: string): Command[] {
+  return commands.filter(({ name }) => name.startsWith(`${word} `));
+}
+
+/** Every help there is by what it is the help of; the one of the program is `''`. */
+export function allHelp(commands: readonly Command[]): Record<string, string | undefined> {
+  const names = new Set(commands.flatMap(({ name }) => [...name.split(' ').slice(0, 1), name]));
+  return Object.fromEntries([
+    ['', helpFor(commands)],
+    ...[...names].map((name) => [name, helpFor(commands, name)]),
+  ]);
+}
+
+function commandList(commands: readonly Command[], usage: string): string {
+  const rows = commands.map(({ name, summary }) => [name, summary]);
+  return `${[`Usage: agent-server ${usage}`, '', ...columns(rows), '', 'agent-server <command> --help lists its flags.'].join('\n')}\n`;
 }

@@ -4,9 +4,9 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../core/clock.ts';
 import { type LogFields, logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
-import type { RunningNode } from '../graphs/running-node.ts';
-import { placeOf } from '../node/user-code.ts';
-import { BEAT_MS, type LoopWatchData, WHERE } from './loop-watch.ts';
+import type { RunningNode } from '../graphs/observability/running-node.ts';
+import { userLocation } from '../node/user-code.ts';
+import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
 import { jsonLine, readableLine } from './output.ts';
 
 /** After so long the loop is called blocked, ms. */
@@ -18,12 +18,12 @@ interface Blocker {
   readonly stack?: string;
 }
 
-const { beat, lines, fatal_ms, note } = workerData as LoopWatchData;
+const { heartbeat, lines, fatal_ms, note } = workerData as WatchdogData;
 const { warn, error } = logger(lines.level, (line) => {
   const now = systemClock.now();
   write(`${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
 });
-const counter = new Int32Array(beat);
+const counter = new Int32Array(heartbeat);
 
 /** A pipe that is full takes more a moment later. */
 function write(text: string): void {
@@ -40,33 +40,35 @@ function write(text: string): void {
 let last_beat = Atomics.load(counter, 0);
 let since = systemClock.monotonic();
 let looked = since;
-let question: Question | undefined;
+let blockedLoop: BlockedLoop | undefined;
 
-every(BEAT_MS, () => {
+every(HEARTBEAT_MS, () => {
   const now = systemClock.monotonic();
   const beaten = Atomics.load(counter, 0);
   // A machine that slept held up this thread as well.
   const slept = now - looked > BLOCKED_MS;
   looked = now;
   if (beaten !== last_beat || slept || Atomics.load(counter, 1) === 1) {
-    question?.close(Math.round(now - since));
-    question = undefined;
+    blockedLoop?.close(Math.round(now - since));
+    blockedLoop = undefined;
     last_beat = beaten;
     since = now;
   } else if (now - since >= BLOCKED_MS) {
-    question ??= new Question();
-    if (fatal_ms !== undefined && now - since >= fatal_ms) question.kill(Math.round(now - since));
+    blockedLoop ??= new BlockedLoop();
+    if (fatal_ms !== undefined && now - since >= fatal_ms) blockedLoop.kill(Math.round(now - since));
   }
 });
 
 /** One time that the loop is blocked: asks the blocked thread where it is, as a debugger does, and says so. */
-class Question {
+class BlockedLoop {
   readonly #session = new Session();
   #blocker: Blocker = {};
 
   constructor() {
     this.#session.connectToMainThread();
-    this.#session.on('Debugger.paused', ({ params }) => this.#ask(params.callFrames[0]?.callFrameId ?? ''));
+    this.#session.on('Debugger.paused', ({ params }) =>
+      this.#inspect(params.callFrames[0]?.callFrameId ?? ''),
+    );
     this.#session.post('Debugger.enable');
     this.#session.post('Debugger.pause');
   }
@@ -86,12 +88,12 @@ class Question {
     });
     const what = `blocked the event loop for ${Math.round(blocked_ms / 1000)} s`;
     if (note !== undefined && node)
-      writeFileSync(note, JSON.stringify({ ...node, what, at: placeOf(stack) }));
+      writeFileSync(note, JSON.stringify({ ...node, what, at: userLocation(stack) }));
     process.kill(process.pid, 'SIGKILL');
   }
 
-  #ask(callFrameId: string): void {
-    const expression = `globalThis[Symbol.for(${JSON.stringify(WHERE)})]?.()`;
+  #inspect(callFrameId: string): void {
+    const expression = `globalThis[Symbol.for(${JSON.stringify(LOCATION_SYMBOL)})]?.()`;
     this.#session.post(
       'Debugger.evaluateOnCallFrame',
       { callFrameId, expression, returnByValue: true },
@@ -107,7 +109,7 @@ class Question {
 
   #fields(): LogFields {
     const { node, stack } = this.#blocker;
-    const fields = { ...node, at: placeOf(stack) };
+    const fields = { ...node, at: userLocation(stack) };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 }

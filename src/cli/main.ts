@@ -1,6 +1,6 @@
-import { awaitLangChainCallbacks } from '../config/env.ts';
-import { nearest } from '../core/nearest.ts';
-import { type Command, parseFlags, UsageError } from './command.ts';
+import { disableBackgroundCallbacks } from '../config/env.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
+import { type Command, groupOf, helpFor, parseFlags, UsageError } from './command.ts';
 import { ask } from './commands/ask.ts';
 import { check } from './commands/check.ts';
 import { dev } from './commands/dev.ts';
@@ -10,9 +10,8 @@ import { createKey, listKeys, revokeKey } from './commands/keys.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
 import { version } from './commands/version.ts';
-import { explain } from './explain.ts';
-import { groupOf, helpFor } from './help.ts';
 import { withOutput } from './output.ts';
+import { reportError } from './report-error.ts';
 
 export const COMMANDS: readonly Command[] = [
   init,
@@ -34,8 +33,8 @@ const ALIASES: Record<string, string> = { '--version': 'version', '-v': 'version
 /** Runs the command line. Resolves to the exit code: 0 clean, 1 failure, 2 bad usage or configuration (DESIGN §2). */
 export async function main(args: readonly string[]): Promise<number> {
   // Here because commands load LangChain with the graphs, and it reads the variable only once.
-  awaitLangChainCallbacks();
-  return await withOutput(() => dispatch(args).catch(explain));
+  disableBackgroundCallbacks();
+  return await withOutput(() => dispatch(args).catch(reportError));
 }
 
 async function dispatch([first, ...rest]: readonly string[]): Promise<number> {
@@ -65,7 +64,7 @@ function unknownCommand(name: string): UsageError {
   const longer = groupOf(COMMANDS, name).map((known) => known.name);
   if (longer.length > 0) return new UsageError(`${name} requires a subcommand: ${longer.join(', ')}`);
   const known = COMMANDS.map((command) => command.name);
-  const meant = nearest(name, known);
+  const meant = didYouMean(name, known);
   return new UsageError(
     `unknown command ${name}${meant === undefined ? '' : `; did you mean ${meant}?`} (agent-server --help lists all)`,
   );

@@ -1,17 +1,16 @@
 import { timestamp } from '../core/clock.ts';
-import { isErrorLike, partsOf } from '../core/failure.ts';
-import { stackOf } from '../core/failure-log.ts';
+import { errorParts, errorStack, isErrorLike } from '../core/failure.ts';
 import type { LogFields, LogLine } from '../core/logger.ts';
-import { withoutCredentials } from '../core/redact.ts';
-import { withCode } from './code-frame.ts';
+import { redactCredentials } from '../core/redact.ts';
+import { withCodeFrame } from './code-frame.ts';
 
 const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn: '33', error: '31' };
 
 /** One JSON object a line, for machines. */
 export function jsonLine({ level, message, fields }: LogLine, now: number): string {
-  const head = { time: timestamp(now), level, message: withoutCredentials(message) };
+  const head = { time: timestamp(now), level, message: redactCredentials(message) };
   // Twice: first in the line, and no field can take its place.
-  return JSON.stringify({ ...head, ...fields, ...head }, plain());
+  return JSON.stringify({ ...head, ...fields, ...head }, safeReplacer());
 }
 
 export interface ReadableStyle {
@@ -30,7 +29,7 @@ export function readableLine(
   const time = timestamp(now).slice(11, 19);
   const pairs = Object.entries(fields).filter(([, value]) => value !== undefined && !isErrorLike(value));
   const shown = pairs.map(([name, value]) => ` ${paint('2', `${name}=`)}${readable(value)}`).join('');
-  const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(withoutCredentials(message))}${shown}`;
+  const head = `${paint('2', time)} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(redactCredentials(message))}${shown}`;
   const shown_stacks = stacks(fields, code_of);
   return [head, ...shown_stacks.map((stack) => paint('2', indent(stack)))].join('\n');
 }
@@ -49,17 +48,17 @@ export async function withOutput(program: () => Promise<number>): Promise<number
 function stacks(fields: LogFields, code_of: string | undefined): string[] {
   const errors = Object.values(fields).filter(isErrorLike);
   return errors.map((error) => {
-    const stack = stackOf(error);
+    const stack = errorStack(error);
     return code_of === undefined
       ? stack
-      : withCode(stack, withoutCredentials(partsOf(error).message), code_of);
+      : withCodeFrame(stack, redactCredentials(errorParts(error).message), code_of);
   });
 }
 
 /** As it is when it is one word; else as JSON, which also keeps line breaks and escape codes out of a terminal. */
 function readable(value: unknown): string {
-  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return withoutCredentials(value);
-  return oneLine(JSON.stringify(value, plain()) ?? 'undefined');
+  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return redactCredentials(value);
+  return oneLine(JSON.stringify(value, safeReplacer()) ?? 'undefined');
 }
 
 /** User data may reach a message: it must not be able to forge a line or to drive the terminal. */
@@ -75,16 +74,16 @@ function indent(text: string): string {
 }
 
 /** A replacer with which `JSON.stringify` throws on nothing: errors, big integers and circles become text. */
-function plain() {
-  const around: unknown[] = [];
+function safeReplacer() {
+  const ancestors: unknown[] = [];
   return function replace(this: unknown, _key: string, value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (typeof value === 'string') return withoutCredentials(value);
-    if (isErrorLike(value)) return stackOf(value);
+    if (typeof value === 'string') return redactCredentials(value);
+    if (isErrorLike(value)) return errorStack(value);
     if (typeof value !== 'object' || value === null) return value;
-    while (around.length > 0 && around.at(-1) !== this) around.pop();
-    if (around.includes(value)) return '[circle]';
-    around.push(value);
+    while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
+    if (ancestors.includes(value)) return '[circle]';
+    ancestors.push(value);
     return value;
   };
 }

@@ -1,10 +1,10 @@
-import { ConfigError } from '../config/problems.ts';
+import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { silentLogger } from '../core/logger.ts';
 
 /** One thing that a configuration names, and what is wrong with it. */
-export interface Checked {
+export interface CheckResult {
   readonly name: string;
   /** As the configuration has it. */
   readonly file: string;
@@ -14,81 +14,81 @@ export interface Checked {
 }
 
 /** Loads everything of the project that a server would load, each in the way of the server. */
-export async function checkProject(config: Config): Promise<Checked[]> {
+export async function checkProject(config: Config): Promise<CheckResult[]> {
   return [
     ...(await checkGraphs(config)),
-    ...(await checkOwnCode(config)),
+    ...(await checkCustomCode(config)),
     ...(await checkUis(config)),
     ...(await checkEmbedder(config)),
     ...(await checkEncryption(config)),
   ];
 }
 
-async function checkGraphs(config: Config): Promise<Checked[]> {
-  const { loadGraphs } = await import('../graphs/registry.ts');
+async function checkGraphs(config: Config): Promise<CheckResult[]> {
+  const { loadGraphs } = await import('../graphs/runtime/registry.ts');
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
   const errors = graphs.loadErrors();
-  const replaced = graphs.replaced();
+  const replaced = graphs.overriddenMemory();
   return config.graphs.map(({ graph_id, path, export: name }) => ({
     name: graph_id,
     file: `${path}:${name}`,
     error: errors.get(graph_id),
-    note: replaced.has(graph_id) ? replacedNote(replaced.get(graph_id) as string[]) : undefined,
+    note: replaced.has(graph_id) ? ignoredPersistenceNote(replaced.get(graph_id) as string[]) : undefined,
   }));
 }
 
 /** `names`: of what the graph was compiled with. */
-export function replacedNote(names: readonly string[]): string {
+export function ignoredPersistenceNote(names: readonly string[]): string {
   return `its own ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not used: the server keeps threads and store itself`;
 }
 
-async function checkOwnCode(config: Config): Promise<Checked[]> {
-  const { openOwnHandlers } = await import('../app/auth.ts');
-  const { openOwnApp, openOwnTools } = await import('../app/own-app.ts');
+async function checkCustomCode(config: Config): Promise<CheckResult[]> {
+  const { openCustomAuth } = await import('../app/auth.ts');
+  const { openCustomApp, openCustomTools } = await import('../app/custom-app.ts');
   const parts: [string, string | undefined, () => Promise<unknown>][] = [
-    ['auth.path', config.auth.path, () => openOwnHandlers(config, systemClock)],
-    ['http.app', config.http.app, () => openOwnApp(config)],
-    ['mcp.app', config.mcp.app, () => openOwnTools(config)],
+    ['auth.path', config.auth.path, () => openCustomAuth(config, systemClock)],
+    ['http.app', config.http.app, () => openCustomApp(config)],
+    ['mcp.app', config.mcp.app, () => openCustomTools(config)],
   ];
-  const checked: Checked[] = [];
+  const checked: CheckResult[] = [];
   for (const [name, file, open] of parts) {
-    if (file !== undefined) checked.push({ name, file, error: await failureOf(open()) });
+    if (file !== undefined) checked.push({ name, file, error: await rejectionOf(open()) });
   }
   return checked;
 }
 
-async function checkUis({ ui, ui_config, root }: Config): Promise<Checked[]> {
-  const { UiBuildError } = await import('../graphs/ui/build-error.ts');
+async function checkUis({ ui, ui_config, root }: Config): Promise<CheckResult[]> {
+  const { UiBuildError } = await import('../graphs/ui/bundle.ts');
   const { bundleUi } = await import('../graphs/ui/bundle.ts');
   const checks = Object.entries(ui).map(async ([name, path]) => {
-    const error = await failureOf(bundleUi({ name, path, root, shared: ui_config.shared }));
+    const error = await rejectionOf(bundleUi({ name, path, root, shared: ui_config.shared }));
     if (error && !(error instanceof UiBuildError)) throw error;
     return { name: `ui ${name}`, file: path, error };
   });
   return await Promise.all(checks);
 }
 
-async function checkEmbedder({ store: { index }, root }: Config): Promise<Checked[]> {
+async function checkEmbedder({ store: { index }, root }: Config): Promise<CheckResult[]> {
   if (!index) return [];
-  const { loadEmbedder } = await import('../graphs/embedder.ts');
+  const { loadEmbedder } = await import('../graphs/store/embedder.ts');
   return [
-    { name: 'store.index', file: index.embed, error: await failureOf(loadEmbedder({ ...index, root })) },
+    { name: 'store.index', file: index.embed, error: await rejectionOf(loadEmbedder({ ...index, root })) },
   ];
 }
 
-async function checkEncryption(config: Config): Promise<Checked[]> {
-  const { openSealer } = await import('../app/encryption.ts');
-  const opening = openSealer(config);
-  const error = await failureOf(opening);
+async function checkEncryption(config: Config): Promise<CheckResult[]> {
+  const { openEncryptor } = await import('../app/encryption.ts');
+  const opening = openEncryptor(config);
+  const error = await rejectionOf(opening);
   const sealer = error ? undefined : await opening;
   if (!error && !sealer) return [];
   // The mark is in every sealed value: it says nothing of the key, and whether two servers have the same.
-  const file = config.encryption.path ?? `AES-256-GCM, key ${sealer?.mark}`;
+  const file = config.encryption.path ?? `AES-256-GCM, key ${sealer?.key_id}`;
   return [{ name: 'encryption', file, error }];
 }
 
 /** What is wrong itself, without where the configuration says it: the row tells that. */
-async function failureOf(loading: Promise<unknown>): Promise<Error | undefined> {
+async function rejectionOf(loading: Promise<unknown>): Promise<Error | undefined> {
   try {
     await loading;
     return undefined;

@@ -90,7 +90,7 @@ export function processEnvironment(): Environment {
 }
 
 /** The first of the keys that the environment gives, for a client: a server takes them from its configuration. */
-export function keyVariable(): string | undefined {
+export function apiKeyFromEnvironment(): string | undefined {
   const keys = (process.env['AGENT_SERVER_API_KEYS'] ?? '').split(',').map((key) => key.trim());
   return keys.find((key) => key !== '');
 }
@@ -106,7 +106,7 @@ export function applyEnvironment(variables: Readonly<Record<string, string>>): v
  * Must run before anything of LangChain loads: with callbacks in the background, runs that start in the same tick
  * lose streamed tokens without an error. What the user has set stays.
  */
-export function awaitLangChainCallbacks(): void {
+export function disableBackgroundCallbacks(): void {
   process.env['LANGCHAIN_CALLBACKS_BACKGROUND'] ??= 'false';
 }
 
@@ -116,7 +116,7 @@ export function isChildOfNpm(): boolean {
 }
 
 /** Where the machine looks for programs. */
-export function pathVariable(): string {
+export function searchPath(): string {
   return process.env['PATH'] ?? '';
 }
 
@@ -130,6 +130,6 @@ export function environmentWithPath(PATH: string): Environment {
 const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGCHAIN_TRACING'];
 
 /** Whether LangChain traces to LangSmith. */
-export function isTracing(): boolean {
+export function isTracingEnabled(): boolean {
   return TRACING.some((name) => process.env[name] === 'true');
 }

@@ -26,7 +26,7 @@ export function fromLanggraphJson(document: JsonObject): JsonObject {
   return isObject(http) ? { ...known, http: withHeaderLists(http) } : known;
 }
 
-function renamed(keys: Readonly<Record<string, unknown>>): JsonObject {
+function withoutUndefined(keys: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }
 
@@ -35,7 +35,7 @@ function withHeaderLists(http: JsonObject): JsonObject {
   const lists = ['configurable_headers', 'logging_headers'].flatMap((key) => {
     const { include, exclude, ...given } = isObject(http[key]) ? http[key] : {};
     if (include === undefined && exclude === undefined) return [];
-    return [[key, { ...renamed({ includes: include, excludes: exclude }), ...given }]];
+    return [[key, { ...withoutUndefined({ includes: include, excludes: exclude }), ...given }]];
   });
   return { ...http, ...Object.fromEntries(lists) };
 }

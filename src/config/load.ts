@@ -1,17 +1,14 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { type Environment, processEnvironment } from './env.ts';
-import { envFile, readEnv } from './env-file.ts';
-import { findFile, readDocument } from './file.ts';
-import { fillHeaderTemplates } from './header-templates.ts';
+import { type Environment, processEnvironment, VARIABLES } from './env.ts';
+import { ConfigError, ConfigIssues } from './errors.ts';
+import { envFilePath, findConfigFile, readConfigFile, readEnvFile } from './files.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
-import { overlayFlags, overlayVariables } from './overlay.ts';
-import { ConfigError, Problems } from './problems.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
 import { unknownGraphs } from './sections/graphs.ts';
-import { httpsRule, Webhooks } from './sections/webhooks.ts';
-import { substitute } from './substitute.ts';
+import { httpsRule, Webhooks } from './sections/runs.ts';
+import { substitute, substituteHeaders } from './substitute.ts';
 
 export interface ConfigSources {
   /** Folder the file is looked for in. */
@@ -37,9 +34,9 @@ export interface LoadedConfig {
  * holds every problem at once.
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const file = await findFile(sources.cwd, sources.file);
+  const file = await findConfigFile(sources.cwd, sources.file);
   const root = file === undefined ? resolve(sources.cwd) : dirname(file);
-  const problems = new Problems(file === undefined ? 'configuration' : basename(file));
+  const problems = new ConfigIssues(file === undefined ? 'configuration' : basename(file));
   const { document, variables, warnings, dotenv } = await readSources(sources, file, root, problems);
   if (file === undefined && document['graphs'] === undefined) {
     throw new ConfigError([
@@ -52,8 +49,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   for (const { key, what } of unknownGraphs(assistants, graphs)) problems.add(key, what);
   if (!parsed.success || problems.lines.length > 0) throw new ConfigError(problems.lines);
   return {
-    config: deepFreeze(complete(parsed.data, { env: variables, root, file })),
-    warnings: [...warnings, ...pendingKeys(document)],
+    config: deepFreeze(toConfig(parsed.data, { env: variables, root, file })),
+    warnings: [...warnings, ...unsupportedKeys(document)],
     files: [file, dotenv].filter((path) => path !== undefined),
   };
 }
@@ -63,27 +60,27 @@ async function readSources(
   sources: ConfigSources,
   file: string | undefined,
   root: string,
-  problems: Problems,
+  problems: ConfigIssues,
 ) {
   const environment = sources.environment ?? processEnvironment();
   const missing = (key: string, name: string) => problems.add(key, `the variable ${name} is not set`);
   const warnings: string[] = [];
-  const { env, ...written } = fromLanggraphJson(file === undefined ? {} : await readDocument(file));
+  const { env, ...written } = fromLanggraphJson(file === undefined ? {} : await readConfigFile(file));
 
   // Before everything else, because ${VAR} in the other keys sees these variables too.
   const envKey = substitute(env, environment, missing, 'env');
-  const variables = await readEnv(envKey, root, (line) => warnings.push(line));
+  const variables = await readEnvFile(envKey, root, (line) => warnings.push(line));
   const known = { ...variables, ...environment };
 
   const document = substitute(written, known, missing) as JsonObject;
   if (envKey != null) document['env'] = envKey;
-  overlayVariables(document, known, problems);
-  overlayFlags(document, sources.flags ?? {}, problems);
-  fillHeaderTemplates(document, known, problems);
-  return { document, variables, warnings, dotenv: envFile(envKey, root) };
+  applyVariables(document, known, problems);
+  applyFlags(document, sources.flags ?? {}, problems);
+  substituteHeaders(document, known, problems);
+  return { document, variables, warnings, dotenv: envFilePath(envKey, root) };
 }
 
-function complete(
+function toConfig(
   { graphs, env: _, storage, webhooks, ...values }: ConfigValues,
   place: Pick<Config, 'env' | 'root' | 'file'>,
 ): Config {
@@ -120,7 +117,7 @@ function absoluteUrl({ url, folder = '' }: ConfigValues['storage'], root: string
   return path === undefined ? url : `sqlite:${resolve(root, folder, path)}`;
 }
 
-function pendingKeys(document: JsonObject): string[] {
+function unsupportedKeys(document: JsonObject): string[] {
   return configKeys()
     .filter(({ key, pending }) => pending && valueAt(document, key) !== undefined)
     .map(({ key }) => `${key}: not supported yet; the key has no effect`);
@@ -138,4 +135,49 @@ function deepFreeze<T>(value: T): T {
     Object.freeze(value);
   }
   return value;
+}
+
+/** Puts the known variables over what the file says. An empty variable counts as not set. */
+export function applyVariables(document: JsonObject, environment: Environment, problems: ConfigIssues): void {
+  for (const { name, key, json } of VARIABLES) {
+    const value = environment[name];
+    if (!value) continue;
+    problems.recordSource(key, name);
+    if (!json) {
+      setKey(document, key, value);
+      continue;
+    }
+    try {
+      setKey(document, key, JSON.parse(value));
+    } catch {
+      problems.add(key, 'is not valid JSON');
+    }
+  }
+}
+
+/** Puts given flags over everything else; the name of a flag is the last word of the key it sets. */
+export function applyFlags(
+  document: JsonObject,
+  flags: Readonly<Record<string, string | undefined>>,
+  problems: ConfigIssues,
+): void {
+  for (const [key, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
+    problems.recordSource(key, `--${key.slice(key.lastIndexOf('.') + 1)}`);
+    setKey(document, key, value);
+  }
+}
+
+/** Sets a key with dots and makes the blocks on the way; a block that is no map is left for the schema to refuse. */
+function setKey(document: JsonObject, key: string, value: unknown): void {
+  const names = key.split('.');
+  const last = names.pop() as string;
+  let block: JsonObject = document;
+  for (const name of names) {
+    block[name] ??= {};
+    const next = block[name];
+    if (!isObject(next)) return;
+    block = next;
+  }
+  block[last] = value;
 }

@@ -32,11 +32,11 @@ export function configKeys(schema: z.ZodType = ConfigFile, path: readonly string
     description: String(meta.description ?? ''),
     pending: meta['pending'] === true,
   };
-  return [key, ...groupsIn(inner).flatMap((group) => configKeys(group, [...path, '*']))];
+  return [key, ...nestedGroups(inner).flatMap((group) => configKeys(group, [...path, '*']))];
 }
 
 /** The groups that a map holds under names the user chooses. */
-function groupsIn(schema: z.ZodType): z.ZodObject[] {
+function nestedGroups(schema: z.ZodType): z.ZodObject[] {
   if (!(schema instanceof z.ZodRecord)) return [];
   const element = schema.valueType;
   const kinds = element instanceof z.ZodUnion ? element.options : [element];

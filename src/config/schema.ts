@@ -1,30 +1,22 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
 import { Auth } from './sections/auth.ts';
-import { Checkpointer } from './sections/checkpointer.ts';
-import { Crons } from './sections/crons.ts';
-import { Encryption } from './sections/encryption.ts';
-import { Defaults, Graph } from './sections/graphs.ts';
-import { Http } from './sections/http.ts';
-import { Log } from './sections/log.ts';
-import { Mcp } from './sections/mcp.ts';
-import { Runs } from './sections/runs.ts';
-import { Server } from './sections/server.ts';
-import { Storage } from './sections/storage.ts';
-import { Store } from './sections/store.ts';
-import { Ui, UiConfig } from './sections/ui.ts';
-import { type httpsRule, Webhooks } from './sections/webhooks.ts';
-import { group, must, text } from './values.ts';
+import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
+import { Http, Mcp } from './sections/http.ts';
+import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
+import { Log, Server } from './sections/server.ts';
+import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
+import { group, mustBe, text } from './value-types.ts';
 
 /** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
 export const ConfigFile = group({
   graphs: z
-    .record(z.string().min(1), Graph, must('a map of names to path:export'))
+    .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
     .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
     .describe('Graphs by name: `path:export`, or a map with `path` and `description`.')
     .meta({ type: 'map' }),
   assistants: z
-    .record(z.string(), Defaults, must('a map of graphs to their defaults'))
+    .record(z.string(), AssistantDefaults, mustBe('a map of graphs to their defaults'))
     .optional()
     .describe("Defaults of each graph's assistant, by graph name; used until a client changes the assistant.")
     .meta({ type: 'map' }),

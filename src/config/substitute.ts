@@ -1,5 +1,6 @@
-import { isObject } from '../core/json.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import type { Environment } from './env.ts';
+import type { ConfigIssues } from './errors.ts';
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
@@ -13,13 +14,13 @@ export type OnMissing = (key: string, variable: string) => void;
 export function substitute(value: unknown, environment: Environment, missing: OnMissing, key = ''): unknown {
   if (typeof value === 'string') return substituteText(value, environment, (name) => missing(key, name));
   if (Array.isArray(value)) {
-    return value.map((item, index) => substitute(item, environment, missing, join(key, String(index))));
+    return value.map((item, index) => substitute(item, environment, missing, keyPath(key, String(index))));
   }
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== null)
-      .map(([name, item]) => [name, substitute(item, environment, missing, join(key, name))]),
+      .map(([name, item]) => [name, substitute(item, environment, missing, keyPath(key, name))]),
   );
 }
 
@@ -32,6 +33,36 @@ function substituteText(text: string, environment: Environment, missing: (name: 
   });
 }
 
-function join(key: string, name: string): string {
+function keyPath(key: string, name: string): string {
   return key === '' ? name : `${key}.${name}`;
+}
+
+const TEMPLATE = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
+const DEFAULT_PREFIX = 'LG_WEBHOOK_';
+
+/**
+ * Replaces `${{ env.NAME }}` in `webhooks.headers`. A variable that is missing, or that has not the prefix and may be
+ * any secret of the machine, keeps the server from starting (CONTRACT §6).
+ */
+export function substituteHeaders(
+  document: JsonObject,
+  environment: Environment,
+  problems: ConfigIssues,
+): void {
+  const webhooks = document['webhooks'];
+  if (!isObject(webhooks) || !isObject(webhooks['headers'])) return;
+  const { headers, env_prefix } = webhooks;
+  const prefix = typeof env_prefix === 'string' ? env_prefix : DEFAULT_PREFIX;
+  const filled = Object.entries(headers as JsonObject).map(([name, value]) => {
+    const fill = (_match: string, variable: string) => {
+      const known = environment[variable];
+      const key = `webhooks.headers.${name}`;
+      if (!variable.startsWith(prefix))
+        problems.add(key, `${variable} must begin with ${prefix} (webhooks.env_prefix)`);
+      else if (!known) problems.add(key, `the variable ${variable} is not set`);
+      return known ?? '';
+    };
+    return [name, typeof value === 'string' ? value.replace(TEMPLATE, fill) : value];
+  });
+  document['webhooks'] = { ...webhooks, headers: Object.fromEntries(filled) };
 }

@@ -14,6 +14,6 @@ export function timestamp(ms: number): string {
 }
 
 /** Epoch ms of an ISO-8601 text; one without an offset is in UTC. NaN for what is none. */
-export function momentOf(text: string): number {
+export function parseTimestamp(text: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
 }

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import { InvalidInput } from './errors.ts';
 
 /** The shortest names of common schedules, which stand for five fields. */
-const NAMES = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
+const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
 /**
  * Throws `InvalidInput` for what is neither five fields nor one of the names, for a schedule that never comes, such as
@@ -14,7 +14,7 @@ export function checkSchedule(schedule: string, timezone: string | null): void {
       `Invalid timezone: '${timezone}'. Use IANA timezone format, such as 'Europe/Berlin' or 'America/New_York'.`,
     );
   }
-  const reason = problemOf(schedule);
+  const reason = invalidReason(schedule);
   if (reason) throw new InvalidInput(`Invalid cron schedule: '${schedule}'. Reason: ${reason}`);
 }
 
@@ -25,9 +25,9 @@ export function checkSchedule(schedule: string, timezone: string | null): void {
  * only, and others each time. That is what Vixie's cron does. Throws `InvalidInput` for what `checkSchedule` refuses now,
  * such as a time zone that this machine does not know.
  */
-export function nextRun(schedule: string, timezone: string | null, from_ms: number): number | undefined {
+export function nextCronTime(schedule: string, timezone: string | null, from_ms: number): number | undefined {
   try {
-    return compiled(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
+    return parseCron(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
   } catch (error) {
     const reason = (error as Error).message;
     throw new InvalidInput(`Invalid cron schedule: '${schedule}'. Reason: ${reason}`, { cause: error });
@@ -35,20 +35,20 @@ export function nextRun(schedule: string, timezone: string | null, from_ms: numb
 }
 
 /** Nothing runs by it: without a function it only calculates. */
-function compiled(schedule: string, timezone: string | null): Cron {
+function parseCron(schedule: string, timezone: string | null): Cron {
   return new Cron(schedule, { timezone: timezone ?? 'UTC', mode: '5-part', fixedTimeRule: 'no-wildcard' });
 }
 
-function problemOf(schedule: string): string | undefined {
+function invalidReason(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/);
-  const isName = fields.length === 1 && NAMES.includes(schedule.trim().toLowerCase());
+  const isName = fields.length === 1 && MACROS.includes(schedule.trim().toLowerCase());
   // The library also takes a date for a schedule, and names that are no times.
   if (fields.length !== 5 && !isName) {
     const given = fields.length === 6 ? ', without the seconds in front' : '';
-    return `it needs five fields: minute, hour, day of month, month, day of week${given}; or one of ${NAMES.join(', ')}`;
+    return `it needs five fields: minute, hour, day of month, month, day of week${given}; or one of ${MACROS.join(', ')}`;
   }
   try {
-    return compiled(schedule, null).nextRun(new Date(0)) === null
+    return parseCron(schedule, null).nextRun(new Date(0)) === null
       ? 'it never comes: no month has such a day'
       : undefined;
   } catch (error) {

@@ -36,7 +36,7 @@ export class NotFound extends ServerError {
 }
 
 /** For `.catch`: what is gone, or not visible, is undefined; every other failure stays one. */
-export function unlessGone(error: unknown): undefined {
+export function undefinedIfNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from './clock.ts';
-import { entropy } from './random.ts';
+import { bufferedRandomBytes } from './random.ts';
 
 /** Makes ids; passed in so that tests can fix them. */
 export interface Ids {
@@ -13,7 +13,7 @@ export interface Ids {
 }
 
 export function systemIds(clock: Clock): Ids {
-  const random = entropy();
+  const random = bufferedRandomBytes();
   let lastMs = 0;
   let counter = 0;
   return {
@@ -43,11 +43,11 @@ const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
 /** The id of the system assistant of a graph: uuid5 of its name, so every server agrees on it (CONTRACT §2.1). */
 export function systemAssistantId(graph_id: string): string {
-  return nameId(ASSISTANT_NAMESPACE, graph_id);
+  return uuid5(ASSISTANT_NAMESPACE, graph_id);
 }
 
 /** uuid5: the same id for the same name, wherever it is made (RFC 9562 §5.5). */
-export function nameId(namespace: string, name: string): string {
+export function uuid5(namespace: string, name: string): string {
   const prefix = Buffer.from(namespace.replaceAll('-', ''), 'hex');
   const bytes = createHash('sha1').update(prefix).update(name).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;

@@ -1,4 +1,4 @@
-import { safely } from './failure.ts';
+import { tryOrUndefined } from './failure.ts';
 
 /** Structured log sink: a message and fields. Values must not hold secrets; the caller picks what it logs. */
 export interface Logger {
@@ -27,7 +27,7 @@ export function logger(level: LogLevel, write: (line: LogLine) => void, base: Lo
     try {
       write(line);
     } catch {
-      safely(() => write({ ...line, fields: plainOf(line.fields) }));
+      tryOrUndefined(() => write({ ...line, fields: withoutObjects(line.fields) }));
     }
   };
   return {
@@ -39,7 +39,7 @@ export function logger(level: LogLevel, write: (line: LogLine) => void, base: Lo
   };
 }
 
-function plainOf(fields: LogFields): LogFields {
+function withoutObjects(fields: LogFields): LogFields {
   const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
   const entries = Object.entries(fields).map(([name, value]) => [
     name,

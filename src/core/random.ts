@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 
 /** Bytes that nobody can guess; passed in so that tests can fix them. */
-export type Random = (size: number) => Buffer;
+export type RandomBytes = (size: number) => Buffer;
 
 /** Random bytes from a store that is filled now and then: each call of the system's generator costs microseconds. */
-export function entropy(): Random {
+export function bufferedRandomBytes(): RandomBytes {
   const store = Buffer.alloc(4096);
   let used = store.length;
   return (size) => {

@@ -3,7 +3,7 @@
  * machine. Each expression is linear, also over all its matches: the text may be what a client sent.
  */
 export function redact(text: string): string {
-  return withoutPaths(withoutCredentials(text));
+  return redactPaths(redactCredentials(text));
 }
 
 /** Text up to what can be in no address. */
@@ -12,7 +12,7 @@ const WORD = /[^\s"<>`]+/g;
 const SECRET_PARAMETER = /([?&;](?:password|passwd|pwd|secret|access_token|api_?key)=)[^\s&;"'<>`]+/gi;
 
 /** The text without the users and passwords of its addresses, such as a database driver puts into its messages. */
-export function withoutCredentials(text: string): string {
+export function redactCredentials(text: string): string {
   if (!text.includes('://')) return text;
   const masked = text.replace(WORD, (word) => (word.includes('://') ? maskWord(word) : word));
   return masked.replace(SECRET_PARAMETER, '$1***');
@@ -65,7 +65,7 @@ const PATH =
 const DEEP = /^(?:file:\/\/\/?)?(?:[A-Za-z]:|[\\/]?[^\\/]+[\\/]+[^\\/]+[\\/])/;
 
 /** Absolute paths by their last part: enough to find the file, and silent on the machine. */
-export function withoutPaths(text: string): string {
+export function redactPaths(text: string): string {
   return text
     .replace(QUOTED_PATH, (path) => (DEEP.test(path) ? lastPart(path) : path))
     .replace(PATH, lastPart);
@@ -81,4 +81,35 @@ function lastPart(path: string): string {
 
 function isSeparator(character: string | undefined): boolean {
   return character === '/' || character === '\\';
+}
+
+/** Long, with letters and digits both: most likely a secret, such as the last part of the address of a chat's hook. */
+const SECRET_PART = /^[\w-]{20,}$/;
+
+/**
+ * An address for people and logs: without user and password, without what its query parameters say, and without parts
+ * of its path that look like a secret. It still tells which receiver is meant.
+ */
+export function maskUrl(url: string): string {
+  const [address = '', query] = withoutFragment(url).split(/\?(.*)/s, 2);
+  const masked = address
+    .replace(/^(\w+:\/\/)[^/]*@/, '$1***@')
+    .split('/')
+    .map(maskPart)
+    .join('/');
+  return query === undefined ? masked : `${masked}?${query.split('&').map(maskParameter).join('&')}`;
+}
+
+function withoutFragment(url: string): string {
+  return url.split('#', 1)[0] as string;
+}
+
+function maskPart(part: string): string {
+  const isMixed = /\d/.test(part) && /[A-Za-z]/.test(part);
+  return isMixed && SECRET_PART.test(part) ? `${part.slice(0, 4)}***` : part;
+}
+
+function maskParameter(parameter: string): string {
+  const name = parameter.split('=', 1)[0] as string;
+  return name === parameter ? '***' : `${name}=***`;
 }

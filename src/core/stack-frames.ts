@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { safely } from './failure.ts';
+import { tryOrUndefined } from './failure.ts';
 
 /** A place in the code of the project, from a stack. */
 export interface StackFrame {
@@ -14,13 +14,13 @@ export interface StackFrame {
 }
 
 /** Everything of the server itself is below this folder. */
-const OWN = fileURLToPath(new URL('..', import.meta.url));
+const SERVER_ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The place that a line of a stack names; undefined for a line without one, such as `at native`. */
 export function frameOf(line: string): StackFrame | undefined {
   // Anything else is text of the error, which may come from a client or a model.
   if (!line.startsWith(AT)) return undefined;
-  const { start, end } = placeIn(line);
+  const { start, end } = locationIn(line);
   const beforeColumn = line.lastIndexOf(':', end - 1);
   const beforeLine = line.lastIndexOf(':', beforeColumn - 1);
   const row = Number(line.slice(beforeLine + 1, beforeColumn));
@@ -33,28 +33,28 @@ export function frameOf(line: string): StackFrame | undefined {
 
 /** Undefined for the address of anything but a file of this machine. */
 function fileIn(url: string): string | undefined {
-  return url.startsWith('file:///') ? safely(() => fileURLToPath(url)) : undefined;
+  return url.startsWith('file:///') ? tryOrUndefined(() => fileURLToPath(url)) : undefined;
 }
 
 const AT = '    at ';
 const ASYNC = 'async ';
 
 /** `    at name (place)`, or `    at place` where the function has no name. */
-function placeIn(line: string): { start: number; end: number } {
+function locationIn(line: string): { start: number; end: number } {
   if (line.endsWith(')')) return { start: line.indexOf(' (') + 2, end: line.length - 1 };
   const start = AT.length;
   return { start: line.startsWith(ASYNC, start) ? start + ASYNC.length : start, end: line.length };
 }
 
 /** Code of the user's project, not of a package, of Node, or of this server. */
-export function isProjectCode({ file }: StackFrame): boolean {
-  return !file.includes('/node_modules/') && !file.startsWith(OWN);
+export function isUserCode({ file }: StackFrame): boolean {
+  return !file.includes('/node_modules/') && !file.startsWith(SERVER_ROOT);
 }
 
 /** The first place of a stack that is the user's. */
-export function firstProjectFrame(stack: string): StackFrame | undefined {
+export function firstUserFrame(stack: string): StackFrame | undefined {
   return stack
     .split('\n')
     .map(frameOf)
-    .find((frame) => frame !== undefined && isProjectCode(frame));
+    .find((frame) => frame !== undefined && isUserCode(frame));
 }

@@ -2,7 +2,7 @@
  * The only file that calls `setTimeout` and `setInterval`. Node fires a timer after 1 ms when its delay exceeds
  * 2^31 − 1 ms (24.8 days); these functions chain timers and wait the whole time. NaN and negative delays count as 0.
  */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Dispose it to stop it. */
 export interface Timer extends Disposable {
@@ -16,7 +16,7 @@ export function after(ms: number, callback: () => void): Timer {
   let referenced = true;
   let handle: NodeJS.Timeout;
   const wait = () => {
-    const step = Math.min(left, LONGEST_MS);
+    const step = Math.min(left, MAX_TIMER_MS);
     left -= step;
     handle = setTimeout(left > 0 ? wait : callback, step);
     if (!referenced) handle.unref();
@@ -35,7 +35,7 @@ export function after(ms: number, callback: () => void): Timer {
 /** Calls `callback` every `ms`. */
 export function every(ms: number, callback: () => void): Timer {
   const delay = delayOf(ms);
-  const parts = Math.max(1, Math.ceil(delay / LONGEST_MS));
+  const parts = Math.max(1, Math.ceil(delay / MAX_TIMER_MS));
   let left = parts;
   const tick = () => {
     left -= 1;
@@ -77,4 +77,19 @@ export function timeoutSignal(ms: number): AbortSignal {
 /** Whole ms, rounded up so that no timer fires early. The upper bound (285,000 years) makes `Infinity` divisible. */
 function delayOf(ms: number): number {
   return ms > 0 ? Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+/** Thrown by `within`; the work itself goes on. */
+export class DeadlineExceeded extends Error {
+  constructor(limit_ms: number) {
+    super(`it took longer than ${limit_ms / 1000} s`);
+    this.name = 'TookTooLong';
+  }
+}
+
+/** The result of work that may hang, or `TookTooLong` when it takes longer than `limit_ms`. */
+export async function withDeadline<T>(limit_ms: number, work: Promise<T>): Promise<T> {
+  const { promise: deadline, reject } = Promise.withResolvers<never>();
+  using _timer = after(limit_ms, () => reject(new DeadlineExceeded(limit_ms)));
+  return await Promise.race([work, deadline]);
 }

@@ -3,9 +3,9 @@ import { isObject } from '../core/json.ts';
 /** Stands for a document with more terms than are worth a row each: it is looked at in every search. */
 export const TOO_MANY = 0;
 /** Above, a document costs one row in the index, and each search reads it. */
-const MOST_TERMS = 100;
+const MAX_TERMS = 100;
 /** What lies deeper is not indexed, in documents as in filters. */
-const MOST_LEVELS = 16;
+const MAX_DEPTH = 16;
 
 /**
  * What an index keeps of a JSON document: one number for each plain value, made of the value and of the path to it, on
@@ -15,7 +15,7 @@ const MOST_LEVELS = 16;
 export function termsOf(document: unknown): Set<number> {
   const terms = new Set<number>();
   collect(document, SEED, 0, terms);
-  return terms.size > MOST_TERMS ? new Set([TOO_MANY]) : terms;
+  return terms.size > MAX_TERMS ? new Set([TOO_MANY]) : terms;
 }
 
 /**
@@ -29,7 +29,7 @@ export function jsonTerms(one: unknown, other: unknown): string {
 }
 
 function collect(value: unknown, path: number, level: number, terms: Set<number>): void {
-  if (level > MOST_LEVELS || terms.size > MOST_TERMS) return;
+  if (level > MAX_DEPTH || terms.size > MAX_TERMS) return;
   if (Array.isArray(value)) {
     const step = hash('[]', path);
     for (const element of value) collect(element, step, level + 1, terms);

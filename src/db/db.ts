@@ -16,11 +16,11 @@ export interface Transaction extends Reader {
 }
 
 /**
- * How a commit is kept. `promised`: on disk before the promise resolves, survives a power cut (invariant 5).
- * `relaxed`: survives the process's death; a power cut may take it until the next promised commit.
- * `freeing`: promised, and it makes room: on a full disk SQLite has a reserve for it.
+ * How a commit is kept. `sync`: on disk before the promise resolves, survives a power cut (invariant 5).
+ * `async`: survives the process's death; a power cut may take it until the next promised commit.
+ * `reclaim`: promised, and it makes room: on a full disk SQLite has a reserve for it.
  */
-export type Durability = 'promised' | 'relaxed' | 'freeing';
+export type CommitMode = 'sync' | 'async' | 'reclaim';
 
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock; several of one turn
@@ -29,7 +29,7 @@ export type Durability = 'promised' | 'relaxed' | 'freeing';
  * after a deadlock). Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
  */
 export interface Db extends Reader, AsyncDisposable {
-  transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T>;
   /** One statement in a promised transaction of its own; rows that were changed. */
-  run(query: Sql, durability?: Durability): Promise<number>;
+  run(query: Sql, durability?: CommitMode): Promise<number>;
 }

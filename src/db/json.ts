@@ -1,5 +1,5 @@
 import { isObject, toJson } from '../core/json.ts';
-import { all, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
+import { and, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
 
 /**
  * True when the JSON in `column` contains `wanted` as PostgreSQL's `@>` has it: nested objects in part, arrays as
@@ -9,17 +9,17 @@ import { all, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
  */
 export function contains(column: string, wanted: unknown): DialectSql {
   const text = toJson(wanted);
-  const leaves = leavesOf(JSON.parse(text));
+  const leaves = scalarLeaves(JSON.parse(text));
   return {
     sqlite: leaves
-      ? sql`(${all(leaves.map(({ path, json }) => sql`${raw(column)} -> ${path} is ${json}`))})`
+      ? sql`(${and(leaves.map(({ path, json }) => sql`${raw(column)} -> ${path} is ${json}`))})`
       : sql`json_contains(${raw(column)}, ${text})`,
     postgres: sql`${raw(column)}::jsonb @> ${text}::jsonb`,
   };
 }
 
 /** The object in `column` with the keys of `patch` replaced; a null stays. SQLite: the engine's `json_merge`. */
-export function merged(column: string, patch: Record<string, unknown>): DialectSql {
+export function mergeJson(column: string, patch: Record<string, unknown>): DialectSql {
   const text = toJson(patch);
   return {
     sqlite: sql`json_merge(${raw(column)}, ${text})`,
@@ -40,7 +40,7 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
 }
 
 /** Parses the JSON columns of a row, in place; both engines deliver them as text. */
-export function decode<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
+export function parseJsonColumns<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
   for (const column of columns) {
     const text = row[column];
     if (typeof text === 'string') row[column] = JSON.parse(text);
@@ -50,16 +50,16 @@ export function decode<Row extends object>(row: Row, columns: readonly (keyof Ro
 
 /** JSON text that is the same for equal values: keys in order, as PostgreSQL's jsonb keeps them in an order of its own. */
 export function canonicalJson(value: unknown): string {
-  return toJson(JSON.parse(JSON.stringify(value ?? null, inOrder)));
+  return toJson(JSON.parse(JSON.stringify(value ?? null, sortKeys)));
 }
 
-function inOrder(_key: string, value: unknown): unknown {
+function sortKeys(_key: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** The members of a JSON object as rows of `key` and `value`, under `alias`. A number's value is a number on SQLite. */
-export function eachText(column: string, alias: string): DialectSql {
+export function jsonEachText(column: string, alias: string): DialectSql {
   return {
     sqlite: raw(`json_each(${column}) ${alias}`),
     postgres: raw(`json_each_text(${column}::json) ${alias}(key, value)`),
@@ -70,7 +70,7 @@ export function eachText(column: string, alias: string): DialectSql {
  * The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. PostgreSQL is told how
  * many they are: it takes any list for 100, and from that may think a small query worth compiling.
  */
-export function eachElement(list: readonly unknown[], alias: string): DialectSql {
+export function jsonElements(list: readonly unknown[], alias: string): DialectSql {
   const text = toJson(list);
   return {
     sqlite: sql`json_each(${text}) ${raw(alias)}`,
@@ -85,18 +85,18 @@ export interface Leaf {
 }
 
 /** More comparisons cost as much as one look at the whole. */
-const MOST_LEAVES = 4;
+const MAX_LEAVES = 4;
 
 /**
  * The plain values of a document that has nothing but these and objects with plain names: then a document contains it
  * that has the same at the same paths. Undefined for any other.
  */
-export function leavesOf(document: unknown): Leaf[] | undefined {
-  const leaves = isObject(document) ? below('$', document) : undefined;
-  return leaves && leaves.length <= MOST_LEAVES ? leaves : undefined;
+export function scalarLeaves(document: unknown): Leaf[] | undefined {
+  const leaves = isObject(document) ? leavesBelow('$', document) : undefined;
+  return leaves && leaves.length <= MAX_LEAVES ? leaves : undefined;
 }
 
-function below(path: string, object: Record<string, unknown>): Leaf[] | undefined {
+function leavesBelow(path: string, object: Record<string, unknown>): Leaf[] | undefined {
   const members = Object.entries(object);
   if (members.length === 0) return undefined;
   const leaves = members.map(([name, value]) => leavesAt(path, name, value));
@@ -106,7 +106,7 @@ function below(path: string, object: Record<string, unknown>): Leaf[] | undefine
 function leavesAt(path: string, name: string, value: unknown): Leaf[] | undefined {
   if (!/^[\w-]+$/.test(name) || Array.isArray(value)) return undefined;
   const here = `${path}."${name}"`;
-  return isObject(value) ? below(here, value) : [{ path: here, json: toJson(value) }];
+  return isObject(value) ? leavesBelow(here, value) : [{ path: here, json: toJson(value) }];
 }
 
 export const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
@@ -123,10 +123,10 @@ export function fieldEquals(column: string, field: string, wanted: unknown): Dia
       postgres: sql`coalesce(${raw(column)} -> ${field}::text, 'null') = 'null'::jsonb`,
     };
   }
-  const plain = typeof wanted === 'object' ? canonicalJson(wanted) : (wanted as string | number | boolean);
+  const scalar = typeof wanted === 'object' ? canonicalJson(wanted) : (wanted as string | number | boolean);
   return {
     sqlite: sql`exists (select 1 from json_each(${raw(column)}) f
-      where f.key = ${field} and f.type in ${list(sqliteTypes(wanted))} and f.value = ${plain})`,
+      where f.key = ${field} and f.type in ${list(sqliteTypes(wanted))} and f.value = ${scalar})`,
     postgres: sql`coalesce(${raw(column)} -> ${field}::text = ${canonicalJson(wanted)}::jsonb, false)`,
   };
 }

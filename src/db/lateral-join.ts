@@ -5,7 +5,7 @@ import { type DialectSql, raw, type Sql, sql } from './sql.ts';
  * the table's index. Left to itself, PostgreSQL takes a handful of JSON elements for hundreds and reads the whole table
  * once for a hash join (`offset 0` keeps it from that), and SQLite may begin with the table.
  */
-export function lookUp(table: string, alias: string, on: Sql): DialectSql {
+export function lateralJoin(table: string, alias: string, on: Sql): DialectSql {
   const named = raw(`${table} ${alias}`);
   return {
     sqlite: sql`cross join ${named} where ${on}`,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import { contains } from './json.ts';
-import { all, any, raw, type Sql, sql } from './sql.ts';
+import { and, or, raw, type Sql, sql } from './sql.ts';
 
 /**
  * What the metadata of a row must be: containment (`@>`, CONTRACT §2.2), all or any of several. An owner rule
@@ -17,9 +17,9 @@ export type MetadataFilter =
  * column. Searches of whole tables take the filter itself and go through its index.
  */
 export function metadataMatches(column: string, filter: MetadataFilter): Sql {
-  if ('all' in filter) return all(filter.all.map((each) => metadataMatches(column, each)));
-  if ('any' in filter) return any(filter.any.map((each) => metadataMatches(column, each)));
-  if (Object.keys(filter.contains).length === 0) return all([]);
+  if ('all' in filter) return and(filter.all.map((each) => metadataMatches(column, each)));
+  if ('any' in filter) return or(filter.any.map((each) => metadataMatches(column, each)));
+  if (Object.keys(filter.contains).length === 0) return and([]);
   const contained = contains(column, filter.contains);
   return sql`${{
     sqlite: sql`${contained}`,
@@ -29,12 +29,12 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
 }
 
 /** True when every row satisfies the filter. */
-export function asksForNothing(filter: MetadataFilter): boolean {
-  if ('all' in filter) return filter.all.every(asksForNothing);
-  return 'any' in filter ? filter.any.some(asksForNothing) : Object.keys(filter.contains).length === 0;
+export function matchesEverything(filter: MetadataFilter): boolean {
+  if ('all' in filter) return filter.all.every(matchesEverything);
+  return 'any' in filter ? filter.any.some(matchesEverything) : Object.keys(filter.contains).length === 0;
 }
 
 /** What satisfies each of these; those that are undefined ask for nothing. */
-export function everyFilter(...filters: readonly (MetadataFilter | undefined)[]): MetadataFilter {
+export function combineFilters(...filters: readonly (MetadataFilter | undefined)[]): MetadataFilter {
   return { all: filters.filter((filter) => filter !== undefined) };
 }

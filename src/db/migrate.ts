@@ -74,7 +74,7 @@ const LOCK: DialectSql = {
 
 /** Brings the schema up to date. Throws `Unavailable` when a newer program has been here: there is no way back. */
 export async function migrate(db: Db, known: readonly Migration[] = migrations): Promise<void> {
-  while (await db.transaction('promised', (tx) => applyNext(tx, known))) {
+  while (await db.transaction('sync', (tx) => applyNext(tx, known))) {
     // Each migration has a transaction of its own.
   }
 }

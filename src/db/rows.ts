@@ -3,7 +3,7 @@ import type { Transaction } from './db.ts';
 import { join, type Sql, sql } from './sql.ts';
 
 /** One text of the statement for each size: bounded, so that prepared statements are used again. */
-const ROWS_AT_ONCE = 50;
+const MAX_ROWS_PER_INSERT = 50;
 
 /** `insert into <into> values <rows> <on conflict>` in as few statements as may be. */
 export async function insertRows(
@@ -12,33 +12,33 @@ export async function insertRows(
   rows: readonly Sql[],
   onConflict: Sql,
 ): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const values = join(rows.slice(start, start + ROWS_AT_ONCE), ', ');
+  for (let start = 0; start < rows.length; start += MAX_ROWS_PER_INSERT) {
+    const values = join(rows.slice(start, start + MAX_ROWS_PER_INSERT), ', ');
     await tx.run(sql`insert into ${into} values ${values} ${onConflict}`);
   }
 }
 
 /** So many failures of storage in a row are not the fault of a row, such as one whose lock somebody holds. */
-const AWAY_AFTER = 3;
+const MAX_CONSECUTIVE_OUTAGES = 3;
 
 /**
  * Does something to one row after the other. One that fails is handed to `failed` and does not hold up the others; when
  * storage itself is away its error is thrown, and the rest is left for later.
  */
-export async function eachRow<Row>(
+export async function forEachRow<Row>(
   rows: Iterable<Row>,
   action: (row: Row) => Promise<void>,
-  failed: (row: Row, error: unknown) => void,
+  onError: (row: Row, error: unknown) => void,
 ): Promise<void> {
-  let away = 0;
+  let outages = 0;
   for (const row of rows) {
     try {
       await action(row);
-      away = 0;
+      outages = 0;
     } catch (error) {
-      away = error instanceof Unavailable ? away + 1 : 0;
-      if (away === AWAY_AFTER) throw error;
-      failed(row, error);
+      outages = error instanceof Unavailable ? outages + 1 : 0;
+      if (outages === MAX_CONSECUTIVE_OUTAGES) throw error;
+      onError(row, error);
     }
   }
 }

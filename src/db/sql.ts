@@ -31,13 +31,13 @@ export function join(fragments: readonly (Sql | DialectSql)[], separator: string
 }
 
 /** `cond and cond …`, or `true` when there is none. */
-export function all(conditions: readonly (Sql | DialectSql | undefined)[]): Sql {
+export function and(conditions: readonly (Sql | DialectSql | undefined)[]): Sql {
   const present = conditions.filter((condition) => condition !== undefined);
   return present.length === 0 ? raw('true') : join(present, ' and ');
 }
 
 /** `(cond or cond …)`, or `false` when there is none. */
-export function any(conditions: readonly (Sql | DialectSql)[]): Sql {
+export function or(conditions: readonly (Sql | DialectSql)[]): Sql {
   return conditions.length === 0 ? raw('false') : sql`(${join(conditions, ' or ')})`;
 }
 

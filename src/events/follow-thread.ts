@@ -1,14 +1,13 @@
 import { Latch } from '../core/latch.ts';
 import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
-import type { LoggedRun, ThreadLogRepository } from '../storage/runs/thread-log.ts';
+import type { ThreadLogEntry, ThreadLogRepository } from '../storage/runs/thread-log.ts';
 import type { EventBus } from './bus.ts';
 import { PAGE } from './follow.ts';
-import { isEnd } from './frame.ts';
-import type { LiveRuns } from './live-runs.ts';
-import { lostEvents } from './lost-events.ts';
+import { isEnd, lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
+import type { LiveRuns } from './writer.ts';
 
-export interface ThreadSources {
+export interface ThreadFollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly threadLog: ThreadLogRepository;
@@ -32,13 +31,13 @@ export interface ThreadFrame {
  * in the log before they are shown, else from the database.
  */
 export class ThreadReader {
-  readonly #sources: ThreadSources;
+  readonly #sources: ThreadFollowSources;
   readonly #thread_id: string;
   #seq: number;
   /** Where the reader is; undefined when it must look. */
-  #run: LoggedRun | undefined;
+  #run: ThreadLogEntry | undefined;
 
-  constructor(sources: ThreadSources, thread_id: string, after: number) {
+  constructor(sources: ThreadFollowSources, thread_id: string, after: number) {
     this.#sources = sources;
     this.#thread_id = thread_id;
     this.#seq = after;
@@ -52,7 +51,7 @@ export class ThreadReader {
   /** The next entries in order; none when there are no more for now. */
   async next(): Promise<readonly ThreadFrame[]> {
     for (;;) {
-      const run = this.#run ?? (await this.#sources.threadLog.runAfter(this.#thread_id, this.#seq));
+      const run = this.#run ?? (await this.#sources.threadLog.entryAfter(this.#thread_id, this.#seq));
       this.#run = run;
       if (!run) return [];
       this.#seq = Math.max(this.#seq, run.base);
@@ -69,14 +68,14 @@ export class ThreadReader {
     }
   }
 
-  async #framesOf({ run_id, base, length }: LoggedRun): Promise<ThreadFrame[]> {
+  async #framesOf({ run_id, base, length }: ThreadLogEntry): Promise<ThreadFrame[]> {
     const { live, log } = this.#sources;
     // The end of a run is in the log a moment before it is in memory.
-    const here = length === null ? live.get(run_id) : undefined;
+    const local = length === null ? live.get(run_id) : undefined;
     const after = this.#seq - base;
-    const found = (here?.logged && here.after(after)) || (await log.readAfter(run_id, after, PAGE));
+    const found = (local?.logged && local.after(after)) || (await log.readAfter(run_id, after, PAGE));
     // Only of a run that had ended before its log was read: else what is missing may be on its way.
-    const frames = length === null ? [] : this.#lossBefore(found[0], { run_id, base });
+    const frames = length === null ? [] : this.#gapBefore(found[0], { run_id, base });
     for (const frame of found) {
       // Two sources that race must not make a gap (invariant 3).
       if (base + frame.seq !== this.#seq + 1) break;
@@ -88,7 +87,10 @@ export class ThreadReader {
   }
 
   /** Passes over what the log lacks before the first frame that was found, and reports it. */
-  #lossBefore(found: Frame | undefined, { run_id, base }: Pick<LoggedRun, 'run_id' | 'base'>): ThreadFrame[] {
+  #gapBefore(
+    found: Frame | undefined,
+    { run_id, base }: Pick<ThreadLogEntry, 'run_id' | 'base'>,
+  ): ThreadFrame[] {
     const first = this.#seq + 1;
     if (!found || base + found.seq === first) return [];
     this.#seq = base + found.seq - 1;
@@ -99,14 +101,14 @@ export class ThreadReader {
 
 /** Yields each entry of the thread's log after number `after` once and in order, through all runs, until abort. */
 export async function* followThread(
-  sources: ThreadSources,
+  sources: ThreadFollowSources,
   thread_id: string,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<ThreadFrame, void, void> {
-  const news = new Latch();
+  const changed = new Latch();
   // Before the first read, or what is written in between would wait for the safety poll.
-  using _subscription = sources.bus.onHint(thread_id, () => news.open());
+  using _subscription = sources.bus.onUpdated(thread_id, () => changed.open());
   const reader = new ThreadReader(sources, thread_id, after);
   while (!signal.aborted) {
     const frames = await reader.next();
@@ -115,15 +117,18 @@ export async function* followThread(
       if (signal.aborted) return;
     }
     if (frames.length > 0) continue;
-    await sources.poll.wait({ of: 'thread', id: thread_id, seq: reader.seq }, news, signal);
+    await sources.poll.wait({ of: 'thread', id: thread_id, seq: reader.seq }, changed, signal);
   }
 }
 
 /** The number of the newest entry; 0 when there is none. */
-export async function threadEnd({ live, log, threadLog }: ThreadSources, thread_id: string): Promise<number> {
+export async function lastThreadSeq(
+  { live, log, threadLog }: ThreadFollowSources,
+  thread_id: string,
+): Promise<number> {
   const run = await threadLog.newest(thread_id);
   if (!run) return 0;
   if (run.length !== null) return run.base + run.length;
-  const here = live.get(run.run_id);
-  return run.base + (here?.logged ? here.last : await log.lastSeq(run.run_id));
+  const local = live.get(run.run_id);
+  return run.base + (local?.logged ? local.last : await log.lastSeq(run.run_id));
 }

@@ -1,16 +1,15 @@
-import { yieldTurn } from '../core/event-loop.ts';
+import { yieldToEventLoop } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
 import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
-import { isEnd } from './frame.ts';
-import type { LiveRuns } from './live-runs.ts';
-import { lostEvents } from './lost-events.ts';
+import { isEnd, lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
+import type { LiveRuns } from './writer.ts';
 
 /** Frames read from the log at once. */
 export const PAGE = 500;
 
-export interface Sources {
+export interface FollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly bus: EventBus;
@@ -24,14 +23,14 @@ export interface Sources {
  * ended run's log lacks is reported by an error in its place.
  */
 export async function* follow(
-  sources: Sources,
+  sources: FollowSources,
   run_id: string,
   seq: number,
   signal: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
-  const news = new Latch();
+  const changed = new Latch();
   // Before the first read, or a frame written in between would wait for the safety poll.
-  using _subscription = sources.bus.onHint(run_id, () => news.open());
+  using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
   while (!signal.aborted) {
     const frames = sources.live.get(run_id)?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
     let delivered = 0;
@@ -39,14 +38,14 @@ export async function* follow(
       if (frame.seq !== seq + 1) break;
       if (isEnd(frame)) return;
       // Frames may be large, and who reads them may never pause.
-      await yieldTurn();
+      await yieldToEventLoop();
       yield frame;
       if (signal.aborted) return;
       seq = frame.seq;
       delivered++;
     }
     if (delivered > 0) continue;
-    if (await sources.poll.wait({ of: 'run', id: run_id, seq }, news, signal)) continue;
+    if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) continue;
     // Read after that, and not before: a run leaves the queue in the transaction that completes its log.
     const [next] = await sources.log.readAfter(run_id, seq, 1);
     if (!next) return;

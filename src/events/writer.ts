@@ -1,16 +1,87 @@
 import { toJson } from '../core/json.ts';
 import type { Frame } from '../storage/runs/events.ts';
 import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
-import type { AttemptWrites } from '../storage/runs/write-buffer.ts';
+import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
 import type { EventBus } from './bus.ts';
-import type { LiveRun } from './live-runs.ts';
+
+/** Frames kept of a run that executes here; who is further behind reads the log. Bytes of JSON text. */
+const BUFFER_BYTES = 1024 * 1024;
+
+/** The newest frames of the runs that this process executes, so that their followers need no database. */
+export class LiveRuns {
+  readonly #runs = new Map<string, LiveRun>();
+
+  /** Begins after `seq`, the last frame in the log. `logged`: its frames are in the log before they come here. */
+  open(run_id: string, seq: number, logged = false): LiveRun {
+    const run = new LiveRun(seq, logged, () => {
+      if (this.#runs.get(run_id) === run) this.#runs.delete(run_id);
+    });
+    this.#runs.set(run_id, run);
+    return run;
+  }
+
+  get(run_id: string): LiveRun | undefined {
+    return this.#runs.get(run_id);
+  }
+}
+
+/**
+ * One run's newest frames. Closed when the attempt is over or has lost its lease: from then on followers find what comes
+ * in the log.
+ */
+export class LiveRun implements Disposable {
+  #frames: Frame[] = [];
+  #bytes = 0;
+  #last: number;
+  /** No frame is here that a crash could take back. */
+  readonly logged: boolean;
+  readonly #onClose: () => void;
+
+  constructor(seq: number, logged: boolean, onClose: () => void) {
+    this.#last = seq;
+    this.logged = logged;
+    this.#onClose = onClose;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  push(frame: Frame): void {
+    this.#frames.push(frame);
+    this.#last = frame.seq;
+    this.#bytes += frame.data.length;
+    if (this.#bytes > BUFFER_BYTES && this.#frames.length > 1) this.#dropOldest();
+  }
+
+  /** Frames after `seq`, none when it is the newest; undefined when they are no longer, or not yet, here. */
+  after(seq: number): readonly Frame[] | undefined {
+    if (seq === this.#last) return [];
+    const first = this.#frames[0];
+    if (!first || seq < first.seq - 1 || seq > this.#last) return undefined;
+    return this.#frames.slice(seq - first.seq + 1);
+  }
+
+  [Symbol.dispose](): void {
+    this.#onClose();
+  }
+
+  /** Half at once, so that a long run moves its frames rarely. */
+  #dropOldest(): void {
+    while (this.#bytes > BUFFER_BYTES / 2 && this.#frames.length > 1) {
+      const cut = Math.ceil(this.#frames.length / 2);
+      for (const frame of this.#frames.slice(0, cut)) this.#bytes -= frame.data.length;
+      this.#frames = this.#frames.slice(cut);
+    }
+  }
+}
 
 export interface WriterOptions {
   readonly run_id: string;
   readonly thread_id: string;
   readonly live: LiveRun;
   readonly bus: EventBus;
-  readonly writes: AttemptWrites;
+  readonly writes: WriteBuffer;
   /**
    * Clients may come back with the number of the last frame they saw. A number must then never be given twice, not
    * even after a crash: frames are in the log before anybody sees them. Else followers see them at once.
@@ -32,33 +103,33 @@ export class EventWriter {
     const { writes, resumable } = this.#options;
     const frame: Frame = { seq: ++this.#seq, event, data: toJson(data) };
     writes.addFrame(frame, resumable);
-    if (!resumable) this.#show([frame]);
+    if (!resumable) this.#publish([frame]);
   }
 
   /** The graph has made a checkpoint, and the frames so far tell everything that is in it. */
-  passed(checkpoint_id: string): Promise<void> {
+  checkpointReached(checkpoint_id: string): Promise<void> {
     const { writes, run_id } = this.#options;
     const at = { run_id, checkpoint_id, seq: this.#seq };
-    return writes.add((tx) => insertRunCheckpoint(tx, at), 'relaxed');
+    return writes.add((tx) => insertRunCheckpoint(tx, at), 'async');
   }
 
   /** To be called with each batch of frames that the log holds. */
   committed(frames: readonly Frame[]): void {
     const { resumable, bus, thread_id } = this.#options;
-    if (resumable) this.#show(frames);
+    if (resumable) this.#publish(frames);
     // Who follows the thread has only what is in the log.
-    bus.hint(thread_id);
+    bus.updated(thread_id);
   }
 
   /** Shows the end, which the finishing transaction has written behind the last frame. */
-  showEnd(event: string, data: string): void {
-    this.#show([{ seq: ++this.#seq, event, data }]);
-    this.#options.bus.hint(this.#options.thread_id);
+  publishEnd(event: string, data: string): void {
+    this.#publish([{ seq: ++this.#seq, event, data }]);
+    this.#options.bus.updated(this.#options.thread_id);
   }
 
-  #show(frames: readonly Frame[]): void {
+  #publish(frames: readonly Frame[]): void {
     const { live, bus, run_id } = this.#options;
     for (const frame of frames) live.push(frame);
-    bus.hint(run_id);
+    bus.updated(run_id);
   }
 }

@@ -11,7 +11,7 @@ export interface GraphEvent {
 }
 
 /** The root graph has made a checkpoint, and the events before tell everything that is in it. */
-export interface CheckpointNotice {
+export interface CheckpointEvent {
   readonly checkpoint_id: string;
 }
 
@@ -37,7 +37,7 @@ export interface GraphCall {
   /** Events of the newer protocol (CONTRACT §7) instead of those of stream modes. */
   readonly protocol?: boolean;
   /** Whether the checkpoints of the root graph are told of among the events. */
-  readonly notices?: boolean;
+  readonly checkpoint_events?: boolean;
   readonly interrupt_before: '*' | readonly string[] | null;
   readonly interrupt_after: '*' | readonly string[] | null;
   readonly durability: 'sync' | 'async' | 'exit';
@@ -61,7 +61,7 @@ export interface SuperstepUpdate {
 }
 
 /** Supersteps of a history that happened elsewhere, oldest first; a checkpoint for each. */
-export interface GraphReplay {
+export interface GraphBulkUpdate {
   readonly config: GraphConfig;
   readonly supersteps: readonly (readonly SuperstepUpdate[])[];
   readonly memory: GraphMemory;
@@ -86,7 +86,7 @@ export interface GraphRuntime {
    * Ends normally also when the graph stops at an interrupt. Throws what the graph throws, and on abort the signal's
    * reason once the graph has stopped, at the latest after half a second. Events are never held back by a slow reader.
    */
-  stream(call: GraphCall): AsyncIterable<GraphEvent | CheckpointNotice>;
+  stream(call: GraphCall): AsyncIterable<GraphEvent | CheckpointEvent>;
   /** The state at `configurable.checkpoint_id`, or the latest. Undefined when there is no such checkpoint. */
   state(config: GraphConfig, memory: GraphMemory, subgraphs: boolean): Promise<ThreadState | undefined>;
   history(query: HistoryQuery): Promise<ThreadState[]>;
@@ -96,7 +96,7 @@ export interface GraphRuntime {
    */
   update(update: GraphUpdate): Promise<Record<string, unknown>>;
   /** `BadRequest` as for `update`; the supersteps before stay. */
-  replay(replay: GraphReplay): Promise<void>;
+  bulkUpdate(replay: GraphBulkUpdate): Promise<void>;
   /** `xray`: how many levels of subgraphs to open; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
   schemas(): Promise<GraphSchema>;
@@ -119,5 +119,5 @@ export interface GraphRegistry {
   /** Per graph: undefined when it loaded. */
   loadErrors(): ReadonlyMap<string, Error>;
   /** Per graph: what it was compiled with and the server puts its own in place of. Factories are not asked. */
-  replaced(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
+  overriddenMemory(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
 }

@@ -1,3 +1,6 @@
+import { yieldToEventLoop } from '../core/event-loop.ts';
+import type { GraphCall } from './graph.ts';
+
 /**
  * LangGraph.js by shape. The user's project brings its own copy of the library, so nothing here may depend on a class
  * of ours (ENGINE §6), and an object of another library with these methods will do as well.
@@ -60,17 +63,17 @@ export function isRunnableGraph(value: unknown): value is RunnableGraph {
 export function withMemory(
   graph: RunnableGraph,
   memory: { checkpointer: unknown; store: unknown },
-  whole = false,
+  reconstruct = false,
 ): RunnableGraph {
-  if (!isBuiltHere(graph)) return graph;
+  if (!isLocalPregel(graph)) return graph;
   const { checkpointer, store } = memory;
-  if (whole && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
+  if (reconstruct && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
   return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
 }
 
 /** What `withMemory` takes out of the graph. A checkpointer may also be a flag, which is nobody's memory. */
-export function replacedMemory(graph: RunnableGraph): ('checkpointer' | 'store')[] {
-  if (!isBuiltHere(graph)) return [];
+export function overriddenMemory(graph: RunnableGraph): ('checkpointer' | 'store')[] {
+  if (!isLocalPregel(graph)) return [];
   const own = graph as { checkpointer?: unknown; store?: unknown };
   return (['checkpointer', 'store'] as const).filter(
     (name) => typeof own[name] === 'object' && own[name] !== null,
@@ -78,6 +81,67 @@ export function replacedMemory(graph: RunnableGraph): ('checkpointer' | 'store')
 }
 
 /** Built as LangGraph's own graphs are; not, say, a graph that is elsewhere, which makes its checkpoints there. */
-export function isBuiltHere(graph: RunnableGraph): boolean {
+export function isLocalPregel(graph: RunnableGraph): boolean {
   return 'nodes' in graph && 'channels' in graph;
+}
+
+/**
+ * What LangGraph's `stream` and `streamEvents` take for a call. Only what was asked for is in it: an `undefined` would
+ * replace what the graph itself is bound to, such as its recursion limit (ENGINE §6). Subgraphs are always asked for,
+ * because without them LangGraph passes on their custom events as if they were the graph's own.
+ */
+export function callOptions(
+  graph: RunnableGraph,
+  call: GraphCall,
+  modes: string[],
+  signal: AbortSignal,
+  callbacks: readonly object[] = [],
+): Record<string, unknown> {
+  const { config, context, interrupt_before, interrupt_after } = call;
+  const { run_id } = config.configurable;
+  const { durability, handlers } = yieldingOptions(graph, call);
+  const all = [...handlers, ...callbacks];
+  return definedOnly({
+    configurable: { ...config.configurable },
+    context: context ?? undefined,
+    tags: config.tags,
+    metadata: config.metadata,
+    recursionLimit: config.recursion_limit,
+    maxConcurrency: config.max_concurrency,
+    runName: config.run_name,
+    runId: typeof run_id === 'string' ? run_id : undefined,
+    interruptBefore: interrupt_before ?? undefined,
+    interruptAfter: interrupt_after ?? undefined,
+    durability,
+    callbacks: all.length > 0 ? all : undefined,
+    streamMode: modes,
+    subgraphs: true,
+    signal,
+  });
+}
+
+/**
+ * How the event loop gets its turn between the steps of a graph that waits for nothing. With `sync` LangGraph waits for
+ * the checkpointer at each step; ours knows by itself what may be committed later, and is done at once with `async`.
+ * Without checkpoints a handler that LangGraph waits for does it; for all runs it would cost a tenth of a ms a step.
+ */
+function yieldingOptions(
+  graph: RunnableGraph,
+  { durability }: GraphCall,
+): { durability: GraphCall['durability']; handlers: readonly object[] } {
+  if (!isLocalPregel(graph)) return { durability, handlers: [] };
+  return durability === 'exit'
+    ? { durability, handlers: [new YieldHandler()] }
+    : { durability: 'sync', handlers: [] };
+}
+
+/** A LangChain callback handler. */
+class YieldHandler {
+  readonly name = 'TurnTaker';
+  readonly awaitHandlers = true;
+  readonly handleChainStart = () => yieldToEventLoop();
+}
+
+function definedOnly(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,4 @@
-import { isErrorLike, partsOf } from '../core/failure.ts';
+import { errorParts, isErrorLike } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 
 /** A LangChain message by shape: the user's project brings its own copy of the class. */
@@ -18,7 +18,7 @@ export function isMessage(value: unknown): value is Message {
  * A message as clients know it: its fields flat beside `type` (`ai`, `human`, `tool`, …). `type` is given where a
  * chunk must be told from a message (`AIMessageChunk`, CONTRACT §5 messages-tuple).
  */
-export function messageOnWire(message: Message, type = message._getType()): Record<string, unknown> {
+export function messageToWire(message: Message, type = message._getType()): Record<string, unknown> {
   return flatMessage(message, type, []);
 }
 
@@ -57,7 +57,7 @@ function convertObject(value: object, path: object[]): unknown {
   if (value instanceof Set) return convert([...value], path);
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
-  if (isErrorLike(value)) return partsOf(value);
+  if (isErrorLike(value)) return errorParts(value);
   return convertRecord(value as Record<string, unknown>, path);
 }
 

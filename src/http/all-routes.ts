@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { a2aRoutes } from './a2a/routes.ts';
-import { commandRoutes } from './event-streaming/commands.ts';
-import { eventStreamRoutes } from './event-streaming/events.ts';
+import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import { openAiRoutes } from './openai/routes.ts';
@@ -9,58 +8,55 @@ import type { HttpMetrics } from './plugins/metrics.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
-import { cronRunRoutes } from './routes/cron-runs.ts';
-import { cronRoutes } from './routes/crons.ts';
+import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { healthRoutes } from './routes/health.ts';
-import { runExplainRoutes } from './routes/run-explain.ts';
 import { runStreamRoutes } from './routes/run-stream.ts';
 import { runWaitRoutes } from './routes/run-wait.ts';
-import { runRoutes } from './routes/runs.ts';
+import { runExplainRoutes, runRoutes } from './routes/runs.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
-import { threadUpkeepRoutes } from './routes/thread-upkeep.ts';
-import { threadRoutes } from './routes/threads.ts';
+import { threadMaintenanceRoutes, threadRoutes } from './routes/threads.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { RunReplies } from './run-replies.ts';
-import type { ServerParts } from './server-parts.ts';
+import type { ServerDeps } from './server-deps.ts';
 
 /** What routes are made of. */
-export interface Routed extends ServerParts {
+export interface RouteDeps extends ServerDeps {
   readonly metrics: HttpMetrics;
   readonly replies: RunReplies;
   readonly mount_prefix: string;
 }
 
 /** Every route but those of groups that the configuration turns off. */
-export function addRoutes(server: FastifyInstance, routed: Routed): void {
-  const { services, options, mount_prefix } = routed;
+export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
+  const { services, options, mount_prefix } = deps;
   if (!options.disable_assistants) {
     assistantRoutes(server, services);
     assistantVersionRoutes(server, services);
     assistantGraphRoutes(server, services);
   }
-  if (!options.disable_threads) addThreadRoutes(server, routed);
-  if (!options.disable_runs) addRunRoutes(server, routed);
-  addProtocols(server, routed);
+  if (!options.disable_threads) registerThreadRoutes(server, deps);
+  if (!options.disable_runs) registerRunRoutes(server, deps);
+  registerProtocolRoutes(server, deps);
   if (!options.disable_store) storeRoutes(server, services);
   tokenRoutes(server, services);
   if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });
   if (!options.disable_meta) {
-    healthRoutes(server, { ...routed, path: '/' });
-    systemRoutes(server, routed);
+    healthRoutes(server, { ...deps, path: '/' });
+    systemRoutes(server, deps);
     server.register(docsRoutes, { mount_prefix });
   }
 }
 
-function addThreadRoutes(server: FastifyInstance, { services, replies, logger }: Routed): void {
+function registerThreadRoutes(server: FastifyInstance, { services, replies, logger }: RouteDeps): void {
   threadRoutes(server, services);
-  threadUpkeepRoutes(server, services);
+  threadMaintenanceRoutes(server, services);
   threadStateRoutes(server, services);
   threadStreamRoutes(server, { ...services, ...replies });
   eventStreamRoutes(server, { ...services, ...replies });
@@ -68,7 +64,7 @@ function addThreadRoutes(server: FastifyInstance, { services, replies, logger }:
   webSocketRoutes(server, { ...services, logger });
 }
 
-function addRunRoutes(server: FastifyInstance, { services, replies }: Routed): void {
+function registerRunRoutes(server: FastifyInstance, { services, replies }: RouteDeps): void {
   const withReplies = { ...services, replies };
   runRoutes(server, withReplies);
   runExplainRoutes(server, services);
@@ -81,21 +77,21 @@ function addRunRoutes(server: FastifyInstance, { services, replies }: Routed): v
 }
 
 /** Assistants as other protocols know them: tools, agents, models. */
-function addProtocols(server: FastifyInstance, routed: Routed): void {
-  const { services, options, auth, info, ids, replies, logger, mount_prefix } = routed;
+function registerProtocolRoutes(server: FastifyInstance, deps: RouteDeps): void {
+  const { services, options, auth, info, ids, replies, logger, mount_prefix } = deps;
   const { mcp, a2a } = services;
-  const known = { logger, mount_prefix };
+  const shared = { logger, mount_prefix };
   if (!options.disable_mcp) {
     mcpRoutes(server, {
-      ...{ ...known, ...options.mcp, mcp, ids },
+      ...{ ...shared, ...options.mcp, mcp, ids },
       issuers: auth.issuers,
       version: info.version,
-      register: routed.registerMcp,
+      register: deps.registerCustomTools,
     });
   }
   if (!options.disable_a2a) {
     const security = auth.authenticate ? auth : undefined;
-    a2aRoutes(server, { ...known, ...options.a2a, a2a, security, replies: replies.forImpatient });
+    a2aRoutes(server, { ...shared, ...options.a2a, a2a, security, replies: replies.withShortKeepAlive });
   }
   if (options.openai.enabled) openAiRoutes(server, { ...services, replies, logger });
 }

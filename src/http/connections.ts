@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from '../core/logger.ts';
 
@@ -5,13 +7,13 @@ import type { Logger } from '../core/logger.ts';
 export interface Connection extends Disposable {
   /** Aborts when the client goes away, or the server closes. */
   readonly signal: AbortSignal;
-  readonly clientIsGone: boolean;
+  readonly clientDisconnected: boolean;
 }
 
 /** The long replies of a server. It ends them before it closes: an open one would keep it from closing. */
 export interface Connections {
   /** `onGone` is called once when the client leaves before the reply's end; its failure is only logged. */
-  open(reply: FastifyReply, onGone?: () => Promise<void>): Connection;
+  open(reply: FastifyReply, onDisconnect?: () => Promise<void>): Connection;
 }
 
 export function trackConnections(server: FastifyInstance, logger: Logger): Connections {
@@ -21,29 +23,29 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
   });
 
   return {
-    open({ raw, request }, onGone) {
+    open({ raw, request }, onDisconnect) {
       const controller = new AbortController();
       const { signal } = controller;
-      const leave = () => {
+      const onClientClose = () => {
         // The server broke the connection off itself.
         if (signal.aborted) return;
         controller.abort(CLIENT_GONE);
-        onGone?.().catch((error) =>
+        onDisconnect?.().catch((error) =>
           logger.error('cleanup after a client disconnected failed', { request_id: request.id, error }),
         );
       };
       open.add(controller);
       // It may have left while the run was being created.
-      if (raw.destroyed) leave();
-      else raw.once('close', leave);
+      if (raw.destroyed) onClientClose();
+      else raw.once('close', onClientClose);
       return {
         signal,
-        get clientIsGone() {
+        get clientDisconnected() {
           return signal.reason === CLIENT_GONE;
         },
         [Symbol.dispose]() {
           open.delete(controller);
-          raw.off('close', leave);
+          raw.off('close', onClientClose);
         },
       };
     },
@@ -52,3 +54,35 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
 
 const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
+
+/**
+ * Cuts connections on which no whole request has come when the server closes. Node waits for them as for those that
+ * are being answered: half a minute for one that says nothing, such as a browser opens ahead, and longer for a body that
+ * comes slowly.
+ */
+export function closeIncompleteRequests(server: FastifyInstance): void {
+  const requests = new Map<Socket, IncomingMessage | undefined>();
+  let isClosing = false;
+  server.server.on('connection', (socket) => {
+    requests.set(socket, undefined);
+    socket.once('close', () => requests.delete(socket));
+  });
+  server.server.on('request', (request, response) => {
+    const { socket } = request;
+    requests.set(socket, request);
+    response.once('close', () => {
+      if (requests.get(socket) !== request) return;
+      requests.set(socket, undefined);
+      // The next one may have begun.
+      if (isClosing) socket.destroySoon();
+    });
+  });
+  // It says goodbye in its own way.
+  server.server.on('upgrade', ({ socket }) => requests.delete(socket));
+  server.addHook('preClose', async () => {
+    isClosing = true;
+    for (const [socket, request] of requests) {
+      if (!request?.complete) socket.destroy();
+    }
+  });
+}

@@ -7,7 +7,7 @@ export interface HeaderPatterns {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** They let their holder in, and neither a run nor a log is a place for that. */
-const SECRET = [
+const CREDENTIAL_HEADERS = [
   'authorization',
   'proxy-authorization',
   'cookie',
@@ -19,21 +19,21 @@ const SECRET = [
 /**
  * Picks the headers that the patterns name. One that is a secret must be named itself; a `*` does not mean it.
  */
-export function headerPicker({
+export function headerFilter({
   includes,
   excludes,
 }: HeaderPatterns): (headers: Headers) => Record<string, string> {
   const included = includes.map(patternOf);
   const excluded = excludes.map(patternOf);
   const named = new Set(includes.map((name) => name.toLowerCase()));
-  const isPicked = (name: string) =>
+  const isIncluded = (name: string) =>
     included.some((pattern) => pattern.test(name)) &&
     !excluded.some((pattern) => pattern.test(name)) &&
-    (named.has(name) || !SECRET.includes(name));
+    (named.has(name) || !CREDENTIAL_HEADERS.includes(name));
   return (headers) =>
     Object.fromEntries(
       Object.entries(headers)
-        .filter(([name, value]) => value !== undefined && isPicked(name))
+        .filter(([name, value]) => value !== undefined && isIncluded(name))
         .map(([name, value]) => [name, [value].flat().join(', ')]),
     );
 }

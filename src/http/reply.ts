@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Run } from '../schemas/runs.ts';
-import type { Page } from '../services/page.ts';
+import type { Page } from '../services/pagination.ts';
 
 export const PAGE_HEADERS = {
   'X-Pagination-Total': 'The number of rows up to the end of this page, plus one if more follow.',
@@ -9,7 +9,7 @@ export const PAGE_HEADERS = {
 
 export const RUN_HEADERS = { 'Content-Location': 'The path of the run.' };
 /** Of replies that can be lost on the way. */
-export const AGAIN_HEADERS = {
+export const RECONNECT_HEADERS = {
   ...RUN_HEADERS,
   Location: 'The path to reconnect to if the connection is lost.',
 };
@@ -25,15 +25,15 @@ export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Parti
  * Where the run is and where a lost reply can be fetched again. Paths without the mount prefix: clients put them
  * behind the address they were given (CONTRACT §5 "Reconnect contract").
  */
-export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, again?: 'stream' | 'join') {
-  return locate(`/threads/${run.thread_id}/runs/${run.run_id}`, again);
+export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, reconnect?: 'stream' | 'join') {
+  return locationHeaders(`/threads/${run.thread_id}/runs/${run.run_id}`, reconnect);
 }
 
 /** The same without a thread: the client did not name one. */
-export function statelessRunHeaders(run: Pick<Run, 'run_id'>, again?: 'stream') {
-  return locate(`/runs/${run.run_id}`, again);
+export function statelessRunHeaders(run: Pick<Run, 'run_id'>, reconnect?: 'stream') {
+  return locationHeaders(`/runs/${run.run_id}`, reconnect);
 }
 
-function locate(path: string, again: string | undefined): Record<string, string> {
-  return { 'content-location': path, ...(again ? { location: `${path}/${again}` } : {}) };
+function locationHeaders(path: string, reconnect: string | undefined): Record<string, string> {
+  return { 'content-location': path, ...(reconnect ? { location: `${path}/${reconnect}` } : {}) };
 }

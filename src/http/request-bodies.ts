@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, ContentTooLarge, Unavailable } from '../core/errors.ts';
-import { type Json, readJson } from './safe-json.ts';
+import { type ParsedJson, secureJsonParse } from './secure-json.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -24,7 +24,7 @@ export interface BodyLimits {
 }
 
 /** The largest body of some routes, and the setting that says so; `server.body_limit` may be less. */
-export interface OwnLimit {
+export interface RouteBodyLimit {
   readonly bytes: number;
   readonly setting: string;
 }
@@ -35,11 +35,11 @@ export interface RequestBodies {
    * The whole body. Its bytes count as in flight until the answer has left or `release`. Throws `ContentTooLarge`,
    * `Unavailable` when too much is in flight already, and `BadRequest` when the client breaks off.
    */
-  read(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<Buffer<ArrayBuffer>>;
+  read(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<Buffer<ArrayBuffer>>;
   /** The same as text. */
-  text(request: FastifyRequest, payload: Readable, own?: OwnLimit): Promise<string>;
+  text(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<string>;
   /** See `readJson`. */
-  json(text: string): Promise<Json>;
+  json(text: string): Promise<ParsedJson>;
   /**
    * Counts bytes that came otherwise, such as a message of a WebSocket, as in flight until what is returned is disposed
    * of. Throws `Unavailable` as `read` does.
@@ -50,7 +50,7 @@ export interface RequestBodies {
 }
 
 /** Of each body that many bytes are always taken: who sends much cannot shut out the others. */
-const ALWAYS_TAKEN = 64 * 1024;
+const ALWAYS_ACCEPTED_BYTES = 64 * 1024;
 
 /** The bytes that are in flight. */
 class Budget {
@@ -63,7 +63,7 @@ class Budget {
 
   /** Throws `Unavailable` where `more` bytes of a body with this length are too much. */
   check(length: number, more: number): void {
-    if (length > ALWAYS_TAKEN && this.#in_flight + more > this.#most)
+    if (length > ALWAYS_ACCEPTED_BYTES && this.#in_flight + more > this.#most)
       throw new Unavailable('The server is busy with other large requests: try again');
   }
 
@@ -85,17 +85,17 @@ class Budget {
   }
 }
 
-export function useBodies(
+export function useRequestBodies(
   server: FastifyInstance,
   { body_limit, body_budget, max_body_values }: BodyLimits,
 ): void {
   const budget = new Budget(Math.max(body_budget, body_limit));
-  const ofServer: OwnLimit = { bytes: body_limit, setting: 'server.body_limit' };
+  const serverLimit: RouteBodyLimit = { bytes: body_limit, setting: 'server.body_limit' };
   const gone = new WeakSet<FastifyRequest>();
-  const passedOver = new WeakSet<FastifyRequest>();
+  const refused = new WeakSet<FastifyRequest>();
 
   /** Refuses what would be too much with `more` bytes to come. */
-  function check(request: FastifyRequest, more: number, limit: OwnLimit): void {
+  function check(request: FastifyRequest, more: number, limit: RouteBodyLimit): void {
     const length = request.body_bytes + more;
     if (length > limit.bytes) throw tooLarge(limit);
     budget.check(length, more);
@@ -106,16 +106,16 @@ export function useBodies(
     request.body_bytes = 0;
   }
 
-  function hold(request: FastifyRequest, bytes: number, limit: OwnLimit): void {
-    if (gone.has(request)) throw new BadRequest(CUT_OFF);
+  function hold(request: FastifyRequest, bytes: number, limit: RouteBodyLimit): void {
+    if (gone.has(request)) throw new BadRequest(TRUNCATED);
     check(request, bytes, limit);
     budget.add(bytes);
     request.body_bytes += bytes;
   }
 
   /** By events: an iterator costs a small body more than everything else here. */
-  function read(request: FastifyRequest, payload: Readable, own = ofServer): Promise<Buffer<ArrayBuffer>> {
-    const limit = own.bytes < body_limit ? own : ofServer;
+  function read(request: FastifyRequest, payload: Readable, own = serverLimit): Promise<Buffer<ArrayBuffer>> {
+    const limit = own.bytes < body_limit ? own : serverLimit;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
     const chunks: Buffer[] = [];
     let isWhole = false;
@@ -124,13 +124,13 @@ export function useBodies(
       resolve(Buffer.concat(chunks));
     };
     // Every body ends with `close`: an error is made only for one that was cut off.
-    const cutOff = () => isWhole || reject(new BadRequest(CUT_OFF));
+    const cutOff = () => isWhole || reject(new BadRequest(TRUNCATED));
     const refuse = (error: unknown) => {
       // What has come is let go, what is still to come is passed over.
-      payload.off('data', take).off('end', finish).resume();
+      payload.off('data', onData).off('end', finish).resume();
       chunks.length = 0;
       release(request);
-      passedOver.add(request);
+      refused.add(request);
       reject(error);
     };
     const orRefuse = (step: () => void) => {
@@ -140,16 +140,16 @@ export function useBodies(
         refuse(error);
       }
     };
-    const take = (chunk: Buffer) =>
+    const onData = (chunk: Buffer) =>
       orRefuse(() => {
         hold(request, chunk.length, limit);
         chunks.push(chunk);
       });
-    payload.on('data', take);
+    payload.on('data', onData);
     payload.once('end', finish);
     for (const event of ['error', 'close']) payload.once(event, cutOff);
     orRefuse(() => {
-      if (payload.destroyed && !payload.readableEnded) throw new BadRequest(CUT_OFF);
+      if (payload.destroyed && !payload.readableEnded) throw new BadRequest(TRUNCATED);
       check(request, Number(request.headers['content-length'] ?? 0), limit);
     });
     return promise;
@@ -159,26 +159,26 @@ export function useBodies(
   server.decorate('bodies', {
     read,
     text: async (request, payload, own) => (await read(request, payload, own)).toString(),
-    json: (text) => readJson(text, max_body_values),
+    json: (text) => secureJsonParse(text, max_body_values),
     count: (bytes) => budget.hold(bytes),
     release(request) {
       release(request);
       request.body = undefined;
     },
   });
-  keepOpen(server, passedOver);
-  onGone(server, (request) => {
+  keepConnectionOpen(server, refused);
+  onReplyClose(server, (request) => {
     gone.add(request);
     release(request);
   });
 }
 
-function tooLarge({ bytes, setting }: OwnLimit): ContentTooLarge {
+function tooLarge({ bytes, setting }: RouteBodyLimit): ContentTooLarge {
   return new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
 }
 
 /** A body is in flight until the answer has left, or nobody waits for it any more. */
-function onGone(server: FastifyInstance, forget: (request: FastifyRequest) => void): void {
+function onReplyClose(server: FastifyInstance, forget: (request: FastifyRequest) => void): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length !== undefined || encoding !== undefined) reply.raw.once('close', () => forget(request));
@@ -187,10 +187,10 @@ function onGone(server: FastifyInstance, forget: (request: FastifyRequest) => vo
 }
 
 /** Fastify would close the connection; a client that is still sending would never read why. */
-function keepOpen(server: FastifyInstance, passedOver: WeakSet<FastifyRequest>): void {
+function keepConnectionOpen(server: FastifyInstance, refused: WeakSet<FastifyRequest>): void {
   server.addHook('onError', async (request, reply) => {
-    if (passedOver.has(request)) reply.removeHeader('connection');
+    if (refused.has(request)) reply.removeHeader('connection');
   });
 }
 
-const CUT_OFF = 'The request ended before its body did';
+const TRUNCATED = 'The request ended before its body did';

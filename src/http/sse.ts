@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { NotFound } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { Frame } from '../events/frame.ts';
@@ -20,7 +21,7 @@ type LineEnd = '\r\n' | '\n';
 const HEARTBEAT_MS = 5_000;
 
 /** What one client may have waiting for it; then it reads the log at its own pace. */
-const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 export interface EventStream {
   readonly headers: Readonly<Record<string, string>>;
@@ -36,7 +37,7 @@ export interface EventStream {
 export type SendEvents = (
   reply: FastifyReply,
   stream: EventStream,
-  onGone?: () => Promise<void>,
+  onDisconnect?: () => Promise<void>,
 ) => Promise<void>;
 
 /** A frame is asked for only when the one before has left, so that a slow reader costs no memory. */
@@ -45,13 +46,13 @@ export function eventSender(
   logger: Logger,
   heartbeat_ms = HEARTBEAT_MS,
 ): SendEvents {
-  return async (reply, { headers, resumable, frames: open, encode }, onGone) => {
-    using connection = connections.open(reply, onGone);
+  return async (reply, { headers, resumable, frames: open, encode }, onDisconnect) => {
+    using connection = connections.open(reply, onDisconnect);
     const frames = await open(connection.signal);
     using _heartbeat = beginStream(reply, headers, { lineEnd: '\r\n', heartbeat_ms });
     const { raw } = reply;
     try {
-      await pump(raw, frames, encode ?? ((frame) => sseText(frame, resumable)), connection.signal);
+      await pump(raw, frames, encode ?? ((frame) => formatEvent(frame, resumable)), connection.signal);
     } catch (error) {
       logger.error('stream aborted', { request_id: reply.request.id, error });
       raw.destroy();
@@ -82,8 +83,8 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
     const { raw } = reply;
     const sink: FrameSink = {
       // Readers of this protocol that split at an empty line know only the short one.
-      send: (frame) => raw.write(sseText(frame, true, '\n')),
-      isFull: () => raw.writableLength > MAX_WAITING_BYTES,
+      send: (frame) => raw.write(formatEvent(frame, true, '\n')),
+      isFull: () => raw.writableLength > MAX_BUFFERED_BYTES,
       drained: async (signal) => {
         if (raw.writableNeedDrain) await drained(raw, signal);
       },
@@ -146,14 +147,18 @@ function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
 }
 
 /** Where a client wants to go on: after the id it saw last, from the start, or with what comes (CONTRACT §5). */
-export function cursorOf(last_event_id: string | undefined): number | 'now' {
+export function parseLastEventId(last_event_id: string | undefined): number | 'now' {
   const text = last_event_id ?? '';
   if (['-1', '-', '0', '0-0'].includes(text)) return 0;
   return /^\d{1,15}$/.test(text) ? Number(text) : 'now';
 }
 
 /** The bytes of one event (CONTRACT §5). */
-export function sseText({ seq, event, data }: Frame, resumable: boolean, lineEnd: LineEnd = '\r\n'): string {
+export function formatEvent(
+  { seq, event, data }: Frame,
+  resumable: boolean,
+  lineEnd: LineEnd = '\r\n',
+): string {
   const name = event.replace(/[\r\n]/g, '');
   const lines = [`event: ${name}`, `data: ${oneLine(data)}`, ...(resumable ? [`id: ${seq}`] : [])];
   return lines.join(lineEnd) + lineEnd + lineEnd;
@@ -165,9 +170,19 @@ export function sseText({ seq, event, data }: Frame, resumable: boolean, lineEnd
  */
 function oneLine(json: string): string {
   if (!/[\r\n\u0085\u2028\u2029]/.test(json)) return json;
-  return json.replace(/[\r\n]/g, ' ').replace(/[\u0085\u2028\u2029]/g, escaped);
+  return json.replace(/[\r\n]/g, ' ').replace(/[\u0085\u2028\u2029]/g, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * An error handler for routes that join a stream. Where users have rules, a stream that is not there or not theirs is
+ * an `error` event, as the official server and its clients have it (CONTRACT §10); else a plain 404.
+ */
+export function notFoundAsErrorEvent(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!(error instanceof NotFound) || request.actor.rules.length === 0) throw error;
+  const data = JSON.stringify({ error: 'HTTPException', message: `${error.status}: ${error.message}` });
+  reply.type('text/event-stream; charset=utf-8').send(`event: error\r\ndata: ${data}\r\n\r\n`);
 }

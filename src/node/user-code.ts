@@ -1,9 +1,9 @@
 import type { Logger } from '../core/logger.ts';
-import { firstProjectFrame } from '../core/stack-frames.ts';
-import type { RunningNode } from '../graphs/running-node.ts';
+import { firstUserFrame } from '../core/stack-frames.ts';
+import type { RunningNode } from '../graphs/observability/running-node.ts';
 
 /** A node whose code ends this process, or never gives it back. */
-export interface Culprit extends RunningNode {
+export interface FaultyNode extends RunningNode {
   /** What it does, such as `called process.exit(3)`. */
   readonly what: string;
   /** The first place of the project's code on the stack, as `file:line:column`. */
@@ -12,7 +12,7 @@ export interface Culprit extends RunningNode {
 
 export interface UserCodeWatch extends Disposable {
   /** From now on nodes can be named: LangChain must not be loaded before the environment of the graphs is set. */
-  nodesBy(runningNode: () => RunningNode | undefined): void;
+  setRunningNode(runningNode: () => RunningNode | undefined): void;
 }
 
 /**
@@ -21,7 +21,10 @@ export interface UserCodeWatch extends Disposable {
  * (DESIGN invariant 8): nothing of ours runs outside a promise that is awaited, and a write that was cut off in the
  * middle is undone by its transaction or refused by its lease. A node that ends the process is named before it is gone.
  */
-export function watchUserCode(logger: Logger, onExit: (culprit: Culprit) => void = () => {}): UserCodeWatch {
+export function watchUserCode(
+  logger: Logger,
+  onExit: (culprit: FaultyNode) => void = () => {},
+): UserCodeWatch {
   let runningNode: () => RunningNode | undefined = () => undefined;
   const report = (what: string) => (error: unknown) => {
     const node = runningNode();
@@ -37,7 +40,7 @@ export function watchUserCode(logger: Logger, onExit: (culprit: Culprit) => void
     const error = Object.assign(new Error(`${what} ends the server`), {
       stack: deepStack(`${what} ends the server`),
     });
-    const at = placeOf(error.stack);
+    const at = userLocation(error.stack);
     if (node) {
       logger.error('a node called process.exit, which ends the server', { ...node, error });
       onExit({ ...node, what: `called ${what}`, at });
@@ -46,7 +49,7 @@ export function watchUserCode(logger: Logger, onExit: (culprit: Culprit) => void
   };
   process.on('uncaughtException', onThrown).on('unhandledRejection', onRejected).on('exit', onProcessExit);
   return {
-    nodesBy(named) {
+    setRunningNode(named) {
       runningNode = named;
     },
     [Symbol.dispose]() {
@@ -68,7 +71,7 @@ export function deepStack(message: string): string {
 }
 
 /** `file:line:column` of the first own frame. */
-export function placeOf(stack: string | undefined): string | undefined {
-  const frame = firstProjectFrame(stack ?? '');
+export function userLocation(stack: string | undefined): string | undefined {
+  const frame = firstUserFrame(stack ?? '');
   return frame && `${frame.file}:${frame.line}:${frame.column}`;
 }

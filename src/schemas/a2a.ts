@@ -33,3 +33,5 @@ export const A2aCardQuery = z.looseObject({
       'An assistant or a graph. Required if there are several, unless the configuration sets a default.',
     ),
 });
+/** Where clients get what they verify cards with. */
+export const JWKS_PATH = '/.well-known/jwks.json';

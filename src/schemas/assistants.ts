@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import {
   FilterObject,
-  isSmall,
   JsonObject,
   Limit,
   Offset,
@@ -11,6 +10,7 @@ import {
   SortOrder,
   Timestamp,
   Uuid,
+  withinSmallSize,
 } from './fields.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
@@ -25,7 +25,7 @@ export const Config = z
       ),
     configurable: JsonObject.optional().describe('Configurable values of the graph.'),
   })
-  .refine(...isSmall);
+  .refine(...withinSmallSize);
 export type Config = z.infer<typeof Config>;
 
 export const Assistant = z.object({

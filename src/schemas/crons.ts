@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { momentOf } from '../core/clock.ts';
+import { parseTimestamp } from '../core/clock.ts';
 import { Config } from './assistants.ts';
 import {
   FilterObject,
@@ -19,7 +19,7 @@ const EndTime = z.iso
   .datetime({ offset: true, local: true, error: 'must be a date and time, such as 2030-12-31T23:59:59Z' })
   // What both databases can keep and sort.
   .refine(
-    (text) => momentOf(text) >= Date.UTC(1900, 0) && momentOf(text) < Date.UTC(10_000, 0),
+    (text) => parseTimestamp(text) >= Date.UTC(1900, 0) && parseTimestamp(text) < Date.UTC(10_000, 0),
     'must be in the years 1900 to 9999',
   )
   .meta({ format: 'date-time' });

@@ -112,7 +112,7 @@ const metadata = SmallObject.nullish();
 const namespace = Namespace.optional();
 
 /** What each method takes. Fields that are not listed are ignored. */
-export const PARAMS = {
+export const METHOD_PARAMS = {
   'run.start': z.looseObject({
     assistant_id: z.string().min(1),
     input: z.unknown().optional(),
@@ -149,5 +149,5 @@ export const PARAMS = {
   'state.fork': z.looseObject({ checkpoint_id: z.string(), input: z.unknown().optional(), config }),
 } as const;
 
-export type Method = keyof typeof PARAMS;
-export type Params<M extends Method> = z.infer<(typeof PARAMS)[M]>;
+export type Method = keyof typeof METHOD_PARAMS;
+export type Params<M extends Method> = z.infer<(typeof METHOD_PARAMS)[M]>;

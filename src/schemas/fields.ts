@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isWithin, type JsonSize } from '../core/json.ts';
+import { isWithinSize, type JsonSize } from '../core/json.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** Ids from clients: any UUID version, also 0, which `z.uuid()` refuses. Case does not make another id. */
@@ -15,16 +15,16 @@ const sizeError = ({ characters, values }: JsonSize) =>
   `must not be larger than ${characters / 1024} kB of text and ${values} values, keys included`;
 
 /** For `refine`: what describes something is small, however much a graph may be given: it is searched and shown. */
-export const isSmall: [(value: unknown) => boolean, string] = [
-  (value) => isWithin(value, SMALL),
+export const withinSmallSize: [(value: unknown) => boolean, string] = [
+  (value) => isWithinSize(value, SMALL),
   sizeError(SMALL),
 ];
 /** An item of the long-term store, which is indexed by its words. */
-export const ItemObject = JsonObject.refine((value) => isWithin(value, ITEM), sizeError(ITEM));
+export const ItemObject = JsonObject.refine((value) => isWithinSize(value, ITEM), sizeError(ITEM));
 /** Metadata, configuration, context. */
-export const SmallObject = JsonObject.refine(...isSmall);
+export const SmallObject = JsonObject.refine(...withinSmallSize);
 /** What is looked for in each of many objects. */
-export const FilterObject = JsonObject.refine((value) => isWithin(value, FILTER), sizeError(FILTER));
+export const FilterObject = JsonObject.refine((value) => isWithinSize(value, FILTER), sizeError(FILTER));
 
 const LIMIT: Range = { min: 1, max: 1000 };
 const OFFSET: Range = { min: 0, max: MAX_INTEGER };
@@ -65,3 +65,7 @@ function splitList(value: unknown): unknown {
   }
   return value.split(',').filter((part) => part !== '');
 }
+
+/** The body of every failed request (CONTRACT §1). */
+export const ErrorResponse = z.object({ detail: z.string() });
+export type ErrorResponse = z.infer<typeof ErrorResponse>;

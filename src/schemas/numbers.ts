@@ -14,9 +14,9 @@ const YEAR_S = 365 * SECONDS.days;
 /** The largest value of an `integer` column, of PostgreSQL's `int4`: for counts that nobody needs to limit further. */
 export const MAX_INTEGER = 2 ** 31 - 1;
 /** The longest delay that somebody can ask for: a limit of 2^31 − 1 seconds, meant as none, is among them. */
-export const CENTURY_S = 100 * YEAR_S;
+export const MAX_DELAY_S = 100 * YEAR_S;
 /** The longest time to live, in minutes: a thousand years. No date that follows from it is beyond the year 9999. */
-export const LONGEST_TTL_MINUTES = (1000 * YEAR_S) / SECONDS.minutes;
+export const MAX_TTL_MINUTES = (1000 * YEAR_S) / SECONDS.minutes;
 
 /** A whole number whose errors name both bounds. */
 export function boundedInt(range: Range) {
@@ -32,8 +32,8 @@ export function boundedNumber(range: Range) {
 
 /** A time to live. One that is over already, 0 or negative, is accepted as on the official server (CONTRACT §12). */
 export const TtlMinutes = boundedNumber({
-  min: -LONGEST_TTL_MINUTES,
-  max: LONGEST_TTL_MINUTES,
+  min: -MAX_TTL_MINUTES,
+  max: MAX_TTL_MINUTES,
   unit: 'minutes',
 });
 

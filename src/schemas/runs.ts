@@ -12,7 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
-import { boundedNumber, CENTURY_S, MAX_INTEGER } from './numbers.ts';
+import { boundedNumber, MAX_DELAY_S, MAX_INTEGER } from './numbers.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
 
@@ -78,7 +78,7 @@ const runFields = {
     .enum(['cancel', 'continue'])
     .nullish()
     .describe('What happens if the waiting client disconnects; `continue` by default.'),
-  after_seconds: boundedNumber({ min: -CENTURY_S, max: CENTURY_S, unit: 'seconds' })
+  after_seconds: boundedNumber({ min: -MAX_DELAY_S, max: MAX_DELAY_S, unit: 'seconds' })
     .nullish()
     .describe('Seconds until the run may start, at most 100 years; negative means now.'),
   checkpoint_during: z.boolean().nullish().describe('Deprecated form of `durability`: false means `exit`.'),

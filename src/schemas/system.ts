@@ -40,7 +40,7 @@ export const MetricsQuery = z.looseObject({
 });
 
 /** Runs that wait or execute. Times in seconds; null when nothing waits. */
-export const QueueFigures = z.object({
+export const QueueStats = z.object({
   n_pending: z.int(),
   n_running: z.int(),
   pending_runs_wait_time_max_secs: z.number().nullable(),
@@ -48,24 +48,24 @@ export const QueueFigures = z.object({
   /** Of runs that wait for a worker only, not for another run of their thread. */
   pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
 });
-export type QueueFigures = z.infer<typeof QueueFigures>;
+export type QueueStats = z.infer<typeof QueueStats>;
 
 /** Run slots of this process. */
-export const WorkerFigures = z.object({ max: z.int(), active: z.int(), available: z.int() });
-export type WorkerFigures = z.infer<typeof WorkerFigures>;
+export const WorkerStats = z.object({ max: z.int(), active: z.int(), available: z.int() });
+export type WorkerStats = z.infer<typeof WorkerStats>;
 
 /** Crons that make runs, and those of them whose time has come but which are not served yet. */
-export const CronFigures = z.object({ n_crons: z.int(), n_overdue_crons: z.int() });
-export type CronFigures = z.infer<typeof CronFigures>;
+export const CronStats = z.object({ n_crons: z.int(), n_overdue_crons: z.int() });
+export type CronStats = z.infer<typeof CronStats>;
 
 /** What waits to be sent and what was given up, on all processes; and the tries of this one. */
-export const WebhookFigures = z.object({
+export const WebhookStats = z.object({
   pending: z.int(),
   dead: z.int(),
   delivered: z.int(),
   failed: z.int(),
 });
-export type WebhookFigures = z.infer<typeof WebhookFigures>;
+export type WebhookStats = z.infer<typeof WebhookStats>;
 
 export const RequestCount = z.object({
   method: z.string(),
@@ -76,9 +76,9 @@ export const RequestCount = z.object({
 export type RequestCount = z.infer<typeof RequestCount>;
 
 export const Metrics = z.object({
-  queue: QueueFigures,
+  queue: QueueStats,
   api: z.object({ http_requests_total: z.array(RequestCount) }),
-  workers: WorkerFigures,
+  workers: WorkerStats,
 });
 export type Metrics = z.infer<typeof Metrics>;
 

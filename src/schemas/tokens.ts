@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
 import { boundedInt } from './numbers.ts';
-import { EXAMPLES } from './path-params.ts';
+import { EXAMPLES } from './request-params.ts';
 
 /** A credential for a web page, limited to a user, an assistant, a thread, or several of them. */
 export const TokenCreate = z

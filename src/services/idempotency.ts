@@ -3,14 +3,14 @@ import type { Actor } from '../auth/actor.ts';
 import { Conflict, Unavailable } from '../core/errors.ts';
 import { canonicalJson } from '../db/json.ts';
 import type { Run } from '../schemas/runs.ts';
-import type { IdempotencyKey, IdempotencyRepository, KeptAnswer } from '../storage/idempotency.ts';
+import type { IdempotencyKey, IdempotencyRepository, StoredResponse } from '../storage/idempotency.ts';
 
-const KEEP_MS = 24 * 60 * 60_000;
+const RETENTION_MS = 24 * 60 * 60_000;
 /** Much longer than a server needs to make something; the wait for a run does not count. */
-const CLAIM_MS = 60_000;
+const CLAIM_TIMEOUT_MS = 60_000;
 
 /** A request that must make what it makes once. */
-export interface Once extends IdempotencyKey {
+export interface IdempotencyContext extends IdempotencyKey {
   /** What the same request has made before. */
   readonly run?: Run;
 }
@@ -23,7 +23,7 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
  */
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
   /** Requests that are being answered here, by owner and key. */
-  const answering = new Set<string>();
+  const inProgress = new Set<string>();
 
   return {
     /** The answer that was given before, or a request to execute. `Conflict` when the key is another request's. */
@@ -31,15 +31,15 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       actor: Actor,
       key: string,
       request: { method: string; url: string; body: unknown },
-    ): Promise<Once | { answer: KeptAnswer }> {
+    ): Promise<IdempotencyContext | { answer: StoredResponse }> {
       const owner = actor.principal;
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
-      const is_answering = answering.has(nameOf({ owner, key }));
-      const rules = { keep_ms: KEEP_MS, claim_ms: CLAIM_MS, worker_id, is_answering };
-      const use = await keys.use({ owner, key }, hash, rules);
+      const is_processing = inProgress.has(keyOf({ owner, key }));
+      const rules = { keep_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
+      const use = await keys.claim({ owner, key }, hash, rules);
       switch (use.outcome) {
         case 'new':
-          answering.add(nameOf({ owner, key }));
+          inProgress.add(keyOf({ owner, key }));
           return { owner, key };
         case 'run made':
           return { owner, key, run: use.run };
@@ -56,26 +56,26 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       }
     },
 
-    async keep(once: Once, answer: KeptAnswer): Promise<void> {
-      answering.delete(nameOf(once));
-      await keys.answer(once, answer);
+    async store(context: IdempotencyContext, answer: StoredResponse): Promise<void> {
+      inProgress.delete(keyOf(context));
+      await keys.saveResponse(context, answer);
     },
 
     /** The request made nothing. While storage is away this process knows it alone, and the key is open to it. */
-    async release(once: Once): Promise<void> {
-      answering.delete(nameOf(once));
-      await keys.release(once).catch((error: unknown) => {
+    async release(context: IdempotencyContext): Promise<void> {
+      inProgress.delete(keyOf(context));
+      await keys.release(context).catch((error: unknown) => {
         if (!(error instanceof Unavailable)) throw error;
       });
     },
 
     /** The answer is a stream: the run that it follows is kept with the key. */
-    over(once: Once): void {
-      answering.delete(nameOf(once));
+    detach(context: IdempotencyContext): void {
+      inProgress.delete(keyOf(context));
     },
   };
 }
 
-function nameOf({ owner, key }: IdempotencyKey): string {
+function keyOf({ owner, key }: IdempotencyKey): string {
   return JSON.stringify([owner, key]);
 }

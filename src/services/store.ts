@@ -1,7 +1,7 @@
 import type { AccessEvent, Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import { BadRequest, Forbidden } from '../core/errors.ts';
-import type { LongTermStore } from '../graphs/long-term-store.ts';
+import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import type {
   StoreDelete,
   StoreGetQuery,
@@ -23,41 +23,46 @@ export function storeService({ store }: { store: LongTermStore }) {
   return {
     /** Throws `BadRequest` or `InvalidInput` for a namespace, a key or a path that cannot be. */
     async put(actor: Actor, item: StorePut): Promise<void> {
-      const { asked, visibility } = await allowed(actor, 'store:put', item);
+      const { permitted, visibility } = await authorizeItems(actor, 'store:put', item);
       // What is there already is looked at where it is replaced.
-      if (visibility?.metadata && !itemPasses(asked, visibility.metadata)) throw new Forbidden('Forbidden');
-      await store.apply([asked], visibility);
+      if (visibility?.metadata && !itemPasses(permitted, visibility.metadata))
+        throw new Forbidden('Forbidden');
+      await store.apply([permitted], visibility);
     },
 
     /** Null when there is none. */
     async get(actor: Actor, { key, ...query }: StoreGetQuery): Promise<StoreItem | null> {
       if (key === undefined) throw new BadRequest('Key is required');
-      const { asked, visibility } = await allowed(actor, 'store:get', { ...query, key });
-      return (await store.get(asked, visibility)) ?? null;
+      const { permitted, visibility } = await authorizeItems(actor, 'store:get', { ...query, key });
+      return (await store.get(permitted, visibility)) ?? null;
     },
 
     async delete(actor: Actor, { namespace, key }: StoreDelete): Promise<void> {
-      const { asked, visibility } = await allowed(actor, 'store:delete', { namespace, key });
-      await store.apply([{ ...asked, value: null }], visibility);
+      const { permitted, visibility } = await authorizeItems(actor, 'store:delete', { namespace, key });
+      await store.apply([{ ...permitted, value: null }], visibility);
     },
 
     async search(actor: Actor, { namespace_prefix, ...query }: StoreSearch): Promise<StoreMatch[]> {
       const wanted = { ...query, namespace: namespace_prefix ?? [] };
-      const { asked, visibility } = await allowed(actor, 'store:search', wanted);
-      return store.search({ ...asked, namespace_prefix: asked.namespace, visibility });
+      const { permitted, visibility } = await authorizeItems(actor, 'store:search', wanted);
+      return store.search({ ...permitted, namespace_prefix: permitted.namespace, visibility });
     },
 
     async namespaces(actor: Actor, { prefix, ...query }: StoreNamespaceQuery): Promise<string[][]> {
       const wanted = { ...query, namespace: prefix ?? [] };
-      const { asked, visibility } = await allowed(actor, 'store:list_namespaces', wanted);
-      return store.namespaces({ ...asked, prefix: asked.namespace }, visibility);
+      const { permitted, visibility } = await authorizeItems(actor, 'store:list_namespaces', wanted);
+      return store.namespaces({ ...permitted, prefix: permitted.namespace }, visibility);
     },
   };
 }
 
 /** What may be done instead of what was wanted, and to which items (CONTRACT §10 `store`). */
-async function allowed<Wanted extends object>(actor: Actor, event: AccessEvent, wanted: Wanted) {
-  const asked = { ...wanted };
-  const visibility = await authorize(actor, event, asked as Record<string, unknown>);
-  return { asked, visibility };
+async function authorizeItems<Requested extends object>(
+  actor: Actor,
+  event: AccessEvent,
+  requested: Requested,
+) {
+  const permitted = { ...requested };
+  const visibility = await authorize(actor, event, permitted as Record<string, unknown>);
+  return { permitted, visibility };
 }

@@ -1,10 +1,10 @@
 import type { Actor } from '../auth/actor.ts';
 import type { BrowserTokens } from '../auth/browser-tokens.ts';
-import { includes } from '../auth/scopes.ts';
+import { scopeIncludes } from '../auth/scopes.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Forbidden } from '../core/errors.ts';
 import type { Token, TokenCreate } from '../schemas/tokens.ts';
-import type { AssistantService } from './assistants.ts';
+import type { AssistantService } from './assistants/assistants.ts';
 
 export interface TokenDeps {
   readonly tokens: BrowserTokens;
@@ -21,7 +21,7 @@ export function tokenService({ tokens, assistants, clock }: TokenDeps) {
     async create(actor: Actor, input: TokenCreate): Promise<Token> {
       const { user, thread_id, scope, ttl_seconds } = input;
       if (actor.key === undefined) throw new Forbidden('Creating a token requires an API key.');
-      if (!includes(actor.scope, scope)) {
+      if (!scopeIncludes(actor.scope, scope)) {
         throw new Forbidden(
           `A key with the scope "${actor.scope}" cannot create a token with the scope "${scope}".`,
         );
@@ -34,7 +34,7 @@ export function tokenService({ tokens, assistants, clock }: TokenDeps) {
         scope,
         ...(assistant ? { assistant_id: assistant.assistant_id } : {}),
       };
-      const token = await tokens.make(actor.key, grant, expires_at);
+      const token = await tokens.issue(actor.key, grant, expires_at);
       return { token, expires_at: timestamp(expires_at * 1000) };
     },
   };

@@ -2,8 +2,8 @@ import type { Actor } from '../auth/actor.ts';
 import { NotFound } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 import type { UiAsset, UiBundle } from '../graphs/ui/bundle.ts';
-import type { UiBundles } from '../graphs/ui/bundles.ts';
-import type { AssistantService } from './assistants.ts';
+import type { UiBundles } from '../graphs/ui/bundle-cache.ts';
+import type { AssistantService } from './assistants/assistants.ts';
 
 export interface UiDeps {
   readonly bundles: UiBundles;
@@ -21,7 +21,7 @@ export function uiService({ bundles, assistants }: UiDeps) {
 
   async function bundleOf(name: string): Promise<UiBundle> {
     const bundle = await bundles.get(name);
-    if (!bundle) throw new NotFound(`There is no UI '${name}'. ${known(bundles.names)}`);
+    if (!bundle) throw new NotFound(`There is no UI '${name}'. ${configuredNames(bundles.names)}`);
     return bundle;
   }
 
@@ -41,7 +41,7 @@ export function uiService({ bundles, assistants }: UiDeps) {
   };
 }
 
-function known(names: readonly string[]): string {
+function configuredNames(names: readonly string[]): string {
   if (names.length === 0) return 'Name its file under "ui" in the configuration.';
   return `The configuration has: ${names.map((name) => `'${name}'`).join(', ')}`;
 }

@@ -1,7 +1,7 @@
-import { entropy } from '../core/random.ts';
+import { bufferedRandomBytes } from '../core/random.ts';
 import type { Db } from '../db/db.ts';
-import { type Cipher, plainCipher, type Sealer } from '../db/encryption/cipher.ts';
-import { SealingCipher } from '../db/encryption/encrypting-cipher.ts';
+import { type Cipher, type Encryptor, plainCipher } from '../db/encryption/cipher.ts';
+import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
 import { openPostgres } from '../db/engines/postgres.ts';
 import { postgresOpenError } from '../db/engines/postgres-errors.ts';
 import { openSqlite } from '../db/engines/sqlite.ts';
@@ -14,31 +14,31 @@ import { serverSecretRepository } from './access/server-secrets.ts';
 import { assistantRepository } from './assistants/assistants.ts';
 import { checkpointRepository } from './checkpoints/checkpoints.ts';
 import { cronFireRepository, cronRepository } from './crons/crons.ts';
-import { type RotationRules, rotate } from './encryption/rotate.ts';
+import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
+import type { QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
-import type { QueueReport } from './queue/report.ts';
 import { runEventRepository } from './runs/events.ts';
 import type { Lease } from './runs/lease.ts';
 import { logEnds, runCheckpointRepository } from './runs/log-positions.ts';
 import { runRepository } from './runs/runs.ts';
 import { threadLogRepository } from './runs/thread-log.ts';
-import { AttemptWrites, type AttemptWritesOptions, OpenAttempts } from './runs/write-buffer.ts';
+import { ActiveAttempts, WriteBuffer, type WriteBufferOptions } from './runs/write-buffer.ts';
 import { storeItemRepository } from './store/items.ts';
 import { threadRepository } from './threads/threads.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
 /** Everything that is kept, by noun. */
-export type Storage = ReturnType<typeof storageOf> & AsyncDisposable;
+export type Storage = ReturnType<typeof createStorage> & AsyncDisposable;
 
 export interface StorageOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   readonly synchronous: 'full' | 'normal';
   /** What is sealed at rest is sealed with it; nothing is without one. */
-  readonly sealer?: Sealer | undefined;
+  readonly encryptor?: Encryptor | undefined;
   /** Whether the ends of runs are told to their webhooks; they are unless it is said. */
   readonly webhooks?: RunWebhookRules;
   /** Hears of single runs that the queue could not go on with. */
@@ -52,16 +52,16 @@ export interface StorageOptions {
 export async function openStorage({
   url,
   synchronous,
-  sealer,
+  encryptor,
   ...options
 }: StorageOptions): Promise<Storage> {
-  const cipher = sealer && new SealingCipher(sealer);
+  const cipher = encryptor && new EncryptingCipher(encryptor);
   const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (opened) =>
-    cipher ? unlock(opened, cipher, entropy()) : assertPlain(opened),
+    cipher ? unlock(opened, cipher, bufferedRandomBytes()) : assertPlain(opened),
   );
   const pools = poolsOf(url, db, cipher);
   return {
-    ...storageOf(pools, options),
+    ...createStorage(pools, options),
     async [Symbol.asyncDispose]() {
       await Promise.all([...new Set(Object.values(pools))].map((pool) => pool[Symbol.asyncDispose]()));
     },
@@ -90,25 +90,31 @@ function poolsOf(url: string, requests: Db, cipher: Cipher | undefined): Pools {
 
 /** Only the keys, also of a SQLite file that a server has open. */
 export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
-  const db = await openDatabase(url, { synchronous: 'full', beside_a_server: true });
+  const db = await openDatabase(url, { synchronous: 'full', shared: true });
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
 /** To seal what is stored under another key, beside servers. Throws as `openStorage` does. */
-export async function openEncryption({ url, sealer }: { readonly url: string; readonly sealer: Sealer }) {
-  const cipher = new SealingCipher(sealer);
-  const db = await openDatabase(url, { synchronous: 'full', beside_a_server: true, cipher }, (opened) =>
-    unlock(opened, cipher, entropy()),
+export async function openKeyRotation({
+  url,
+  encryptor,
+}: {
+  readonly url: string;
+  readonly encryptor: Encryptor;
+}) {
+  const cipher = new EncryptingCipher(encryptor);
+  const db = await openDatabase(url, { synchronous: 'full', shared: true, cipher }, (opened) =>
+    unlock(opened, cipher, bufferedRandomBytes()),
   );
   return {
-    rotate: (rules: RotationRules) => rotate(db, cipher, rules),
+    rotate: (rules: RotationOptions) => rotate(db, cipher, rules),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }
 
 interface DatabaseOptions {
   readonly synchronous: 'full' | 'normal';
-  readonly beside_a_server?: boolean;
+  readonly shared?: boolean;
   readonly cipher?: Cipher;
 }
 
@@ -121,9 +127,9 @@ async function openDatabase(
   const db =
     path === undefined
       ? openPostgres(url, options)
-      : openSqlite(path, { ...options, only_ours: true, keeps_reserve: !options.beside_a_server });
+      : openSqlite(path, { ...options, own_schema_only: true, disk_reserve: !options.shared });
   try {
-    await migrateOver(url, db);
+    await runMigrations(url, db);
     await prepare(db);
     return db;
   } catch (error) {
@@ -133,24 +139,24 @@ async function openDatabase(
 }
 
 /** A migration may take as long as it takes, and waits for another server's: over a connection without time-outs. */
-async function migrateOver(url: string, db: Db): Promise<void> {
+async function runMigrations(url: string, db: Db): Promise<void> {
   if (db.dialect === 'sqlite') return migrate(db);
-  await using patient = openPostgres(url, { max_connections: 1, patient: true });
-  await migrate(patient);
+  await using untimed = openPostgres(url, { max_connections: 1, no_timeouts: true });
+  await migrate(untimed);
 }
 
-function storageOf({ requests, work, leases }: Pools, options: QueueOptions) {
-  const open = new OpenAttempts();
+function createStorage({ requests, work, leases }: Pools, options: QueueOptions) {
+  const active = new ActiveAttempts();
   return {
     /** Rejects when the database does not answer. */
     async ping(): Promise<void> {
       await requests.get(sql`select 1`);
     },
-    ...repositories(requests, open, options),
+    ...repositories(requests, active, options),
     assistants: assistantRepository(requests),
     crons: cronRepository(requests),
     runs: runRepository(requests),
-    runCheckpoints: runCheckpointRepository(requests, open),
+    runCheckpoints: runCheckpointRepository(requests, active),
     threadLog: threadLogRepository(requests),
     logEnds: logEnds(requests),
     apiKeys: apiKeyRepository(requests),
@@ -158,9 +164,9 @@ function storageOf({ requests, work, leases }: Pools, options: QueueOptions) {
     secrets: serverSecretRepository(requests),
     /** The same for what works without being asked, over connections of its own. */
     work: {
-      ...repositories(work, open, { ...options, leases }),
-      attemptWrites: (lease: Lease, attempt: AttemptWritesOptions) =>
-        new AttemptWrites(work, lease, attempt, open),
+      ...repositories(work, active, { ...options, leases }),
+      writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>
+        new WriteBuffer(work, lease, attempt, active),
     },
   };
 }
@@ -169,7 +175,7 @@ type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report'>;
 
 function repositories(
   db: Db,
-  open: OpenAttempts,
+  open: ActiveAttempts,
   { leases = db, ...options }: QueueOptions & { leases?: Db },
 ) {
   return {

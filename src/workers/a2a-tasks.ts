@@ -2,13 +2,13 @@ import { type Backoff, backoffMs } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a/tasks.ts';
+import { isStorageUnavailable } from './attempt.ts';
 import { Loop } from './loop.ts';
-import { isInfrastructure } from './run-error.ts';
 
-export interface TaskSettling {
-  readonly tasks: Pick<A2aTaskRepository, 'unsettled' | 'unsettledOf' | 'overtaken'>;
+export interface TaskFinalizerDeps {
+  readonly tasks: Pick<A2aTaskRepository, 'unfinalized' | 'unfinalizedOf' | 'superseded'>;
   /** Finds out what became of a task whose run has ended, keeps it and tells its subscribers. */
-  readonly settle: (row: A2aTaskRow) => Promise<unknown>;
+  readonly finalize: (row: A2aTaskRow) => Promise<unknown>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -22,10 +22,10 @@ const OVERTAKEN_MS = 60_000;
 /** Of a task that cannot be read, such as one whose graph does not load. */
 const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
 
-export interface TaskSettler {
+export interface TaskFinalizer {
   readonly loop: Loop;
   /** The run of a task has ended here. */
-  ended(run_id: string): void;
+  runEnded(run_id: string): void;
 }
 
 /**
@@ -33,20 +33,20 @@ export interface TaskSettler {
  * showed by events is kept before the log of the run goes. The task's own row says that it is yet to be done; to look
  * through all of them for each run that ends would cost more the more of them wait.
  */
-export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): TaskSettler {
+export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinalizerDeps): TaskFinalizer {
   const failing = new Map<string, { times: number; until: number }>();
-  const news = new Set<string>();
+  const endedRuns = new Set<string>();
 
   async function attempt(row: A2aTaskRow): Promise<void> {
     const { task_id, run_id } = row;
-    const before = failing.get(run_id);
-    if (before && before.until > clock.monotonic()) return;
+    const earlier = failing.get(run_id);
+    if (earlier && earlier.until > clock.monotonic()) return;
     try {
-      await settle(row);
+      await finalize(row);
       failing.delete(run_id);
     } catch (error) {
-      if (isInfrastructure(error)) throw error;
-      const times = (before?.times ?? 0) + 1;
+      if (isStorageUnavailable(error)) throw error;
+      const times = (earlier?.times ?? 0) + 1;
       const in_ms = backoffMs(times, RETRIES, () => 0);
       failing.set(run_id, { times, until: clock.monotonic() + in_ms });
       logger.error('cannot read the outcome of a task, retrying', {
@@ -58,7 +58,7 @@ export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): 
     }
   }
 
-  async function attemptAll(find: typeof tasks.unsettled): Promise<Set<string>> {
+  async function attemptAll(find: typeof tasks.unfinalized): Promise<Set<string>> {
     const run_ids = new Set<string>();
     for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
       page = await find(page?.at(-1)?.run_id, BATCH);
@@ -68,20 +68,20 @@ export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): 
     return run_ids;
   }
 
-  let [poll_at, look_at] = [clock.monotonic(), clock.monotonic()];
+  let [poll_at, overtaken_at] = [clock.monotonic(), clock.monotonic()];
   async function tick(): Promise<number> {
-    const run_ids = [...news].slice(0, BATCH);
-    for (const run_id of run_ids) news.delete(run_id);
-    if (run_ids.length > 0) await Promise.all((await tasks.unsettledOf(run_ids)).map(attempt));
-    if (news.size > 0) return 0;
+    const run_ids = [...endedRuns].slice(0, BATCH);
+    for (const run_id of run_ids) endedRuns.delete(run_id);
+    if (run_ids.length > 0) await Promise.all((await tasks.unfinalizedOf(run_ids)).map(attempt));
+    if (endedRuns.size > 0) return 0;
     if (clock.monotonic() >= poll_at) {
       poll_at = clock.monotonic() + POLL_MS;
-      const unsettled = await attemptAll(tasks.unsettled);
+      const unsettled = await attemptAll(tasks.unfinalized);
       for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
     }
-    if (clock.monotonic() >= look_at) {
-      look_at = clock.monotonic() + OVERTAKEN_MS;
-      await attemptAll(tasks.overtaken);
+    if (clock.monotonic() >= overtaken_at) {
+      overtaken_at = clock.monotonic() + OVERTAKEN_MS;
+      await attemptAll(tasks.superseded);
     }
     return Math.max(0, poll_at - clock.monotonic());
   }
@@ -89,9 +89,9 @@ export function a2aTaskSettler({ tasks, settle, clock, logger }: TaskSettling): 
   const loop = new Loop({ name: 'tasks', tick, logger });
   return {
     loop,
-    ended(run_id) {
-      news.add(run_id);
-      loop.poke();
+    runEnded(run_id) {
+      endedRuns.add(run_id);
+      loop.wake();
     },
   };
 }

@@ -1,51 +1,55 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
-import { closeAll } from '../core/close-all.ts';
 import type { Ids } from '../core/ids.ts';
+import { closeAll } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { LongTermStore } from '../graphs/long-term-store.ts';
+import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import type { EndedRun } from '../schemas/system.ts';
-import type { CronTicks } from '../services/cron-ticks.ts';
-import type { FailureRules } from '../storage/queue/end-attempt.ts';
+import type { CronTicks } from '../services/crons/cron-ticks.ts';
+import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
-import { a2aTaskSettler, type TaskSettling } from './a2a-tasks.ts';
-import { cronLoop } from './crons.ts';
-import { dueRunsLoop } from './due-runs.ts';
+import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
+import type { AttemptContext } from './attempt.ts';
 import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
+import {
+  retentionLoop,
+  type Sweep,
+  storeExpiryLoop,
+  storeIndexLoop,
+  type ThreadExpiryRules,
+  threadExpiryLoop,
+} from './maintenance.ts';
 import { reaperLoop } from './reaper.ts';
-import { retentionLoop, type Sweep } from './retention.ts';
-import { type AttemptDeps, runAttempt } from './run-attempt.ts';
+import { runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
-import { storeExpiryLoop } from './store-expiry.ts';
-import { storeIndexLoop } from './store-index.ts';
-import { type ExpiryRules, threadExpiryLoop } from './thread-expiry.ts';
+import { cronLoop, delayedRunsLoop } from './schedules.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
 /** How long deliveries that are being sent may take when the process stops, ms: they are not lost, only sent later. */
-const LAST_DELIVERIES_MS = 3000;
+const DELIVERY_GRACE_MS = 3000;
 
 export interface EngineOptions {
   /** Runs at once; 0 executes none. */
   readonly concurrency: number;
   readonly max_attempts: number;
   /** A run of an earlier process that ended that process: it fails instead of being tried again. */
-  readonly blamed?: FailureRules['blamed'];
+  readonly blamed?: FailurePolicy['blamed'];
   /** No other process uses the database, so every lease on record is of a process that is gone. */
-  readonly alone: boolean;
+  readonly single_process: boolean;
   readonly version: string;
   readonly pid: number;
   /** When threads are looked at whose time may be over. */
-  readonly expiry: ExpiryRules;
+  readonly expiry: ThreadExpiryRules;
   /** Between two looks at items of the long-term store whose time may be over, ms. */
   readonly store_expiry_ms: number;
 }
 
-export interface EngineDeps extends AttemptDeps {
+export interface EngineDeps extends AttemptContext {
   readonly queue: RunQueue;
   readonly threads: ThreadRepository;
   readonly outbox: WebhookOutbox;
@@ -58,8 +62,8 @@ export interface EngineDeps extends AttemptDeps {
   /** Undefined when other servers look after crons. */
   readonly cronTicks: CronTicks | undefined;
   /** Finds out what became of a task of A2A. */
-  readonly settleTask: TaskSettling['settle'];
-  readonly a2aTasks: TaskSettling['tasks'];
+  readonly finalizeTask: TaskFinalizerDeps['finalize'];
+  readonly a2aTasks: TaskFinalizerDeps['tasks'];
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -80,21 +84,21 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     version: options.version,
     slots: options.concurrency,
   };
-  const ends = runEnds();
+  const runEnded = runEndListeners();
   const runs = new RunWorker({
     ...deps,
     concurrency: options.concurrency,
-    failure: failureRules(options.max_attempts, deps.rules.keep_log_ms, BROKEN),
-    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded: ends.tell }, claimed, stop),
+    failure: failureRules(options.max_attempts, deps.rules.log_retention_ms, ATTEMPT_BROKE),
+    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded: runEnded.notify }, claimed, stop),
   });
-  const dueRuns = dueRunsLoop(deps);
+  const dueRuns = delayedRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
-  const tasks = a2aTaskSettler({ ...deps, tasks: deps.a2aTasks, settle: deps.settleTask });
+  const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
   const loops = [
-    heartbeatLoop({ queue, worker, check: () => runs.check(), logger }),
+    heartbeatLoop({ queue, worker, check: () => runs.reconcileLeases(), logger }),
     reaperLoop({
       ...deps,
-      rules: reapRules(worker_id, { ...options, onEnded: ends.tellLost }, deps.rules.keep_log_ms),
+      rules: reapRules(worker_id, { ...options, onEnded: runEnded.notifyLost }, deps.rules.log_retention_ms),
     }),
     dueRuns,
     ...(crons ? [crons] : []),
@@ -105,33 +109,33 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     storeIndexLoop({ store: deps.longTermStore, logger }),
   ];
   const subscriptions = [
-    deps.bus.onScheduled(() => {
-      dueRuns.poke();
-      crons?.poke();
+    deps.bus.onScheduleChanged(() => {
+      dueRuns.wake();
+      crons?.wake();
     }),
-    deps.bus.onTask(tasks.ended),
+    deps.bus.onTaskEnded(tasks.runEnded),
   ];
 
   return {
     /** Runs that execute here now, and how many could. */
-    figures: () => ({
+    stats: () => ({
       max: options.concurrency,
       active: runs.active,
       available: Math.max(0, options.concurrency - runs.active),
     }),
 
     /** Calls the listener, which must not throw, with every run that ends here from now on. */
-    onRunEnded: ends.listen,
+    onRunEnded: runEnded.subscribe,
 
     /** What waits to be sent and what was given up, and the tries of this process. */
     webhooks: async () => ({
-      ...(await outbox.figures()),
+      ...(await outbox.stats()),
       ...(dispatcher?.tries ?? { delivered: 0, failed: 0 }),
     }),
 
     /** From now on the other processes know that this one lives. */
-    async join(): Promise<void> {
-      if (options.alone) await Promise.all([queue.forgetWorkers(), outbox.releaseAll()]);
+    async register(): Promise<void> {
+      if (options.single_process) await Promise.all([queue.deleteAllWorkers(), outbox.releaseAll()]);
       await queue.heartbeat(worker, LEASE_MS);
     },
 
@@ -148,25 +152,25 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await closeAll([
         () => runs.stop(grace_ms),
-        () => dispatcher?.stop(Math.min(grace_ms, LAST_DELIVERIES_MS)),
+        () => dispatcher?.stop(Math.min(grace_ms, DELIVERY_GRACE_MS)),
         () => Promise.all(loops.map((loop) => loop.stop())),
-        () => queue.leave(worker_id),
+        () => queue.deregister(worker_id),
       ]);
     },
   };
 }
 
 /** Tells who counts runs. A listener must not throw. */
-function runEnds() {
+function runEndListeners() {
   const listeners: ((run: EndedRun) => void)[] = [];
-  const tell = (run: EndedRun) => {
+  const notify = (run: EndedRun) => {
     for (const listener of listeners) listener(run);
   };
   return {
-    tell,
-    tellLost: ({ graph_id, status }: LostRun) =>
-      tell({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined }),
-    listen: (listener: (run: EndedRun) => void): void => {
+    notify,
+    notifyLost: ({ graph_id, status }: LostRun) =>
+      notify({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined }),
+    subscribe: (listener: (run: EndedRun) => void): void => {
       listeners.push(listener);
     },
   };
@@ -176,20 +180,26 @@ function runEnds() {
 function reapRules(
   worker_id: string,
   { max_attempts, blamed, onEnded }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'blamed' | 'onEnded'>,
-  keep_log_ms: number,
+  log_retention_ms: number,
 ): ReapRules {
-  return { ...failureRules(max_attempts, keep_log_ms, LOST), blamed, onEnded, worker_id, backoff_ms: 1000 };
+  return {
+    ...failureRules(max_attempts, log_retention_ms, WORKER_LOST),
+    blamed,
+    onEnded,
+    worker_id,
+    backoff_ms: 1000,
+  };
 }
 
-const LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
-const BROKEN = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
+const WORKER_LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
+const ATTEMPT_BROKE = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
 
 /** `what` happened again and again: the run is not tried any more. */
 function failureRules(
   max_attempts: number,
-  keep_log_ms: number,
+  log_retention_ms: number,
   { error, what }: { error: string; what: string },
-): FailureRules {
+): FailurePolicy {
   const message = `${what} ${max_attempts} times; it is not retried.`;
-  return { max_attempts, keep_log_ms, exhausted: { error, message } };
+  return { max_attempts, log_retention_ms, exhausted: { error, message } };
 }

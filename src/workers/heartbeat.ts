@@ -24,7 +24,7 @@ export function heartbeatLoop({
     name: 'heartbeat',
     logger,
     // When the database is back, others must hear of it before they take this process for gone.
-    longest_backoff_ms: HEARTBEAT_MS / 2,
+    max_backoff_ms: HEARTBEAT_MS / 2,
     async tick() {
       await queue.heartbeat(worker, LEASE_MS);
       await check();

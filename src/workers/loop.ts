@@ -6,18 +6,18 @@ export interface LoopOptions {
   /** One turn of work. Returns how long to rest when nobody pokes, ms. */
   readonly tick: () => Promise<number>;
   /** The longest wait after ticks that failed, ms; 10 s without it. */
-  readonly longest_backoff_ms?: number;
+  readonly max_backoff_ms?: number;
   readonly logger: Logger;
 }
 
 const FIRST_BACKOFF_MS = 100;
-const LONGEST_BACKOFF_MS = 10_000;
+const MAX_BACKOFF_MS = 10_000;
 
 /** Repeats a tick until it is stopped. A tick that throws is logged and tried again, slower each time. */
 export class Loop {
   readonly #options: LoopOptions;
   readonly #stop = new AbortController();
-  readonly #news = new Latch();
+  readonly #wakeup = new Latch();
   #running: Promise<void> | undefined;
 
   constructor(options: LoopOptions) {
@@ -29,8 +29,8 @@ export class Loop {
   }
 
   /** There is something to do: the rest ends now. */
-  poke(): void {
-    this.#news.open();
+  wake(): void {
+    this.#wakeup.open();
   }
 
   /** Resolves when the tick that runs is over. */
@@ -41,22 +41,22 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    const { longest_backoff_ms = LONGEST_BACKOFF_MS } = this.#options;
+    const { max_backoff_ms = MAX_BACKOFF_MS } = this.#options;
     let backoff_ms = FIRST_BACKOFF_MS;
     while (!signal.aborted) {
-      let rest_ms: number;
+      let delay_ms: number;
       try {
-        rest_ms = await this.#options.tick();
+        delay_ms = await this.#options.tick();
         backoff_ms = FIRST_BACKOFF_MS;
       } catch (error) {
         this.#options.logger.error(`${this.#options.name} failed, retrying`, {
           error,
           in_ms: backoff_ms,
         });
-        rest_ms = backoff_ms;
-        backoff_ms = Math.min(backoff_ms * 2, longest_backoff_ms);
+        delay_ms = backoff_ms;
+        backoff_ms = Math.min(backoff_ms * 2, max_backoff_ms);
       }
-      await this.#news.wait(rest_ms, signal);
+      await this.#wakeup.wait(delay_ms, signal);
     }
   }
 }

@@ -9,7 +9,7 @@ import { Loop } from './loop.ts';
 const REAP_MS = 5_000;
 
 /** After the database was away: whoever lives has renewed its lease by then. */
-const SPARE_MS = 2 * HEARTBEAT_MS;
+const GRACE_MS = 2 * HEARTBEAT_MS;
 
 export interface ReaperDeps {
   readonly queue: Pick<RunQueue, 'reap'>;
@@ -29,19 +29,19 @@ export function reaperLoop(deps: ReaperDeps): Loop {
  * the workers that live speak first. Resolves to the time until the next turn, ms.
  */
 export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): () => Promise<number> {
-  let spare_until = 0;
+  let grace_until = 0;
   return async () => {
-    const spare_ms = spare_until - clock.monotonic();
-    if (spare_ms > 0) return spare_ms;
+    const grace_ms = grace_until - clock.monotonic();
+    if (grace_ms > 0) return grace_ms;
     const taken = await queue.reap(rules).catch((error: unknown) => {
-      spare_until = clock.monotonic() + SPARE_MS;
+      grace_until = clock.monotonic() + GRACE_MS;
       throw error;
     });
     if (taken > 0) {
       logger.warn('recovered runs of a dead worker', { runs: taken });
-      bus.wake();
-      bus.scheduled();
-      bus.outbox();
+      bus.runReady();
+      bus.scheduleChanged();
+      bus.deliveryQueued();
     }
     return REAP_MS;
   };

@@ -3,19 +3,19 @@ import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { FailureRules } from '../storage/queue/end-attempt.ts';
+import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { Standing } from '../storage/queue/workers.ts';
+import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
+import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
-import { StopReason } from './stop-reason.ts';
 
 /** A lost wake-up costs this much, ms. */
 const SAFETY_POLL_MS = 1000;
 /** Runs taken by one claim. */
-const CLAIM_AT_ONCE = 10;
+const CLAIM_BATCH = 10;
 /** Before another look for runs whose locks somebody held, ms. */
-const PASSED_OVER_MS = 10;
+const SKIP_LOCKED_MS = 10;
 /** Before a run is tried again whose attempt broke, ms; doubled for each loss after the second. */
 const RETRY_MS = 1000;
 
@@ -28,7 +28,7 @@ export interface RunWorkerDeps {
   /** Runs at once. */
   readonly concurrency: number;
   /** When a run whose attempts break ends. */
-  readonly failure: FailureRules;
+  readonly failure: FailurePolicy;
   /** Executes one claimed run to its end. */
   readonly attempt: (claimed: ClaimedRun, stop: AbortController) => Promise<void>;
 }
@@ -46,9 +46,9 @@ export class RunWorker {
   /** Tokens of claims whose answer has not come yet. */
   readonly #claiming = new Set<string>();
   /** Leases of attempts that broke and could not be given back, by token. */
-  readonly #broken = new Map<string, Lease>();
+  readonly #unreleased = new Map<string, Lease>();
   /** The last look at the queue found no free slot: there may be more to take. */
-  #full = false;
+  #saturated = false;
   readonly #loop: Loop;
   #subscriptions: Disposable[] = [];
 
@@ -65,8 +65,8 @@ export class RunWorker {
   start(): void {
     const { bus } = this.#deps;
     this.#subscriptions = [
-      bus.onWake(() => this.#loop.poke()),
-      bus.onControl((run_id) => this.#checkOne(run_id)),
+      bus.onRunReady(() => this.#loop.wake()),
+      bus.onRunCancelled((run_id) => this.#checkRun(run_id)),
     ];
     this.#loop.start();
   }
@@ -74,19 +74,19 @@ export class RunWorker {
   /** Claims what fits into the free slots. */
   async tick(): Promise<number> {
     const { queue, ids, worker_id, concurrency } = this.#deps;
-    const limit = Math.min(concurrency - this.#active.size, CLAIM_AT_ONCE);
-    this.#full = limit <= 0;
-    if (this.#full) return SAFETY_POLL_MS;
+    const limit = Math.min(concurrency - this.#active.size, CLAIM_BATCH);
+    this.#saturated = limit <= 0;
+    if (this.#saturated) return SAFETY_POLL_MS;
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
       const claimed = await queue.claim({ worker_id, token, limit });
-      for (const each of claimed) this.#begin(each);
+      for (const each of claimed) this.#start(each);
       if (claimed.length === limit) return 0;
     } finally {
       this.#claiming.delete(token);
     }
-    return (await queue.isMoreReady()) ? PASSED_OVER_MS : SAFETY_POLL_MS;
+    return (await queue.isMoreReady()) ? SKIP_LOCKED_MS : SAFETY_POLL_MS;
   }
 
   /**
@@ -94,20 +94,20 @@ export class RunWorker {
    * nobody here holds was claimed by a commit whose answer never came; a run that could not be given back is tried once
    * more.
    */
-  async check(): Promise<void> {
-    const known = new Set([...this.#claiming, ...this.#tokens()]);
-    const begun = [...this.#active.values()];
-    const held = await this.#deps.queue.standings(this.#deps.worker_id);
-    const byToken = new Map(held.map((standing) => [standing.run_id + standing.token, standing]));
-    for (const { claimed, stop } of begun) {
-      const standing = byToken.get(claimed.lease.run_id + claimed.lease.token);
-      if (!standing) stop.abort(new StopReason('lease lost'));
-      else if (standing.cancel_action) stop.abort(new StopReason('cancelled', standing.error));
+  async reconcileLeases(): Promise<void> {
+    const known = new Set([...this.#claiming, ...this.#activeTokens()]);
+    const active = [...this.#active.values()];
+    const leases = await this.#deps.queue.heldLeases(this.#deps.worker_id);
+    const byToken = new Map(leases.map((lease) => [lease.run_id + lease.token, lease]));
+    for (const { claimed, stop } of active) {
+      const lease = byToken.get(claimed.lease.run_id + claimed.lease.token);
+      if (!lease) stop.abort(new StopReason('lease lost'));
+      else if (lease.cancel_action) stop.abort(new StopReason('cancelled', lease.error));
     }
-    for (const token of [...this.#claiming, ...this.#tokens()]) known.add(token);
-    for (const standing of held) if (!known.has(standing.token)) await this.#reclaim(standing);
-    const tokens = new Set(held.map(({ token }) => token));
-    for (const token of this.#broken.keys()) if (!tokens.has(token)) this.#broken.delete(token);
+    for (const token of [...this.#claiming, ...this.#activeTokens()]) known.add(token);
+    for (const lease of leases) if (!known.has(lease.token)) await this.#recoverOrphan(lease);
+    const tokens = new Set(leases.map(({ token }) => token));
+    for (const token of this.#unreleased.keys()) if (!tokens.has(token)) this.#unreleased.delete(token);
   }
 
   /** Takes nothing more, waits `grace_ms` for what executes, then releases the rest at once (ENGINE §2, SIGTERM). */
@@ -122,70 +122,70 @@ export class RunWorker {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
   }
 
-  #begin(claimed: ClaimedRun): void {
+  #start(claimed: ClaimedRun): void {
     const { run_id } = claimed.lease;
     const stop = new AbortController();
     const done = this.#deps
       .attempt(claimed, stop)
-      .catch((error: unknown) => this.#giveBack(claimed, error))
+      .catch((error: unknown) => this.#requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
         // Else every run that comes wakes the loop, and looking again would cost a transaction for nothing.
-        if (this.#full) this.#loop.poke();
+        if (this.#saturated) this.#loop.wake();
       });
     this.#active.set(run_id, { claimed, stop, done });
   }
 
   /** Of a claim all runs have the same. */
-  #tokens(): string[] {
+  #activeTokens(): string[] {
     return [...this.#active.values()].map(({ claimed }) => claimed.lease.token);
   }
 
   /** Under the lock of its thread: an attempt that has ended meanwhile is left alone. */
-  async #reclaim(standing: Standing): Promise<void> {
+  async #recoverOrphan(lease: HeldLease): Promise<void> {
     const { queue, bus, logger, worker_id } = this.#deps;
-    const { run_id, thread_id, token } = standing;
-    const broken = this.#broken.get(token);
+    const { run_id, thread_id, token } = lease;
+    const broken = this.#unreleased.get(token);
     try {
-      const given = broken
-        ? await this.#release(broken)
-        : await queue.releaseUnknown({ worker_id, run_id, thread_id, token });
-      this.#broken.delete(token);
-      if (!given) return;
+      const requeued = broken
+        ? await this.#requeue(broken)
+        : await queue.requeueUnknown({ worker_id, run_id, thread_id, token });
+      this.#unreleased.delete(token);
+      if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
-      bus.hint(run_id);
-      bus.scheduled();
+      bus.updated(run_id);
+      bus.scheduleChanged();
     } catch (error) {
       logger.error('cannot recover an orphaned run, retrying', { run_id, error });
     }
   }
 
   /** An attempt that could not even be ended must not hold its thread for good: after some of these the run ends. */
-  async #giveBack({ lease }: ClaimedRun, error: unknown): Promise<void> {
+  async #requeueBroken({ lease }: ClaimedRun, error: unknown): Promise<void> {
     const { bus, logger } = this.#deps;
     const { run_id, attempt } = lease;
     logger.error('an attempt failed unexpectedly', { run_id, attempt, error });
     try {
-      await this.#release(lease);
-      bus.hint(run_id);
-      bus.scheduled();
+      await this.#requeue(lease);
+      bus.updated(run_id);
+      bus.scheduleChanged();
     } catch (refused) {
-      this.#broken.set(lease.token, lease);
+      this.#unreleased.set(lease.token, lease);
       logger.error('cannot release a failed attempt, retrying', { run_id, error: refused });
     }
   }
 
   /** Of a run that was cancelled meanwhile this is the end. */
-  async #release(lease: Lease): Promise<unknown> {
+  async #requeue(lease: Lease): Promise<unknown> {
     const { queue, worker_id, failure } = this.#deps;
     const batch = { frames: [], writes: [] };
-    if (await queue.release(lease, { charge: true, delay_ms: RETRY_MS, batch, failure })) return lease;
-    return queue.releaseUnknown({ worker_id, ...lease });
+    if (await queue.requeue(lease, { charge: true, delay_ms: RETRY_MS, batch, failure })) return lease;
+    return queue.requeueUnknown({ worker_id, ...lease });
   }
 
-  #checkOne(run_id: string): void {
+  #checkRun(run_id: string): void {
     if (!this.#active.has(run_id)) return;
-    this.check().catch((error: unknown) => {
+    this.reconcileLeases().catch((error: unknown) => {
       // The heartbeat looks again.
       this.#deps.logger.warn('cannot read the leases', { error });
     });

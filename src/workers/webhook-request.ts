@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { lazy } from '../core/lazy.ts';
+import { lazy } from '../core/lifecycle.ts';
 import { after } from '../core/timers.ts';
-import type { Resolve, WebhookPolicy } from '../services/webhook-policy.ts';
+import type { ResolveHost, WebhookPolicy } from '../services/webhooks/webhook-policy.ts';
 
 export interface WebhookRequest {
   readonly url: string;
@@ -10,7 +10,7 @@ export interface WebhookRequest {
   readonly body: string;
 }
 
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly status: number;
   /** As it came: seconds or a date. */
   readonly retry_after: string | undefined;
@@ -24,7 +24,7 @@ export interface WebhookAnswer {
  * Posts once. Throws `WebhookRefused` for an address that must not be called, and what the network threw. Aborting
  * ends it at once.
  */
-export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>;
+export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResponse>;
 
 /** The receiver took too long, all in all. */
 class WebhookTimeout extends Error {
@@ -41,35 +41,35 @@ export class WebhookRefused extends Error {
 
 export interface SenderOptions {
   readonly policy: WebhookPolicy;
-  readonly resolve: Resolve;
+  readonly resolve: ResolveHost;
   readonly connect_timeout_ms: number;
   /** From the first byte to the last, redirects included. */
   readonly timeout_ms: number;
   /** Connections to one receiver. */
   readonly connections: number;
   /** Posts to a route of the server's own app, within the process: an address that is only a path. */
-  readonly own?: PostWebhook;
+  readonly postToApp?: PostWebhook;
 }
 
 /** More of an answer is not read: nobody needs it, and it may have no end. */
-const MOST_BYTES = 1024;
+const MAX_BODY_BYTES = 1024;
 /** Whoever redirects in a circle is not followed for ever. */
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 /** Connections that lead nowhere but where the policy allows, whatever a name resolves to when they are made. */
 export function webhookSender(options: SenderOptions): { readonly post: PostWebhook } & AsyncDisposable {
-  const { policy, timeout_ms, own = nobody } = options;
+  const { policy, timeout_ms, postToApp = noCustomApp } = options;
   const agent = lazy(() => openAgent(options));
 
   return {
     async post(request, signal) {
       // Before the timer starts: loading the library is no time that the receiver takes.
       const dispatcher = request.url.startsWith('/') ? undefined : await agent();
-      const late = new AbortController();
-      using _timer = after(timeout_ms, () => late.abort(new WebhookTimeout()));
-      const until = AbortSignal.any([signal, late.signal]);
-      if (!dispatcher) return await own(request, until);
-      return await postFollowing(dispatcher, request, { policy, signal: until });
+      const timeout = new AbortController();
+      using _timer = after(timeout_ms, () => timeout.abort(new WebhookTimeout()));
+      const combined = AbortSignal.any([signal, timeout.signal]);
+      if (!dispatcher) return await postToApp(request, combined);
+      return await postFollowing(dispatcher, request, { policy, signal: combined });
     },
     async [Symbol.asyncDispose]() {
       await (await agent.made)?.destroy();
@@ -91,7 +91,7 @@ async function openAgent(options: SenderOptions): Promise<Agent> {
 }
 
 /** Until there are own routes; the policy refuses such an address then, unless there were some before. */
-const nobody: PostWebhook = async () => {
+const noCustomApp: PostWebhook = async () => {
   throw new WebhookRefused('The server no longer has custom routes');
 };
 
@@ -101,11 +101,11 @@ function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
     resolve(hostname).then(
       (addresses) => {
         const allowed = addresses
-          .filter((address) => policy.refusal(hostname, address) === undefined)
+          .filter((address) => policy.blockedReason(hostname, address) === undefined)
           .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
         const [first] = allowed;
         if (first === undefined) {
-          const reason = policy.refusal(hostname, addresses[0] ?? '') ?? 'The name has no address';
+          const reason = policy.blockedReason(hostname, addresses[0] ?? '') ?? 'The name has no address';
           callback(new WebhookRefused(reason), '', 0);
         } else if (all) callback(null, allowed);
         else callback(null, first.address, first.family);
@@ -119,13 +119,13 @@ async function postFollowing(
   dispatcher: Dispatcher,
   request: WebhookRequest,
   { policy, signal }: { readonly policy: WebhookPolicy; readonly signal: AbortSignal },
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     // A literal address is never looked up.
     policy.checkText(url);
     const answer = await postOnce(dispatcher, { ...request, url }, signal);
-    const next = redirects < MOST_REDIRECTS ? samePlace(answer, url) : undefined;
+    const next = redirects < MAX_REDIRECTS ? redirectTarget(answer, url) : undefined;
     if (next === undefined) return answer;
     url = next;
   }
@@ -135,31 +135,31 @@ async function postOnce(
   dispatcher: Dispatcher,
   { url, headers, body }: WebhookRequest,
   signal: AbortSignal,
-): Promise<WebhookAnswer> {
+): Promise<WebhookResponse> {
   const { origin, pathname, search, username, password } = new URL(url);
   const answer = await dispatcher.request({
     origin,
     path: pathname + search,
     method: 'POST',
-    headers: { ...(username && { authorization: basic(username, password) }), ...headers },
+    headers: { ...(username && { authorization: basicAuth(username, password) }), ...headers },
     body,
     signal,
   });
   const { statusCode: status } = answer;
   return {
     status,
-    retry_after: single(answer.headers['retry-after']),
-    redirect: status >= 300 && status < 400 ? single(answer.headers['location']) : undefined,
-    text: await beginning(answer.body),
+    retry_after: firstHeader(answer.headers['retry-after']),
+    redirect: status >= 300 && status < 400 ? firstHeader(answer.headers['location']) : undefined,
+    text: await readBodyPrefix(answer.body),
   };
 }
 
 /** The user and password of an address, as a browser sends them. */
-function basic(username: string, password: string): string {
-  return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`;
+function basicAuth(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${decodeUserinfo(username)}:${decodeUserinfo(password)}`).toString('base64')}`;
 }
 
-function unescaped(text: string): string {
+function decodeUserinfo(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -167,31 +167,31 @@ function unescaped(text: string): string {
   }
 }
 
-function single(header: string | string[] | undefined): string | undefined {
+function firstHeader(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
 /** The answer counts from its status on: a body that breaks off, or never ends, does not change it. */
-async function beginning(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function readBodyPrefix(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= MOST_BYTES) break;
+      if (length >= MAX_BODY_BYTES) break;
     }
   } catch {
     // What came is enough.
   }
-  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8');
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
 }
 
 /**
  * Where to go on to: only as a POST, at the same host and port, or from http to https at their own ports. Undefined: the
  * answer stands. Whatever else listens on the host is none of the receiver's business, and the body is signed.
  */
-function samePlace({ status, redirect }: WebhookAnswer, url: string): string | undefined {
+function redirectTarget({ status, redirect }: WebhookResponse, url: string): string | undefined {
   if ((status !== 307 && status !== 308) || redirect === undefined) return undefined;
   if (!URL.canParse(redirect, url)) return undefined;
   const [from, to] = [new URL(url), new URL(redirect, url)];

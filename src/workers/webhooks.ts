@@ -1,16 +1,22 @@
-import type { Random } from '../core/backoff.ts';
+import type { RandomNumber } from '../core/backoff.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { Settled } from '../storage/webhooks/ack.ts';
-import type { ClaimedDelivery, WaitingHost } from '../storage/webhooks/claim.ts';
+import type { AckResult } from '../storage/webhooks/ack.ts';
+import type { ClaimedDelivery, PendingHost } from '../storage/webhooks/claim.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
+import {
+  type DeliveryOutcome,
+  outcomeOfFailure,
+  outcomeOfResponse,
+  outcomeOfUndecryptable,
+  type RetryRules,
+} from './webhook-outcome.ts';
 import type { PostWebhook } from './webhook-request.ts';
 import { signedHeaders } from './webhook-signature.ts';
-import { answered, failed, notOpened, type Outcome, type RetryRules } from './webhook-verdict.ts';
 
 export interface DispatchRules extends RetryRules {
   /** Deliveries at once, and to one host: one that does not answer must not hold up the others. */
@@ -30,16 +36,16 @@ export interface DispatcherDeps {
   readonly sender: { readonly post: PostWebhook } & AsyncDisposable;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly random: Random;
+  readonly random: RandomNumber;
   readonly logger: Logger;
   readonly rules: DispatchRules;
 }
 
 /** The longest sleep, ms: what another process put into the outbox may not be told here. */
-const LONGEST_MS = 5_000;
+const MAX_SLEEP_MS = 5_000;
 /** Until what is due but waits for the one before it in its lane is looked at again, ms. */
 const BLOCKED_MS = 1_000;
-const PLAIN_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
+const BASE_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
 
 /** Sends what the outbox holds, each delivery until it is taken or given up. */
 export class WebhookDispatcher {
@@ -47,9 +53,9 @@ export class WebhookDispatcher {
   readonly #loop: Loop;
   readonly #stop = new AbortController();
   readonly #active = new Set<Promise<void>>();
-  readonly #byHost = new Map<string, number>();
+  readonly #activeByHost = new Map<string, number>();
   /** Did not answer the last time: each gets one delivery at a time, so that many of them do not take all places. */
-  readonly #silent = new Set<string>();
+  readonly #unresponsive = new Set<string>();
   readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
   #subscription: Disposable | undefined;
 
@@ -64,7 +70,7 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.#subscription = this.#deps.bus.onOutbox(() => this.#loop.poke());
+    this.#subscription = this.#deps.bus.onDeliveryQueued(() => this.#loop.wake());
     this.#loop.start();
   }
 
@@ -74,13 +80,13 @@ export class WebhookDispatcher {
     await this.#loop.stop();
     {
       using _timer = after(grace_ms, () => this.#stop.abort());
-      await this.settled();
+      await this.drained();
     }
     await this.#deps.sender[Symbol.asyncDispose]();
   }
 
   /** Resolves when everything that is being sent now has been settled. */
-  async settled(): Promise<void> {
+  async drained(): Promise<void> {
     await Promise.all(this.#active);
   }
 
@@ -88,36 +94,37 @@ export class WebhookDispatcher {
   async tick(): Promise<number> {
     const { outbox } = this.#deps;
     let taken = 0;
-    let rest_ms = LONGEST_MS;
-    const hosts = await outbox.waitingHosts();
-    this.#forget(hosts);
+    let sleep_ms = MAX_SLEEP_MS;
+    const hosts = await outbox.pendingHosts();
+    this.#pruneHosts(hosts);
     for (const { host, due_in_ms } of hosts) {
-      const count = due_in_ms > 0 ? 0 : await this.#take(host);
+      const count = due_in_ms > 0 ? 0 : await this.#claimFor(host);
       taken += count;
-      if (count === 0) rest_ms = Math.min(rest_ms, due_in_ms || BLOCKED_MS);
+      if (count === 0) sleep_ms = Math.min(sleep_ms, due_in_ms || BLOCKED_MS);
     }
     // Of a host that gave something, what else it has may be due before the others.
-    return taken > 0 ? 0 : rest_ms;
+    return taken > 0 ? 0 : sleep_ms;
   }
 
-  async #take(host: string): Promise<number> {
+  async #claimFor(host: string): Promise<number> {
     const { outbox, ids, rules } = this.#deps;
-    const ofHost = (this.#silent.has(host) ? 1 : rules.concurrency_per_host) - (this.#byHost.get(host) ?? 0);
+    const ofHost =
+      (this.#unresponsive.has(host) ? 1 : rules.concurrency_per_host) - (this.#activeByHost.get(host) ?? 0);
     const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
     // The end of what is being sent there wakes the loop.
     if (limit <= 0) return 0;
     const token = ids.uuid4();
     const claimed = await outbox.claim({ host, token, limit, lease_ms: rules.lease_ms });
-    for (const delivery of claimed) this.#begin(delivery, host, token);
+    for (const delivery of claimed) this.#send(delivery, host, token);
     return claimed.length;
   }
 
-  #forget(waiting: readonly WaitingHost[]): void {
+  #pruneHosts(waiting: readonly PendingHost[]): void {
     const hosts = new Set(waiting.map(({ host }) => host));
-    for (const host of this.#silent) if (!hosts.has(host)) this.#silent.delete(host);
+    for (const host of this.#unresponsive) if (!hosts.has(host)) this.#unresponsive.delete(host);
   }
 
-  #begin(delivery: ClaimedDelivery, host: string, token: string): void {
+  #send(delivery: ClaimedDelivery, host: string, token: string): void {
     this.#count(host, 1);
     const done = this.#deliver(delivery, host, token)
       .catch((error: unknown) => {
@@ -128,15 +135,15 @@ export class WebhookDispatcher {
       .finally(() => {
         this.#count(host, -1);
         this.#active.delete(done);
-        this.#loop.poke();
+        this.#loop.wake();
       });
     this.#active.add(done);
   }
 
   #count(host: string, change: 1 | -1): void {
-    const count = (this.#byHost.get(host) ?? 0) + change;
-    if (count === 0) this.#byHost.delete(host);
-    else this.#byHost.set(host, count);
+    const count = (this.#activeByHost.get(host) ?? 0) + change;
+    if (count === 0) this.#activeByHost.delete(host);
+    else this.#activeByHost.set(host, count);
   }
 
   async #deliver(delivery: ClaimedDelivery, host: string, token: string): Promise<void> {
@@ -147,43 +154,39 @@ export class WebhookDispatcher {
     const { verdict, ...result } = await this.#try(delivery);
     // Cut off by the end of this process: another sends it.
     if (this.#stop.signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
-    if (result.status_code === null) this.#silent.add(host);
-    else this.#silent.delete(host);
+    if (result.status_code === null) this.#unresponsive.add(host);
+    else this.#unresponsive.delete(host);
     const duration_ms = Math.round(clock.monotonic() - begun);
-    const settled = await outbox.settle(
-      { delivery_id, token },
-      { started_at, duration_ms, ...result },
-      verdict,
-    );
+    const settled = await outbox.ack({ delivery_id, token }, { started_at, duration_ms, ...result }, verdict);
     this.#tries[verdict.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
     this.#report(delivery, result.error, settled);
-    bus.hint(delivery_id);
+    bus.updated(delivery_id);
   }
 
-  async #try(delivery: ClaimedDelivery): Promise<Outcome> {
+  async #try(delivery: ClaimedDelivery): Promise<DeliveryOutcome> {
     const { sender, clock, rules } = this.#deps;
-    if (delivery.unreadable) return notOpened(delivery, this.#deps);
+    if (delivery.decryption_error) return outcomeOfUndecryptable(delivery, this.#deps);
     const now_ms = clock.now();
-    const body = stamped(delivery, timestamp(now_ms));
+    const body = withSentAt(delivery, timestamp(now_ms));
     const signed = signedHeaders({ id: delivery.delivery_id, at_ms: now_ms, body }, rules.secrets);
     const headers = {
-      ...PLAIN_HEADERS,
+      ...BASE_HEADERS,
       ...lowerCase(rules.headers),
       ...lowerCase(delivery.headers),
       ...signed,
     };
     try {
       const answer = await sender.post({ url: delivery.url, headers, body }, this.#stop.signal);
-      return answered(answer, delivery, this.#deps);
+      return outcomeOfResponse(answer, delivery, this.#deps);
     } catch (failure) {
-      return failed(failure, delivery, this.#deps);
+      return outcomeOfFailure(failure, delivery, this.#deps);
     }
   }
 
   #report(
-    { delivery_id, run_id, shown_url: url, tries, unreadable }: ClaimedDelivery,
+    { delivery_id, run_id, shown_url: url, tries, decryption_error: unreadable }: ClaimedDelivery,
     error: string | null,
-    settled: Settled,
+    settled: AckResult,
   ) {
     const cause = unreadable && { cause: unreadable.message };
     const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }), ...cause };
@@ -195,7 +198,7 @@ export class WebhookDispatcher {
 }
 
 /** The body with the time of this try, where it wants one. */
-function stamped({ body, sent_at_field }: ClaimedDelivery, at: string): string {
+function withSentAt({ body, sent_at_field }: ClaimedDelivery, at: string): string {
   if (sent_at_field === null) return body;
   const stamp = JSON.stringify({ [sent_at_field]: at });
   return body === '{}' ? stamp : `${body.slice(0, -1)},${stamp.slice(1)}`;

@@ -1,8 +1,8 @@
 import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import type { Caller } from '../../src/auth/authenticate.ts';
 import { authorize } from '../../src/auth/authorize.ts';
-import type { Caller } from '../../src/auth/caller.ts';
 import { customAuth } from '../../src/auth/custom.ts';
 
 /** Stands still until a test moves it. */

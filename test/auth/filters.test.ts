@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFilter } from '../../src/auth/filters.ts';
+import { parseFilter } from '../../src/auth/filters.ts';
 
 test.each([
   [{ owner: 'ann' }, { all: [{ contains: { owner: 'ann' } }] }],
@@ -10,7 +10,7 @@ test.each([
   [{ $and: [{ a: null }] }, { all: [{ all: [{ all: [{ contains: { a: null } }] }] }] }],
   [{}, { all: [] }],
 ])('%j is understood', (filter, understood) => {
-  expect(readFilter(filter)).toEqual(understood);
+  expect(parseFilter(filter)).toEqual(understood);
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['a branch that is none', { $or: ['ann'] }, /not an object/],
   ['a text', 'ann', /not an object/],
 ])('a filter with %s is a mistake, and lets nobody in', (_what, filter, message) => {
-  expect(() => readFilter(filter)).toThrow(message);
+  expect(() => parseFilter(filter)).toThrow(message);
 });

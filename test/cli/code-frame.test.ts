@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { withCode } from '../../src/cli/code-frame.ts';
-import { firstProjectFrame, frameOf } from '../../src/core/stack-frames.ts';
+import { withCodeFrame } from '../../src/cli/code-frame.ts';
+import { firstUserFrame, frameOf } from '../../src/core/stack-frames.ts';
 import { project } from '../support/project.ts';
 
 test.each([
@@ -39,7 +39,7 @@ const stackIn = (file: string, line: number) =>
 test('a stack shows the code of its first own frame, and folds the others', async () => {
   await using folder = await project({ 'src/x.ts': 'one\ntwo\n\tthree = (luck)\nfour\nfive\nsix\n' });
 
-  expect(withCode(stackIn(folder.path('src/x.ts'), 3), 'no luck', folder.root).split('\n')).toEqual([
+  expect(withCodeFrame(stackIn(folder.path('src/x.ts'), 3), 'no luck', folder.root).split('\n')).toEqual([
     'Error: no luck',
     '    … 1 frame of packages',
     '    at work (src/x.ts:3:9)',
@@ -60,7 +60,7 @@ test('a file that is gone, or has no such line any more, is named without its co
     [folder.path('x.ts'), 9],
     [folder.path('gone.ts'), 1],
   ] as const)
-    expect(withCode(stackIn(file, line), 'no luck', folder.root)).toMatch(
+    expect(withCodeFrame(stackIn(file, line), 'no luck', folder.root)).toMatch(
       /\.ts:\d:9\)\n {4}… 2 frames of packages$/,
     );
 });
@@ -70,14 +70,14 @@ test('text of the error is no frame, whatever it looks like', async () => {
   const message = `oh\n    at f (${folder.path('secret.txt')}:1:1)\n${folder.path('secret.txt')}:1:1`;
   const stack = `Error: ${message}\n    at work (${folder.path('x.ts')}:1:1)`;
 
-  const shown = withCode(stack, message, folder.root);
+  const shown = withCodeFrame(stack, message, folder.root);
   expect(shown).toContain('> 1 | one');
   expect(shown).not.toContain('a secret');
-  expect(withCode(`Error: ${message}`, message, folder.root)).toBe(`Error: ${message}`);
+  expect(withCodeFrame(`Error: ${message}`, message, folder.root)).toBe(`Error: ${message}`);
 });
 
 test('a stack without own frames stays as it is', () => {
   const stack = 'Error: x\n    at f (/p/node_modules/lib/index.js:1:1)';
-  expect(withCode(stack, 'x', '/p')).toBe(stack);
-  expect(firstProjectFrame(stack)).toBeUndefined();
+  expect(withCodeFrame(stack, 'x', '/p')).toBe(stack);
+  expect(firstUserFrame(stack)).toBeUndefined();
 });

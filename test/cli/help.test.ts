@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { allHelp } from '../../src/cli/help.ts';
+import { allHelp } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { agentServer } from '../support/program.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jsonLine, readableLine } from '../../src/cli/output.ts';
-import { loggedFailure } from '../../src/core/failure-log.ts';
+import { failureForLog } from '../../src/core/failure.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import { ODD_THROWS } from '../support/odd-throws.ts';
 
@@ -116,7 +116,7 @@ test('a failure of a run is written as its clients read it, with the places wher
     cause: new Error('in /srv/app/data/x.json'),
   });
 
-  const written = JSON.parse(jsonLine(line('run failed', { error: loggedFailure(failure) }), NOON));
+  const written = JSON.parse(jsonLine(line('run failed', { error: failureForLog(failure) }), NOON));
 
   expect(written.error).toMatch(/^TypeError: no places\.json\n {4}at .*output\.test\.ts:\d+:\d+/);
   expect(written.error).toMatch(/\ncaused by Error: in x\.json\n {4}at /);

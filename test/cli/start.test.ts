@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { withoutCredentials } from '../../src/node.ts';
+import { maskDatabaseUrl } from '../../src/node.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { startServer } from '../support/server.ts';
@@ -155,9 +155,7 @@ test('without keys the server does not listen beyond this machine, exit code 2',
 });
 
 test('the address of the database is shown without what is secret in it', () => {
-  expect(withoutCredentials('postgres://me:p/w@rd@db:5432/agents?password=x')).toBe(
-    'postgres://db:5432/agents',
-  );
-  expect(withoutCredentials('postgres://me@one:1,two:2/agents')).toBe('postgres://one:1,two:2/agents');
-  expect(withoutCredentials('sqlite:/srv/a@b.db')).toBe('sqlite:/srv/a@b.db');
+  expect(maskDatabaseUrl('postgres://me:p/w@rd@db:5432/agents?password=x')).toBe('postgres://db:5432/agents');
+  expect(maskDatabaseUrl('postgres://me@one:1,two:2/agents')).toBe('postgres://one:1,two:2/agents');
+  expect(maskDatabaseUrl('sqlite:/srv/a@b.db')).toBe('sqlite:/srv/a@b.db');
 });

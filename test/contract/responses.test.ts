@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { EXAMPLES } from '../../src/schemas/path-params.ts';
+import { EXAMPLES } from '../../src/schemas/request-params.ts';
 import { openApp } from '../support/app.ts';
 import { receiver } from '../support/receiver.ts';
 import type { OpenApiDocument, Operation } from './openapi-differences.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkSchedule, nextRun } from '../../src/core/cron-times.ts';
+import { checkSchedule, nextCronTime } from '../../src/core/cron-times.ts';
 import { InvalidInput } from '../../src/core/errors.ts';
 
 /** The next `count` times after `from`, in UTC. */
@@ -7,7 +7,7 @@ function times(schedule: string, timezone: string | null, from: string, count: n
   const found: string[] = [];
   let at: number | undefined = Date.parse(from);
   while (found.length < count) {
-    at = nextRun(schedule, timezone, at);
+    at = nextCronTime(schedule, timezone, at);
     if (at === undefined) break;
     found.push(new Date(at).toISOString().replace(':00.000Z', 'Z'));
   }

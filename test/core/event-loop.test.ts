@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBusy, yieldTurn } from '../../src/core/event-loop.ts';
+import { isEventLoopBusy, yieldToEventLoop } from '../../src/core/event-loop.ts';
 import { longestPiece } from '../support/event-loop-pieces.ts';
 
 /** Nothing else happens meanwhile. */
@@ -11,7 +11,7 @@ test('thousands that go on at the same time let others in between, and go on in 
   const order: number[] = [];
   const steps = async (index: number) => {
     for (let step = 0; step < 3; step++) {
-      await yieldTurn();
+      await yieldToEventLoop();
       work(0.05);
     }
     order.push(index);
@@ -25,9 +25,9 @@ test('thousands that go on at the same time let others in between, and go on in 
 
 test('who was not kept waiting for long waits for nothing', async () => {
   await new Promise(setImmediate);
-  expect([yieldTurn(), yieldTurn()]).toEqual([undefined, undefined]);
+  expect([yieldToEventLoop(), yieldToEventLoop()]).toEqual([undefined, undefined]);
   work(30);
-  const turn = yieldTurn();
+  const turn = yieldToEventLoop();
   expect(turn).toBeInstanceOf(Promise);
   await turn;
 });
@@ -36,10 +36,10 @@ test('the event loop is busy while work that never waits goes on, and idle soon 
   const burn = (ms: number) => {
     for (const end = performance.now() + ms; performance.now() < end; );
   };
-  await expect.poll(isBusy).toBe(false);
-  await yieldTurn();
+  await expect.poll(isEventLoopBusy).toBe(false);
+  await yieldToEventLoop();
   burn(25);
-  expect(isBusy()).toBe(true);
-  await yieldTurn();
-  await expect.poll(isBusy).toBe(false);
+  expect(isEventLoopBusy()).toBe(true);
+  await yieldToEventLoop();
+  await expect.poll(isEventLoopBusy).toBe(false);
 });

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asError, failureText, partsOf, publicFailure } from '../../src/core/failure.ts';
-import { loggedFailure, stackOf } from '../../src/core/failure-log.ts';
+import {
+  errorParts,
+  errorStack,
+  failureForLog,
+  failureText,
+  publicFailure,
+  toError,
+} from '../../src/core/failure.ts';
 import { ODD_THROWS } from '../support/odd-throws.ts';
 import { madeFrom, recipes } from '../support/thrown-values.ts';
 
@@ -45,11 +51,11 @@ function isTold(value: unknown): void {
   const { error, message } = publicFailure(value);
   expect([typeof error, typeof message]).toEqual(['string', 'string']);
   expect(Buffer.byteLength(message)).toBeLessThanOrEqual(16 * 1024);
-  expect(publicFailure(asError(value))).toEqual({ error, message });
-  expect(asError(value) instanceof QuotaError).toBe(false);
-  expect(typeof partsOf(value).message).toBe('string');
-  expect(typeof stackOf(value)).toBe('string');
-  expect(typeof loggedFailure(value).stack).toBe('string');
+  expect(publicFailure(toError(value))).toEqual({ error, message });
+  expect(toError(value) instanceof QuotaError).toBe(false);
+  expect(typeof errorParts(value).message).toBe('string');
+  expect(typeof errorStack(value)).toBe('string');
+  expect(typeof failureForLog(value).stack).toBe('string');
 }
 
 describe('a long text', () => {

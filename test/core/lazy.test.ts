@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lazy } from '../../src/core/lazy.ts';
+import { lazy } from '../../src/core/lifecycle.ts';
 
 test('is made once, when it is first asked for, also for two who ask at the same time', async () => {
   let times = 0;

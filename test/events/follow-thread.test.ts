@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import {
   followThread,
+  lastThreadSeq,
+  type ThreadFollowSources,
   type ThreadFrame,
-  type ThreadSources,
-  threadEnd,
 } from '../../src/events/follow-thread.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
 import { setThreadState } from '../../src/storage/threads/state.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -21,7 +21,7 @@ import { type QueueStory, queueStory, successful, WORKER } from '../support/queu
 
 interface Story extends QueueStory {
   readonly thread_id: string;
-  readonly sources: ThreadSources;
+  readonly sources: ThreadFollowSources;
 }
 
 function story(db: Db): Story {
@@ -39,7 +39,7 @@ async function executing({ db, queue, sources }: Story, resumable = true) {
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease, last_seq } = claimed as ClaimedRun;
   const live = sources.live.open(lease.run_id, last_seq, resumable);
-  const writes = new AttemptWrites(db, lease, {
+  const writes = new WriteBuffer(db, lease, {
     onCommitted: (frames) => writer.committed(frames),
     onError: () => {},
   });
@@ -50,15 +50,15 @@ async function executing({ db, queue, sources }: Story, resumable = true) {
       for (const text of texts) writer.write('custom', text);
     },
     async release() {
-      const batch = await writes.take();
-      await queue.release(lease, { charge: false, delay_ms: 0, batch });
+      const batch = await writes.drain();
+      await queue.requeue(lease, { charge: false, delay_ms: 0, batch });
       live[Symbol.dispose]();
     },
     async end() {
-      const batch = await writes.take();
+      const batch = await writes.drain();
       await queue.finish(lease, successful({ batch }));
       writer.committed(batch.frames);
-      writer.showEnd('__end__', '{}');
+      writer.publishEnd('__end__', '{}');
       live[Symbol.dispose]();
     },
   };
@@ -97,7 +97,7 @@ describeEachDatabase('following a thread', (open) => {
     for (let after = 0; after < all.length; after++) {
       expect(await read(there, all.length - after, after)).toEqual(all.slice(after));
     }
-    expect(await threadEnd(there.sources, there.thread_id)).toBe(7);
+    expect(await lastThreadSeq(there.sources, there.thread_id)).toBe(7);
   });
 
   test.for([true, false])('a follower sees runs that begin later (resumable: %s)', async (resumable) => {
@@ -121,7 +121,7 @@ describeEachDatabase('following a thread', (open) => {
     const attempt = await executing(there, false);
     attempt.write('b', 'c');
     expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:c']);
-    expect(await threadEnd(there.sources, there.thread_id)).toBe(4);
+    expect(await lastThreadSeq(there.sources, there.thread_id)).toBe(4);
     await attempt.end();
   });
 
@@ -146,7 +146,11 @@ describeEachDatabase('following a thread', (open) => {
     const attempt = await executing(there);
     const parked = await there.add(there.thread_id);
     const error = { error: 'UserInterrupt', message: '' };
-    await there.queue.cancel(there.thread_id, [parked], { action: 'interrupt', error, keep_log_ms: 1000 });
+    await there.queue.cancel(there.thread_id, [parked], {
+      action: 'interrupt',
+      error,
+      log_retention_ms: 1000,
+    });
     attempt.write('a');
     await attempt.end();
     await run(there, 'b');

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
-import { follow, type Sources } from '../../src/events/follow.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { type FollowSources, follow } from '../../src/events/follow.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { type Frame, runEventRepository } from '../../src/storage/runs/events.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
@@ -18,14 +18,14 @@ async function executing(db: Db, resumable: boolean) {
   const run_id = await add(randomUUID());
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease } = claimed as ClaimedRun;
-  const sources: Sources = {
+  const sources: FollowSources = {
     ...liveSources(db),
     log: runEventRepository(db),
     bus: memoryBus(),
   };
   const live = sources.live.open(run_id, 0);
   const errors: unknown[] = [];
-  const writes = new AttemptWrites(db, lease, {
+  const writes = new WriteBuffer(db, lease, {
     onCommitted: (frames) => writer.committed(frames),
     onError: (error) => errors.push(error),
   });
@@ -35,14 +35,17 @@ async function executing(db: Db, resumable: boolean) {
 
 /** Ends the run as an attempt does. */
 async function end({ queue, lease, writes, writer, live }: Awaited<ReturnType<typeof executing>>) {
-  const batch = await writes.take();
+  const batch = await writes.drain();
   await queue.finish(lease, successful({ batch }));
   writer.committed(batch.frames);
-  writer.showEnd('__end__', '{}');
+  writer.publishEnd('__end__', '{}');
   live[Symbol.dispose]();
 }
 
-async function read({ sources, run_id }: { sources: Sources; run_id: string }, after = 0): Promise<Frame[]> {
+async function read(
+  { sources, run_id }: { sources: FollowSources; run_id: string },
+  after = 0,
+): Promise<Frame[]> {
   return Array.fromAsync(follow(sources, run_id, after, AbortSignal.timeout(20_000)));
 }
 
@@ -126,5 +129,11 @@ describeEachDatabase('following a run', (open) => {
 
 function takeAway(queue: RunQueue): Promise<number> {
   const exhausted = { error: '', message: '' };
-  return queue.reap({ worker_id: randomUUID(), max_attempts: 3, backoff_ms: 0, keep_log_ms: 0, exhausted });
+  return queue.reap({
+    worker_id: randomUUID(),
+    max_attempts: 3,
+    backoff_ms: 0,
+    log_retention_ms: 0,
+    exhausted,
+  });
 }

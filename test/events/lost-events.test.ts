@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { follow, type Sources } from '../../src/events/follow.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { type FollowSources, follow } from '../../src/events/follow.ts';
 import { followThread } from '../../src/events/follow-thread.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { type Frame, insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
 import { logEnds } from '../../src/storage/runs/log-positions.ts';
@@ -33,7 +33,7 @@ function story(db: Db) {
     return {
       run_id: lease.run_id,
       log: (...seqs: number[]) =>
-        db.transaction('relaxed', (tx) => insertFrames(tx, lease.run_id, seqs.map(frame))),
+        db.transaction('async', (tx) => insertFrames(tx, lease.run_id, seqs.map(frame))),
       end: () => queue.finish(lease, successful()),
     };
   }
@@ -47,7 +47,7 @@ function story(db: Db) {
       await run.end();
       return run.run_id;
     },
-    async read(run_id: string, after = 0, poll: Sources['poll'] = sources.poll): Promise<string[]> {
+    async read(run_id: string, after = 0, poll: FollowSources['poll'] = sources.poll): Promise<string[]> {
       const frames = follow({ ...sources, poll }, run_id, after, AbortSignal.timeout(10_000));
       return (await Array.fromAsync(frames)).map((each) => `${each.seq}:${textOf(each)}`);
     },

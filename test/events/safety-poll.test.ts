@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { Latch } from '../../src/core/latch.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { type Position, SafetyPoll } from '../../src/events/safety-poll.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
 import { insertFrames } from '../../src/storage/runs/events.ts';
 import { type LogEnds, logEnds } from '../../src/storage/runs/log-positions.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -47,7 +47,7 @@ describeEachDatabase('the poll of those who follow logs', (open) => {
     const silent = followers(poll, 1000, { of: 'run', id: run_id, seq: 2 });
     const others = followers(poll, 1000, { of: 'thread', id: thread_id, seq: 1 });
     const frames = [1, 2].map((seq) => ({ seq, event: 'custom', data: '1' }));
-    await db.transaction('relaxed', (tx) => insertFrames(tx, run_id, frames));
+    await db.transaction('async', (tx) => insertFrames(tx, run_id, frames));
     expect(await others).toEqual(Array(1000).fill(true));
     expect(asked).toEqual([[run_id], [thread_id]]);
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { replacedNote } from '../../src/cli/project-checks.ts';
+import { ignoredPersistenceNote } from '../../src/cli/project-checks.ts';
 import { openApp } from '../support/app.ts';
 import { startServer } from '../support/server.ts';
 import { filesOf, inProgram, NODE, onlyBlock, ROOT } from './blocks.ts';
@@ -87,5 +87,5 @@ test('docs/checkpointers.md: threads move from a checkpointer of your own', asyn
 
 test('docs/checkpointers.md: the note about a graph with its own', () => {
   const note = onlyBlock('docs/checkpointers.md', 'text', 'note ').split('\n')[1] ?? '';
-  expect(note).toContain(replacedNote(['checkpointer']));
+  expect(note).toContain(ignoredPersistenceNote(['checkpointer']));
 });

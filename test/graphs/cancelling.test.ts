@@ -1,7 +1,7 @@
 import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import { describe, expect, test } from 'vitest';
 import type { GraphCall, GraphEvent } from '../../src/graphs/graph.ts';
-import { langGraph } from '../../src/graphs/langgraph.ts';
+import { langGraph } from '../../src/graphs/runtime/langgraph.ts';
 import { Conversation } from './support.ts';
 
 /** Reads until the first event, aborts, and tells how the stream ended. */

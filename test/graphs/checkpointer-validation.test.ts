@@ -3,7 +3,7 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { runCheckpointer } from '../../src/graphs/checkpointer.ts';
+import { runCheckpointer } from '../../src/graphs/checkpointer/open.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { attemptWrites } from '../support/queued-runs.ts';

@@ -1,8 +1,8 @@
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { raw, sql } from '../../src/db/sql.ts';
-import { langGraph } from '../../src/graphs/langgraph.ts';
 import type { RunnableGraph } from '../../src/graphs/runnable.ts';
+import { langGraph } from '../../src/graphs/runtime/langgraph.ts';
 import { pruneThread } from '../../src/storage/threads/delete.ts';
 import { DAMAGES, damageValue, damageWrites, SEALED_BY_ANOTHER } from '../support/damaged-values.ts';
 import { describeEachDatabase, describeEncrypted } from '../support/databases.ts';

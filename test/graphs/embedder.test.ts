@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadEmbedder } from '../../src/graphs/embedder.ts';
-import { resolveModule } from '../../src/graphs/user-module.ts';
+import { resolveUserModule } from '../../src/graphs/project/user-module.ts';
+import { loadEmbedder } from '../../src/graphs/store/embedder.ts';
 import { project } from '../support/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -45,7 +45,7 @@ test('what is no embedder is said so, and no path outside of the project is told
 /** As OpenAI's client asks for vectors. */
 const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString('base64');
 
-const openai = resolveModule(ROOT, '@langchain/openai');
+const openai = resolveUserModule(ROOT, '@langchain/openai');
 
 describe.runIf(openai)('openai:text-embedding-3-small (where @langchain/openai is installed)', () => {
   test('is asked for as many numbers as the index has', async () => {

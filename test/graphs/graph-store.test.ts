@@ -8,7 +8,7 @@ import {
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { graphStore } from '../../src/graphs/graph-store.ts';
+import { graphStore } from '../../src/graphs/store/graph-store.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 

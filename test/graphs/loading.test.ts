@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { project } from '../support/project.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 
 test('a graph writes to the log of the server with the logger of the SDK', async () => {
   const lines: LogLine[] = [];

@@ -9,7 +9,7 @@ import {
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { removeCheckpointsOfRun, removeCheckpointsOfThread } from '../../src/storage/checkpoints/delete.ts';
+import { deleteCheckpointsOfRun, deleteCheckpointsOfThread } from '../../src/storage/checkpoints/delete.ts';
 import { copyCheckpoints } from '../../src/storage/checkpoints/put.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -50,7 +50,7 @@ async function execute(memory: Memory, text: string, config: object = memory.con
 }
 
 function remove(memory: Memory, { run_id }: Lease): Promise<void> {
-  return memory.db.transaction('promised', (tx) => removeCheckpointsOfRun(tx, memory.thread_id, run_id));
+  return memory.db.transaction('sync', (tx) => deleteCheckpointsOfRun(tx, memory.thread_id, run_id));
 }
 
 /** Everything that is stored, but for who wrote it. */
@@ -154,13 +154,13 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     const memory = await memoryOf(db);
     const only = await execute(memory, 'one');
     const copy = await memoryOf(db);
-    await db.transaction('promised', (tx) => copyCheckpoints(tx, memory.thread_id, copy.thread_id));
+    await db.transaction('sync', (tx) => copyCheckpoints(tx, memory.thread_id, copy.thread_id));
     await remove(memory, only);
     await execute(copy, 'two');
     expect(await logOf(copy)).toEqual(['one', 'noted', 'two', 'noted']);
     const [newest] = await copy.checkpoints.find({ thread_id: copy.thread_id });
     expect(JSON.parse(newest?.metadata ?? '')).toMatchObject({ thread_id: copy.thread_id });
-    await db.transaction('promised', (tx) => removeCheckpointsOfThread(tx, copy.thread_id));
+    await db.transaction('sync', (tx) => deleteCheckpointsOfThread(tx, copy.thread_id));
     expect(await everything(copy)).toEqual([[], [], []]);
   });
 });

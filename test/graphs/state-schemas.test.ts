@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MESSAGES_SCHEMA } from '../../src/graphs/message-schema.ts';
+import { MESSAGES_SCHEMA } from '../../src/graphs/schemas/message-schema.ts';
 import { load } from './support.ts';
 
 const STATES = join(import.meta.dirname, '../fixtures/states');

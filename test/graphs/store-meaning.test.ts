@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import type { LongTermStore } from '../../src/graphs/long-term-store.ts';
+import type { LongTermStore } from '../../src/graphs/store/long-term-store.ts';
 import { bagOfWords } from '../support/bag-of-words.ts';
 import { describeEachStorage, describePgvector, type OpenDatabase } from '../support/databases.ts';
 import { indexedStoreOver, storeOver } from '../support/store.ts';
@@ -138,13 +138,13 @@ function searchesByMeaning(open: OpenDatabase): void {
     const first = await indexedStoreOver(db);
     await first.apply([item('new', 'green tea')]);
     expect(await keys(first, 'green tea')).toEqual(['new']);
-    expect(await first.indexSome(10)).toBe(2);
+    expect(await first.indexBatch(10)).toBe(2);
     expect((await keys(first, 'green tea')).sort()).toEqual(['new', 'old']);
-    expect(await first.indexSome(10)).toBe(0);
+    expect(await first.indexBatch(10)).toBe(0);
 
     const second = await indexedStoreOver(db, { rules: { dims: 32 } });
     expect(await keys(second, 'green tea')).toEqual([]);
-    expect([await second.indexSome(2), await second.indexSome(2), await second.indexSome(2)]).toEqual([
+    expect([await second.indexBatch(2), await second.indexBatch(2), await second.indexBatch(2)]).toEqual([
       2, 1, 0,
     ]);
     expect((await keys(second, 'green tea')).sort()).toEqual(['new', 'old']);
@@ -163,8 +163,8 @@ function searchesByMeaning(open: OpenDatabase): void {
         return bagOfWords(64)(texts);
       },
     });
-    expect(await store.indexSome(10)).toBe(3);
-    expect(await store.indexSome(10)).toBe(0);
+    expect(await store.indexBatch(10)).toBe(3);
+    expect(await store.indexBatch(10)).toBe(0);
     expect((await keys(store, 'good')).sort()).toEqual(['0', '2']);
   });
 }

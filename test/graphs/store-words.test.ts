@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LongTermStore } from '../../src/graphs/long-term-store.ts';
+import type { LongTermStore } from '../../src/graphs/store/long-term-store.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyThreadState } from '../../src/graphs/thread-state.ts';
+import { emptyThreadState } from '../../src/graphs/runtime/thread-state.ts';
 import { Conversation } from './support.ts';
 
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);

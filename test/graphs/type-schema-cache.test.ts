@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { type Project, project } from '../support/project.ts';
 
 const GRAPH = `

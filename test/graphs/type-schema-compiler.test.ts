@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/registry.ts';
-import { findCompiler } from '../../src/graphs/type-schemas/compiler.ts';
+import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { findCompiler } from '../../src/graphs/schemas/compiler.ts';
 
 /** Shaped as a graph of LangGraph; it needs no package, for the project has none. */
 const GRAPH = `

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
-import { MESSAGE_SCHEMA } from '../../src/graphs/message-schema.ts';
-import { loadGraphs } from '../../src/graphs/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { MESSAGE_SCHEMA } from '../../src/graphs/schemas/message-schema.ts';
 
 const STATES = resolve(import.meta.dirname, '../fixtures/states');
 const SPECS = [

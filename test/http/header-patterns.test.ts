@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headerPicker } from '../../src/http/header-patterns.ts';
+import { headerFilter } from '../../src/http/header-patterns.ts';
 import { openApp } from '../support/app.ts';
 
 const HEADERS = { 'x-team': 'red', 'x-trace': 'abc', 'x-api-key': 'sesame', cookie: 'a=1', accept: '*/*' };
@@ -18,7 +18,7 @@ test.each([
   [{ includes: ['x-*', 'cookie'], excludes: ['x-t*'] }, { cookie: 'a=1' }],
   [{ includes: ['x.team'], excludes: [] }, {}],
 ])('%j pick headers, and secrets only by their name', (patterns, picked) => {
-  expect(headerPicker(patterns)(HEADERS)).toEqual(picked);
+  expect(headerFilter(patterns)(HEADERS)).toEqual(picked);
 });
 
 test('headers become part of the configuration of runs, where a client cannot set them otherwise', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentOf } from '../../src/http/mcp/content.ts';
+import { contentOf } from '../../src/http/mcp/results.ts';
 
 function answered(...content: object[]) {
   const values = {

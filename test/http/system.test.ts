@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ANYBODY } from '../../src/auth/actor.ts';
+import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { bareServer } from '../support/bare-server.ts';
 
 test('the server is well', async () => {
@@ -84,7 +84,7 @@ test('metrics as JSON', async () => {
 });
 
 test('every request is one line, without keys and queries', async () => {
-  await using http = await bareServer({ authenticate: async () => ANYBODY });
+  await using http = await bareServer({ authenticate: async () => UNRESTRICTED });
   const headers = { 'x-api-key': 'secret-key', authorization: 'Bearer secret-token' };
   await http.inject({ url: '/info?token=secret-query', headers });
   await http.inject('/ok');

@@ -18,7 +18,7 @@ test('a value that was exchanged in the database is a 500 that tells nothing, an
   const [one, other] = [await server.thread(), await server.thread()];
   await server.post(`/threads/${one}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });
   await server.post(`/threads/${other}/runs/wait`, { assistant_id: 'echo', input: { x: 2 } });
-  const db = openSqlite(file, { synchronous: 'normal', beside_a_server: true });
+  const db = openSqlite(file, { synchronous: 'normal', shared: true });
   await db.run(sql`update thread_values set value = (select kwargs from runs where thread_id = ${one})
     where thread_id = ${one}`);
   await db[Symbol.asyncDispose]();
@@ -42,7 +42,7 @@ test('a damaged value of a state is told in its place, and the thread goes on', 
     server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'odd-values', ...body });
   await run({ input: { want: 'text' } });
   const [{ checkpoint_id }] = (await server.post(`/threads/${thread_id}/history`, { limit: 1 })).body;
-  const db = openSqlite(file, { synchronous: 'normal', beside_a_server: true });
+  const db = openSqlite(file, { synchronous: 'normal', shared: true });
   await damageValue(db, { thread_id, channel: 'out' }, sql`value = ${new Uint8Array()}`);
   await db[Symbol.asyncDispose]();
 

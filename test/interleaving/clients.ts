@@ -1,10 +1,10 @@
 import { timestamp } from '../../src/core/clock.ts';
 import { sql } from '../../src/db/sql.ts';
-import { strategyFor } from '../../src/services/multitask.ts';
-import { isFinal } from '../../src/services/transitions.ts';
+import { effectOnOthers } from '../../src/services/runs/multitask.ts';
+import { isFinal } from '../../src/services/runs/transitions.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
-import type { Fired, Triggered } from '../../src/storage/queue/fire-cron.ts';
+import type { FireResult, TriggerResult } from '../../src/storage/queue/fire-cron.ts';
 import type { Ttl } from '../../src/storage/threads/row.ts';
 import { FAILURE_RULES, newThread } from '../support/queued-runs.ts';
 import type { CreateRun, ThreadCommand } from './commands.ts';
@@ -13,7 +13,7 @@ import { newestCheckpoint } from './worker.ts';
 import type { World } from './world.ts';
 
 export const HOUR_MS = 3_600_000;
-const { keep_log_ms } = FAILURE_RULES;
+const { log_retention_ms } = FAILURE_RULES;
 
 /** Threads that clients share, and what becomes of them. */
 const SHARED: readonly Ttl[] = [
@@ -64,7 +64,7 @@ export class Clients {
       thread: newThread(thread_id),
       thread_ttl: SHARED[this.threads.indexOf(thread_id)],
       thread_metadata: {},
-      others: strategyFor(strategy, run_id, keep_log_ms),
+      others: effectOnOthers(strategy, run_id, log_retention_ms),
     };
     this.#does(
       `creates ${run_id.slice(-2)} on ${thread_id.slice(-2)} (${strategy}, ${command.by})`,
@@ -88,11 +88,11 @@ export class Clients {
     stopping: readonly string[];
   }): void {
     const { bus } = this.#world;
-    if (ready || promoted) bus.wake();
-    for (const run_id of stopping) bus.control(run_id);
+    if (ready || promoted) bus.runReady();
+    for (const run_id of stopping) bus.runCancelled(run_id);
   }
 
-  async #submit(by: CreateRun['by'], run: NewRun): Promise<Fired | Triggered> {
+  async #submit(by: CreateRun['by'], run: NewRun): Promise<FireResult | TriggerResult> {
     const { db, queue } = this.#at;
     const at = run.run.created_at;
     if (by === 'client') return queue.enqueue(run);
@@ -113,7 +113,7 @@ export class Clients {
       this.#does(what, () => this.#cancel(thread_id, command));
     } else if (does === 'delete run') this.#does(what, () => this.#deleteRun(thread_id, command));
     else if (does === 'delete thread') this.#does(what, () => this.#at.threads.delete(thread_id));
-    else if (does === 'prune') this.#does(what, () => this.#at.threads.keepNewestCheckpoint(thread_id));
+    else if (does === 'prune') this.#does(what, () => this.#at.threads.prune(thread_id));
     else this.#does(what, () => this.#setState(thread_id));
   }
 
@@ -123,7 +123,7 @@ export class Clients {
     if (run_ids.length === 0) return;
     const wanted = does === 'cancel all' ? run_ids : [run_ids[run % run_ids.length] as string];
     const error = { error: 'UserInterrupt', message: 'asked for' };
-    const cancelled = await queue.cancel(thread_id, wanted, { action, error, keep_log_ms });
+    const cancelled = await queue.cancel(thread_id, wanted, { action, error, log_retention_ms });
     if (told) this.#tell(cancelled);
   }
 
@@ -139,7 +139,7 @@ export class Clients {
     const keeps = told && action === 'interrupt' ? 'keep checkpoints' : 'remove checkpoints';
     const { promoted } = await queue.deleteRun(thread_id, run_id, keeps);
     this.#tell({ promoted, stopping: told ? [run_id] : [] });
-    await threads.settle(thread_id, { status: 'idle', interrupts: {} });
+    await threads.refresh(thread_id, { status: 'idle', interrupts: {} });
   }
 
   /** A change from outside of runs: a checkpoint, and then what the thread shows. */
@@ -154,8 +154,8 @@ export class Clients {
       null,
       'update',
     );
-    if (!(await checkpointRepository(db).put({ idle_thread_id: thread_id }, checkpoint, 'promised'))) return;
-    const news = { event_id: names.next('c'), event: 'state_update', data: '{}', keep_ms: keep_log_ms };
+    if (!(await checkpointRepository(db).put({ idle_thread_id: thread_id }, checkpoint, 'sync'))) return;
+    const news = { event_id: names.next('c'), event: 'state_update', data: '{}', keep_ms: log_retention_ms };
     const state = { values: { n: 3 }, checkpoint_id, status: 'idle', interrupts: {}, news } as const;
     await threads.setState(thread_id, state, timestamp(clock.now()));
   }

@@ -1,5 +1,5 @@
 import { type Clock, timestamp } from '../../src/core/clock.ts';
-import type { Db, Durability, Transaction } from '../../src/db/db.ts';
+import type { CommitMode, Db, Transaction } from '../../src/db/db.ts';
 import { plainCipher } from '../../src/db/encryption/cipher.ts';
 import type { Sql } from '../../src/db/sql.ts';
 import type { Losses } from './losses.ts';
@@ -47,7 +47,7 @@ export function gatedDb(gates: Gates, process: Process): Db {
     cipher: plainCipher,
     all: <Row>(query: Sql) => read<Row[]>(query, 'all'),
     get: <Row>(query: Sql) => read<Row | undefined>(query, 'get'),
-    run(query, durability = 'promised') {
+    run(query, durability = 'sync') {
       return this.transaction(durability, (tx) => tx.run(query));
     },
     transaction: (durability, body) =>
@@ -59,7 +59,7 @@ export function gatedDb(gates: Gates, process: Process): Db {
 async function transact<T>(
   gates: Gates,
   operation: Operation,
-  asked: Durability,
+  asked: CommitMode,
   body: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const { scheduler, monitor, losses, without } = gates;
@@ -70,7 +70,7 @@ async function transact<T>(
   const db = scheduler.lane(operation);
   // The database is busy with `begin` until the body begins, and with the end when it is over.
   scheduler.calls(operation, 1);
-  if (dialect === 'sqlite' && durability === 'relaxed') await losses.save();
+  if (dialect === 'sqlite' && durability === 'async') await losses.save();
   try {
     const value = await db.transaction(durability, async (tx) => {
       scheduler.calls(operation, -1);
@@ -80,14 +80,14 @@ async function transact<T>(
         const result = await body(gatedTransaction(gates, operation, tx));
         if (dialect === 'sqlite') return result;
         await scheduler.pass(operation, 'commit', operation.wrote ? durability : '');
-        if (durability === 'relaxed' && operation.wrote) await scheduler.call(operation, losses.save());
+        if (durability === 'async' && operation.wrote) await scheduler.call(operation, losses.save());
         return result;
       } finally {
         scheduler.calls(operation, 1);
       }
     });
     if (operation.wrote) gates.committed(operation);
-    if (operation.wrote && durability === 'promised') losses.forget();
+    if (operation.wrote && durability === 'sync') losses.forget();
     scheduler.release(operation);
     scheduler.calls(operation, -1);
     await scheduler.pass(operation, 'answer', '');

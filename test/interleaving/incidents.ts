@@ -123,13 +123,13 @@ export class Incidents {
       case 'claim':
         return worker.claim();
       case 'check':
-        return runs.check();
+        return runs.reconcileLeases();
       case 'beat':
         return worker.beat();
       case 'reap':
         return this.#reap(worker);
       case 'promote':
-        return queue.promoteDue().then(() => this.#world.bus.wake());
+        return queue.promoteDue().then(() => this.#world.bus.runReady());
       case 'expire':
         return threads.expire(10);
       case 'shut down':
@@ -141,7 +141,7 @@ export class Incidents {
 
   async #reap({ queue, worker_id }: TestWorker): Promise<void> {
     const taken = await queue.reap({ ...FAILURE_RULES, worker_id, backoff_ms: BACKOFF_MS });
-    if (taken > 0) this.#world.bus.wake();
+    if (taken > 0) this.#world.bus.runReady();
   }
 
   /** Its lease ends, which the others notice; a worker that lives comes back as its heartbeat does. */
@@ -152,7 +152,7 @@ export class Incidents {
     if (!worker.isHealthy) return;
     this.#world.does(worker.process, 'comes back', async () => {
       await worker.beat();
-      await worker.runs.check();
+      await worker.runs.reconcileLeases();
     });
   }
 
@@ -162,7 +162,7 @@ export class Incidents {
     const thread_id = this.#clients.thread(which);
     this.#world.does(process, `${what} of ${thread_id.slice(-2)}`, () =>
       during({ verb: 'damage' }, () =>
-        withThread(db, 'promised', thread_id, async (tx, thread) => {
+        withThread(db, 'sync', thread_id, async (tx, thread) => {
           const run_id = await damage(tx, thread);
           if (run_id) this.#world.model.damaged.add(run_id);
         }),

@@ -1,4 +1,4 @@
-import { isFinal } from '../../src/services/transitions.ts';
+import { isFinal } from '../../src/services/runs/transitions.ts';
 import type { LogEntry, QueuedRun, Snapshot, StoredRun } from './snapshot.ts';
 
 /** What the clients asked for, which no row tells of a run that is gone. */

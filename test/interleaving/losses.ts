@@ -22,7 +22,7 @@ export const TABLES = [
 type Row = Record<string, SqlValue>;
 
 export async function emptyAll(db: Db): Promise<void> {
-  await db.transaction('relaxed', async (tx) => {
+  await db.transaction('async', async (tx) => {
     for (const table of TABLES.toReversed()) await tx.run(raw(`delete from ${table}`));
   });
 }
@@ -60,7 +60,7 @@ export class Losses {
     if (!saved) return false;
     this.#saved = undefined;
     await emptyAll(this.#db);
-    await this.#db.transaction('relaxed', async (tx) => {
+    await this.#db.transaction('async', async (tx) => {
       for (const [table, rows] of saved) {
         for (const row of rows) {
           const columns = raw(Object.keys(row).join(', '));

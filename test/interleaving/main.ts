@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { closeAll } from '../../src/core/close-all.ts';
+import { closeAll } from '../../src/core/lifecycle.ts';
 import { openEngines } from './engines.ts';
 import { explore, told } from './explore.ts';
 import { MECHANISMS } from './mechanisms.ts';

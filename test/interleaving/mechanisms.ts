@@ -1,7 +1,7 @@
-import type { Db, Durability } from '../../src/db/db.ts';
+import type { CommitMode, Db } from '../../src/db/db.ts';
 import { type DialectName, sql } from '../../src/db/sql.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
-import type { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import type { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { Activity, Operation } from './scheduler.ts';
 import { HOLE, type Statement } from './statements.ts';
 
@@ -14,14 +14,14 @@ export interface Mechanism {
   readonly engines: readonly DialectName[];
   /** Before a transaction. */
   before?(operation: Operation, monitor: Db): Promise<void>;
-  durability?(asked: Durability, activity: Activity): Durability;
+  durability?(asked: CommitMode, activity: Activity): CommitMode;
   /** Executed before a statement. */
   prelude?(asked: Statement, operation: Operation): Statement | undefined;
   /** What is executed instead; undefined for nothing, which changes no row and finds none. */
   statement?(asked: Statement, operation: Operation): Statement | undefined;
   answer?(asked: Statement, rows: Rows, operation: Operation): Rows;
   queue?(queue: RunQueue): Partial<RunQueue>;
-  writes?(writes: AttemptWrites): AttemptWrites;
+  writes?(writes: WriteBuffer): WriteBuffer;
 }
 
 const BOTH: readonly DialectName[] = ['sqlite', 'postgres'];
@@ -34,7 +34,7 @@ const REPAIR_LOG = /^\s*update thread_log set length = [^;]* run_id not in/;
 const PROMOTE = /^\s*update run_queue set state = 'ready'\s+where seq = \(/;
 const RUN_END = /^\s*select r\.run_id, r\.thread_id, r\.assistant_id/;
 /** Verbs that end runs for workers that cannot. */
-const RECOVERY = ['reap', 'release', 'releaseUnknown'];
+const RECOVERY = ['reap', 'requeue', 'requeueUnknown'];
 
 /** A statement that is not executed: where `verbs` are given, only within those. */
 const drop =
@@ -107,9 +107,9 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
       'and batches >= \0 and batches <= \0',
       'and (true or batches >= \0 and batches <= \0)',
     ),
-    queue: ({ finish, release }) => ({
+    queue: ({ finish, requeue: release }) => ({
       finish: (lease, end) => finish(lease, { ...end, batch: unordered(end.batch) }),
-      release: (lease, how) => release(lease, { ...how, batch: unordered(how.batch) }),
+      requeue: (lease, how) => release(lease, { ...how, batch: unordered(how.batch) }),
     }),
   },
   'materialised-claim': {
@@ -192,7 +192,7 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   'unknown-claims': {
     what: 'a worker gives back what it claimed without hearing of it',
     engines: BOTH,
-    queue: () => ({ releaseUnknown: async () => undefined }),
+    queue: () => ({ requeueUnknown: async () => undefined }),
   },
   'batch-restore': {
     what: 'what a refused release had taken becomes part of the end',
@@ -202,7 +202,7 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   'durable-frames': {
     what: 'frames of resumable runs are shown when nothing can take them back',
     engines: BOTH,
-    durability: (asked, { verb }) => (verb === 'write' ? 'relaxed' : asked),
+    durability: (asked, { verb }) => (verb === 'write' ? 'async' : asked),
   },
   'ancestors-stay': {
     what: 'checkpoints that others go on from stay when their run goes',

@@ -1,4 +1,4 @@
-import { isFinal, NEXT_STATUS } from '../../src/services/transitions.ts';
+import { isFinal, NEXT_STATUS } from '../../src/services/runs/transitions.ts';
 import { type Facts, type RunFacts, violations } from './invariants.ts';
 import type { Operation } from './scheduler.ts';
 import { EMPTY, type QueuedRun, type Snapshot, type StoredRun } from './snapshot.ts';
@@ -186,7 +186,7 @@ function logs(before: Snapshot, next: Snapshot, { damaged }: Facts): string[] {
 }
 
 /** Verbs that end what was executed. */
-const END_ATTEMPTS = ['finish', 'release', 'releaseUnknown', 'reap'];
+const END_ATTEMPTS = ['finish', 'requeue', 'requeueUnknown', 'reap'];
 
 /** With the end of a run's log come its webhook and the note of its cron: each once, or not at all. */
 function ends(before: Snapshot, next: Snapshot, by: Operation, facts: Facts): string[] {

@@ -1,6 +1,6 @@
 import { timestamp } from '../../src/core/clock.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
-import { KEEP_INTERRUPTED } from '../../src/services/run-options.ts';
+import { KEEP_INTERRUPTED } from '../../src/services/runs/run-options.ts';
 import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
 import type { CreateRun } from './commands.ts';
 

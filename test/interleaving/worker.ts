@@ -9,14 +9,13 @@ import type { RunKwargs } from '../../src/schemas/runs.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
-import type { Ending, Frame } from '../../src/storage/runs/events.ts';
+import type { Frame, RunOutcome } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { ThreadRepository } from '../../src/storage/threads/threads.ts';
-import type { Attempt, AttemptDeps } from '../../src/workers/run-attempt.ts';
-import { conclude } from '../../src/workers/run-conclusion.ts';
+import { type Attempt, type AttemptContext, StopReason } from '../../src/workers/attempt.ts';
+import { finalizeRun } from '../../src/workers/finalize-run.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
-import { StopReason } from '../../src/workers/stop-reason.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import type { Plan } from './commands.ts';
 import { checkpointOf, type Names } from './rows.ts';
@@ -50,9 +49,9 @@ export interface WorkerDeps {
   /** Somebody was shown the frames, with their numbers. */
   readonly shown: (run_id: string, frames: readonly Frame[]) => void;
   /** The run has ended, and these were the last frames of its log. */
-  readonly ended: (run_id: string, frames: readonly Frame[], ending: Ending) => void;
+  readonly ended: (run_id: string, frames: readonly Frame[], ending: RunOutcome) => void;
   /** The mechanism that is switched off may make it forget something. */
-  readonly writes: (writes: AttemptWrites) => AttemptWrites;
+  readonly writes: (writes: WriteBuffer) => WriteBuffer;
 }
 
 /** A server's own worker, with a graph that does as it is told: everything else is the code of the server. */
@@ -118,7 +117,7 @@ export class TestWorker {
     this.isStopping = true;
     for (const stop of this.#stops.keys()) stop.abort(new StopReason('shutdown'));
     await this.runs.stop(0);
-    await this.queue.leave(this.worker_id);
+    await this.queue.deregister(this.worker_id);
     this.process.dead = true;
   }
 
@@ -146,7 +145,7 @@ export class TestWorker {
       Object.assign(attempt, { failure: error });
     }
     if (plan.end === 'broken') throw new PlannedFailure('the attempt breaks');
-    await conclude(this.#concludes(), attempt as unknown as Attempt, stop.signal);
+    await finalizeRun(this.#concludes(), attempt as unknown as Attempt, stop.signal);
   }
 
   /** What is added between two gates is taken or committed before the next one: no timer has anything to do. */
@@ -159,7 +158,7 @@ export class TestWorker {
       const checkpoint_id = names.checkpoint();
       const checkpoint = checkpointOf(thread_id, checkpoint_id, parent_id, run_id, source);
       attempt.writer.write('values', { checkpoint_id });
-      await checkpoints.put({ attempt: attempt.writes }, checkpoint, 'relaxed');
+      await checkpoints.put({ attempt: attempt.writes }, checkpoint, 'async');
       parent_id = checkpoint_id;
     };
     for (let node = 0; node < SLOW; node++) await pause('node');
@@ -175,10 +174,10 @@ export class TestWorker {
     }
   }
 
-  #writes(lease: Lease, resumable: boolean, stop: AbortController): AttemptWrites {
+  #writes(lease: Lease, resumable: boolean, stop: AbortController): WriteBuffer {
     const { db, shown, writes } = this.#deps;
     return writes(
-      new AttemptWrites(db, lease, {
+      new WriteBuffer(db, lease, {
         resumable,
         onCommitted: (frames) => resumable && shown(lease.run_id, frames),
         onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
@@ -187,7 +186,7 @@ export class TestWorker {
   }
 
   /** Numbers frames as `EventWriter` does. */
-  #writer({ lease, last_seq }: ClaimedRun, writes: AttemptWrites, resumable: boolean) {
+  #writer({ lease, last_seq }: ClaimedRun, writes: WriteBuffer, resumable: boolean) {
     const { shown, ended } = this.#deps;
     const frames: Frame[] = [];
     return {
@@ -201,10 +200,21 @@ export class TestWorker {
     };
   }
 
-  #concludes(): AttemptDeps {
+  #concludes(): AttemptContext {
     const { queue, bus, clock, logger } = this.#deps;
-    const rules = { timeout_ms: 0, keep_log_ms: FAILURE_RULES.keep_log_ms, retry_ms: 0, version: '0' };
-    return { queue, bus, clock, logger, rules } satisfies Partial<AttemptDeps> as unknown as AttemptDeps;
+    const rules = {
+      timeout_ms: 0,
+      log_retention_ms: FAILURE_RULES.log_retention_ms,
+      retry_ms: 0,
+      version: '0',
+    };
+    return {
+      queue,
+      bus,
+      clock,
+      logger,
+      rules,
+    } satisfies Partial<AttemptContext> as unknown as AttemptContext;
   }
 }
 

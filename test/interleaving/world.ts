@@ -1,11 +1,11 @@
 import { LeaseLost, WritesLost } from '../../src/core/errors.ts';
 import { logger } from '../../src/core/logger.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import type { QueueProblem } from '../../src/storage/queue/context.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
-import type { QueueProblem } from '../../src/storage/queue/report.ts';
-import type { Ending, Frame } from '../../src/storage/runs/events.ts';
+import type { Frame, RunOutcome } from '../../src/storage/runs/events.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { StopReason } from '../../src/workers/stop-reason.ts';
+import { StopReason } from '../../src/workers/attempt.ts';
 import type { Plan } from './commands.ts';
 import type { Engine } from './engines.ts';
 import { gatedDb } from './gated-db.ts';
@@ -67,11 +67,12 @@ export class World {
     this.#figures = figures;
     this.scheduler = new Scheduler(engine, this.clock);
     this.losses = new Losses(engine.monitor);
-    this.bus.onWake(() => this.#wake());
-    this.bus.onScheduled(() => this.#wake());
-    this.bus.onControl((run_id) => {
+    this.bus.onRunReady(() => this.#wake());
+    this.bus.onScheduleChanged(() => this.#wake());
+    this.bus.onRunCancelled((run_id) => {
       for (const worker of this.workers) {
-        if (worker.executes(run_id)) this.does(worker.process, 'is told to check', () => worker.runs.check());
+        if (worker.executes(run_id))
+          this.does(worker.process, 'is told to check', () => worker.runs.reconcileLeases());
       }
     });
   }
@@ -174,7 +175,7 @@ export class World {
     }
   }
 
-  #ended(run_id: string, frames: readonly Frame[], { status }: Ending): void {
+  #ended(run_id: string, frames: readonly Frame[], { status }: RunOutcome): void {
     // What was cancelled may end on what a crash has left of it.
     if (status === 'rollback' || (status === 'interrupted' && this.hasCrashed)) return;
     this.#shown.push({ run_id, frames });

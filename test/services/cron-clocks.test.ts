@@ -14,7 +14,7 @@ describeEachDatabase('times that came while no server ran', (open) => {
     const { cron_id } = await (await cronServer(db, { clock })).create({});
     clock.pass(5 * HOUR + 20 * MINUTE);
     const restarted = await cronServer(db, { clock });
-    await restarted.ticks.realign();
+    await restarted.ticks.recalculateDates();
     await restarted.ticks.fireDue();
     await restarted.ticks.fireDue();
     expect(await restarted.history(cron_id)).toEqual(['13:00 started']);
@@ -60,7 +60,7 @@ describeEachDatabase('clocks that are set', (open) => {
       await server.ticks.fireDue();
     }
     clock.set('2026-06-01T13:30:00.000Z');
-    await server.ticks.realign();
+    await server.ticks.recalculateDates();
     expect((await server.get(cron_id)).next_run_date).toBe('2026-06-01T14:00:00.000Z');
     for (let step = 0; step < 6; step++) {
       clock.pass(30 * MINUTE);
@@ -78,7 +78,7 @@ describeEachDatabase('clocks that are set', (open) => {
     clock.set('2031-01-01T00:30:00.000Z');
     await server.ticks.fireDue();
     clock.set('2026-06-01T12:40:00.000Z');
-    await server.ticks.realign();
+    await server.ticks.recalculateDates();
     await server.ticks.fireDue();
     expect(await server.history(cron_id)).toEqual(['13:00 started']);
     clock.pass(2 * HOUR);
@@ -92,7 +92,7 @@ describeEachDatabase('clocks that are set', (open) => {
     const server = await cronServer(db, { clock });
     const { cron_id } = await server.create({ schedule: '0 9 * * *', timezone: 'Europe/Berlin' });
     await db.run(sql`update crons set next_run_date = ${'2026-06-02T08:00:00.000Z'}`);
-    await server.ticks.realign();
+    await server.ticks.recalculateDates();
     expect((await server.get(cron_id)).next_run_date).toBe('2026-06-02T07:00:00.000Z');
   });
 });
@@ -130,7 +130,7 @@ describeEachDatabase('several servers on one database', (open) => {
     for (let step = 0; step < 6; step++) {
       for (const clock of [fast, slow]) clock.pass(30_000);
       await Promise.all([ahead.ticks.fireDue(), behind.ticks.fireDue()]);
-      await behind.ticks.realign();
+      await behind.ticks.recalculateDates();
     }
     expect(await ahead.history(cron_id)).toEqual(['12:01 started', '12:02 started', '12:03 started']);
   });
@@ -187,8 +187,8 @@ describeEachDatabase('a run that somebody triggers', (open) => {
       clock.pass(HOUR);
       await server.ticks.fireDue();
     }
-    expect(await server.cronFires.dropBefore('2026-06-01T15:30:00.000Z', 2)).toBe(2);
-    expect(await server.cronFires.dropBefore('2026-06-01T15:30:00.000Z', 2)).toBe(1);
+    expect(await server.cronFires.deleteBefore('2026-06-01T15:30:00.000Z', 2)).toBe(2);
+    expect(await server.cronFires.deleteBefore('2026-06-01T15:30:00.000Z', 2)).toBe(1);
     expect(await server.history(cron_id)).toEqual(['16:00 started', '17:00 started']);
   });
 });

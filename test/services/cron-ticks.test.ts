@@ -193,7 +193,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     for (const { cron_id } of [first, second]) {
       await db.run(sql`update crons set timezone = 'Mars/X' where cron_id = ${cron_id}`);
     }
-    await server.ticks.realign();
+    await server.ticks.recalculateDates();
     await server.crons.update(systemActor('r1'), first.cron_id, { timezone: 'UTC', enabled: true });
     await db.run(sql`update crons set timezone = 'Mars/X' where cron_id = ${first.cron_id}`);
     clock.pass(HOUR);
@@ -214,8 +214,8 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
       if (rule === 'break') throw new Error('secret');
       return undefined;
     };
-    const actFor = (): Actor => ({ ...systemActor('r2'), rules: [ruled] });
-    const server = await cronServer(db, { clock, actFor });
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [ruled] });
+    const server = await cronServer(db, { clock, impersonate: impersonate });
     const forbidden = await server.create({ metadata: { rule: 'forbid' } });
     const broken = await server.create({ metadata: { rule: 'break' } });
     const fine = await server.create({});

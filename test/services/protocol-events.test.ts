@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Frame } from '../../src/events/frame.ts';
-import { translator } from '../../src/services/event-streaming/events.ts';
+import { translator } from '../../src/services/event-streaming/protocol-events.ts';
 
 const run_id = randomUUID();
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Db } from '../../src/db/db.ts';
-import { runExplain } from '../../src/services/run-explain.ts';
+import { runExplain } from '../../src/services/runs/run-explain.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
@@ -14,7 +14,7 @@ const REAP = {
   worker_id: randomUUID(),
   max_attempts: 3,
   backoff_ms: 0,
-  keep_log_ms: 1000,
+  log_retention_ms: 1000,
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
@@ -94,7 +94,7 @@ describeEachDatabase('an explanation', (open) => {
         `whose lease ends at ${executed.worker?.lease_until} unless it is renewed.`,
     );
 
-    await queue.release(run!.lease, { charge: false, delay_ms: 0, batch: EMPTY });
+    await queue.requeue(run!.lease, { charge: false, delay_ms: 0, batch: EMPTY });
     expect(await explain(run_id)).toMatchObject({ attempt: 1, retry_reason: 'server stopped' });
   });
 
@@ -105,7 +105,7 @@ describeEachDatabase('an explanation', (open) => {
     const run_id = await add(thread_id);
     const [run] = await take();
     const error = { error: 'UserInterrupt', message: 'asked for' };
-    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, log_retention_ms: 1000 });
     expect(await explain(run_id)).toMatchObject({
       cancel_action: 'interrupt',
       summary: expect.stringContaining(

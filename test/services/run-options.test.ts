@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { BadRequest } from '../../src/core/errors.ts';
 import { RunCreate } from '../../src/schemas/runs.ts';
-import { type RunContext, runKwargs, runMetadata } from '../../src/services/run-options.ts';
+import { type RunContext, runKwargs, runMetadata } from '../../src/services/runs/run-options.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const CONTEXT: RunContext = {

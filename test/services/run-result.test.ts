@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Thread } from '../../src/schemas/threads.ts';
-import { resultOf, resultOfThread } from '../../src/services/run-result.ts';
+import { resultOf, resultOfThread } from '../../src/services/runs/run-result.ts';
 
 async function* frames(...events: [event: string, data: unknown][]) {
   for (const [i, [event, data]] of events.entries()) yield { seq: i + 1, event, data: JSON.stringify(data) };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { ownerRule } from '../../src/auth/access-rules.ts';
 import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
-import { ownerRule } from '../../src/auth/owner-rule.ts';
 import { storeService } from '../../src/services/store.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';

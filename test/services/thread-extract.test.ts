@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Thread } from '../../src/schemas/threads.ts';
-import { extract } from '../../src/services/thread-extract.ts';
+import { extract } from '../../src/services/threads/thread-extract.ts';
 
 const thread: Thread = {
   thread_id: '00000000-0000-7000-8000-000000000001',

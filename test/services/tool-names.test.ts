@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
-import { toolNames } from '../../src/services/mcp/tool-names.ts';
-import { toolCatalog } from '../../src/services/mcp/tools.ts';
+import { toolCatalog, toolNames } from '../../src/services/mcp/tools.ts';
 import { openServices } from '../support/services.ts';
 
 const ACTOR = systemActor('test');

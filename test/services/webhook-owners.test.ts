@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Actor, systemActor } from '../../src/auth/actor.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
-import { webhookService } from '../../src/services/webhooks.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { webhookService } from '../../src/services/webhooks/webhooks.ts';
 import { successful } from '../support/queued-runs.ts';
 import { openServices, type TestServices } from '../support/services.ts';
 import { policy } from '../support/webhook-policy.ts';

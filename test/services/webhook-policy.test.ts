@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { WebhookRules } from '../../src/services/webhook-policy.ts';
+import type { WebhookRules } from '../../src/services/webhooks/webhook-policy.ts';
 import { policy } from '../support/webhook-policy.ts';
 
 /** Undefined when the address is let pass, else why not. */
@@ -176,7 +176,7 @@ test('a name service that never answers does not hold up a run for good', async 
 });
 
 test('an address that a name has led to since is refused when it is called', () => {
-  const { refusal } = policy({ allow_private: ['intranet.example'] });
+  const { blockedReason: refusal } = policy({ allow_private: ['intranet.example'] });
   expect(refusal('example.com', '127.0.0.1')).toMatch(/loopback IP range \(example\.com\)/);
   expect(refusal('example.com', '93.184.216.34')).toBeUndefined();
   expect(refusal('intranet.example', '10.1.2.3')).toBeUndefined();

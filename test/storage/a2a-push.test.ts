@@ -47,7 +47,7 @@ async function story(db: Db) {
   async function settle(state = WAITS) {
     const row = await tasks.get(task_id);
     if (!row) throw new Error('no task');
-    return tasks.settle({ row, end: state, tell: (version) => JSON.stringify({ version }) });
+    return tasks.finalize({ row, result: state, notification: (version) => JSON.stringify({ version }) });
   }
   async function sent() {
     const claimed = await outbox.claim({
@@ -90,8 +90,8 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     const row = await tasks.get(task_id);
     if (!row) throw new Error('no task');
     await settle();
-    const late = { row, end: WAITS, tell: () => '{}' };
-    expect(await tasks.settle(late)).toBe(false);
+    const late = { row, result: WAITS, notification: () => '{}' };
+    expect(await tasks.finalize(late)).toBe(false);
     expect(await outbox.search({ limit: 10, offset: 0 })).toHaveLength(1);
   });
 

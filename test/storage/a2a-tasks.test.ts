@@ -16,7 +16,7 @@ describeEachStorage('tasks of A2A', (open) => {
       return (await found(task_id)).state;
     };
     const task = { task_id, assistant_id: AGENT, context_id: 'a name', run_id: task_id, created_at: AT };
-    expect(await found(task_id)).toMatchObject({ ...task, is_settled: false, artifacts: [] });
+    expect(await found(task_id)).toMatchObject({ ...task, is_finalized: false, artifacts: [] });
     expect(await stateIn('running')).toBe('TASK_STATE_WORKING');
     expect(await stateIn('interrupted')).toBe('TASK_STATE_CANCELED');
     expect(await stateIn('timeout')).toBe('TASK_STATE_FAILED');
@@ -24,7 +24,7 @@ describeEachStorage('tasks of A2A', (open) => {
     await settle(task_id, { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [{ artifactId: 'a' }] });
     expect(await found(task_id)).toMatchObject({
       state: 'TASK_STATE_INPUT_REQUIRED',
-      is_settled: true,
+      is_finalized: true,
       at: AT,
       artifacts: [{ artifactId: 'a' }],
     });
@@ -39,7 +39,7 @@ describeEachStorage('tasks of A2A', (open) => {
     const { outcome, run_id } = await continued(task_id, undefined);
     expect(outcome).toBe('queued');
     await set(task_id, 'success');
-    expect(await tasks.settle({ row: before, end: COMPLETED, tell: undefined })).toBe(false);
+    expect(await tasks.finalize({ row: before, result: COMPLETED, notification: undefined })).toBe(false);
     expect(await found(task_id)).toMatchObject({ run_id, state: 'TASK_STATE_SUBMITTED' });
     expect((await tasks.turns(task_id)).map((each) => each.run_id)).toEqual([task_id, run_id]);
   });
@@ -67,10 +67,10 @@ describeEachStorage('tasks of A2A', (open) => {
     const ids = [await add(), await add(), await add(), await add()].toSorted();
     for (const id of ids.slice(1)) await set(id, 'success');
     await settle(ids[2] as string, COMPLETED);
-    const first = await tasks.unsettled(undefined, 1);
-    const rest = await tasks.unsettled(first[0]?.run_id, 10);
+    const first = await tasks.unfinalized(undefined, 1);
+    const rest = await tasks.unfinalized(first[0]?.run_id, 10);
     expect([...first, ...rest].map(({ task_id }) => task_id)).toEqual([ids[1], ids[3]]);
-    expect((await tasks.unsettledOf(ids.slice(0, 2))).map(({ task_id }) => task_id)).toEqual([ids[1]]);
+    expect((await tasks.unfinalizedOf(ids.slice(0, 2))).map(({ task_id }) => task_id)).toEqual([ids[1]]);
   });
 
   test('that wait and are told of are looked at when their thread went on otherwise', async () => {
@@ -90,10 +90,10 @@ describeEachStorage('tasks of A2A', (open) => {
       db.run(sql`update threads set state_updated_at = ${at}
         where thread_id = (select thread_id from a2a_tasks where task_id = ${task_id as string})`);
     for (const id of ids) await moved(id, AT);
-    expect(await tasks.overtaken(undefined, 10)).toEqual([]);
+    expect(await tasks.superseded(undefined, 10)).toEqual([]);
     await moved(ids[0], '2026-11-20T12:00:00.001Z');
     await moved(ids[2], '2026-11-20T12:00:00.001Z');
-    expect((await tasks.overtaken(undefined, 10)).map(({ task_id }) => task_id)).toEqual([ids[0]]);
+    expect((await tasks.superseded(undefined, 10)).map(({ task_id }) => task_id)).toEqual([ids[0]]);
   });
 
   test('keep the logs of their runs until they have read them', async () => {
@@ -106,12 +106,17 @@ describeEachStorage('tasks of A2A', (open) => {
       sql`insert into run_events (run_id, seq, event, data) values (${task_id}, 1, 'custom', '{}')`,
     );
     await db.run(sql`insert into run_event_expiry (run_id, expires_at) values (${task_id}, ${AT})`);
-    expect(await events.dropExpired(10)).toBe(0);
-    const kept_runs = await tasks.unkeptRuns(task_id);
+    expect(await events.deleteExpired(10)).toBe(0);
+    const kept_runs = await tasks.runsPendingArtifacts(task_id);
     expect(kept_runs).toEqual([task_id]);
-    await tasks.settle({ row: await found(task_id), end: COMPLETED, kept_runs, tell: undefined });
-    expect(await tasks.unkeptRuns(task_id)).toEqual([]);
-    expect(await events.dropExpired(10)).toBe(1);
+    await tasks.finalize({
+      row: await found(task_id),
+      result: COMPLETED,
+      collected_runs: kept_runs,
+      notification: undefined,
+    });
+    expect(await tasks.runsPendingArtifacts(task_id)).toEqual([]);
+    expect(await events.deleteExpired(10)).toBe(1);
   });
 
   test('are listed page by page, the newest state first, by their state and their time', async () => {
@@ -130,7 +135,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(await tasks.count({ ...since, states: ['TASK_STATE_FAILED'] })).toBe(0);
     expect(await tasks.count({ ...since, states: ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'] })).toBe(3);
     expect(await tasks.count({ assistant_id: randomUUID() })).toBe(0);
-    expect(await tasks.list({ assistant_id: AGENT, is_settled: true, limit: 10 })).toEqual([]);
+    expect(await tasks.list({ assistant_id: AGENT, is_finalized: true, limit: 10 })).toEqual([]);
   });
 
   test('are not there for who may not see their thread, and go with it', async () => {

@@ -4,7 +4,7 @@ import type { Db } from '../../src/db/db.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { AttemptWrites, OpenAttempts } from '../../src/storage/runs/write-buffer.ts';
+import { ActiveAttempts, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
@@ -14,9 +14,9 @@ async function executing(db: Db) {
   const run_id = await add(thread_id);
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease } = claimed as ClaimedRun;
-  const open = new OpenAttempts();
+  const open = new ActiveAttempts();
   const checkpoints = checkpointRepository(db, open);
-  const writes = new AttemptWrites(db, lease, { onCommitted: () => {}, onError: () => {} }, open);
+  const writes = new WriteBuffer(db, lease, { onCommitted: () => {}, onError: () => {} }, open);
   const checkpoint: NewCheckpoint = {
     thread_id,
     ns: '',
@@ -28,7 +28,7 @@ async function executing(db: Db) {
     metadata: '{}',
     blobs: [],
   };
-  await checkpoints.put({ attempt: writes }, checkpoint, 'relaxed');
+  await checkpoints.put({ attempt: writes }, checkpoint, 'async');
   const found = async () => (await checkpoints.find({ thread_id, ns: '' })).map((each) => each.checkpoint_id);
   return { queue, lease, writes, found };
 }
@@ -44,7 +44,7 @@ describeEachStorage('who reads a thread while a run executes on it', (open) => {
   test('waits for the end of a run that is being written', async () => {
     await using db = await open();
     const { queue, lease, writes, found } = await executing(db);
-    const batch = await writes.take();
+    const batch = await writes.drain();
     const reading = found();
     await queue.finish(lease, successful({ batch }));
     writes[Symbol.dispose]();

@@ -40,8 +40,7 @@ function writes(memory: Memory, task_id: string, idxs: number[], run_id: string 
 }
 
 async function put(memory: Memory, fence: Fence, ...ns: number[]): Promise<void> {
-  for (const n of ns)
-    expect(await memory.checkpoints.put(fence, checkpoint(memory, n), 'promised')).toBe(true);
+  for (const n of ns) expect(await memory.checkpoints.put(fence, checkpoint(memory, n), 'sync')).toBe(true);
 }
 
 async function nothingIsStored(memory: Memory): Promise<void> {
@@ -56,8 +55,8 @@ describeEachStorage('checkpoints', (open) => {
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
     await put(memory, fence, 1);
-    await memory.checkpoints.putWrites(fence, writes(memory, 'b', [1, 0]), 'promised');
-    await memory.checkpoints.putWrites(fence, writes(memory, 'a', [0, -1]), 'promised');
+    await memory.checkpoints.putWrites(fence, writes(memory, 'b', [1, 0]), 'sync');
+    await memory.checkpoints.putWrites(fence, writes(memory, 'a', [0, -1]), 'sync');
 
     const [found, ...more] = await memory.checkpoints.find({ thread_id: memory.thread_id, ns: '', limit: 1 });
     expect(more).toEqual([]);
@@ -78,7 +77,7 @@ describeEachStorage('checkpoints', (open) => {
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
     await put(memory, fence, 1, 2, 3);
-    await memory.checkpoints.put(fence, checkpoint(memory, 4, { ns: 'child', parent_id: null }), 'promised');
+    await memory.checkpoints.put(fence, checkpoint(memory, 4, { ns: 'child', parent_id: null }), 'sync');
     const ids = async (query: object) =>
       (await memory.checkpoints.find({ thread_id: memory.thread_id, ...query })).map(
         (row) => row.checkpoint_id,
@@ -102,8 +101,8 @@ describeEachStorage('checkpoints', (open) => {
     await put(memory, fence, 1);
     const request = writes(memory, 'a', [0, -3]);
     const again = request.writes.map((write) => ({ ...write, value: Buffer.from('again') }));
-    await memory.checkpoints.putWrites(fence, request, 'promised');
-    await memory.checkpoints.putWrites(fence, { ...request, writes: again }, 'promised');
+    await memory.checkpoints.putWrites(fence, request, 'sync');
+    await memory.checkpoints.putWrites(fence, { ...request, writes: again }, 'sync');
     const [found] = await memory.checkpoints.find({ checkpoint_id: 'c1' });
     expect(found?.writes.map(({ idx, value }) => [idx, Buffer.from(value).toString()])).toEqual([
       [-3, 'again'],
@@ -117,7 +116,7 @@ describeEachStorage('checkpoints', (open) => {
     const fence = { attempt: memory.writes(await memory.begin()) };
     await put(memory, fence, 1);
     const idxs = Array.from({ length: 5000 }, (_, idx) => idx);
-    await memory.checkpoints.putWrites(fence, writes(memory, 'a', idxs), 'promised');
+    await memory.checkpoints.putWrites(fence, writes(memory, 'a', idxs), 'sync');
     expect((await memory.checkpoints.find({ checkpoint_id: 'c1' }))[0]?.writes).toHaveLength(5000);
   });
 
@@ -136,11 +135,11 @@ describeEachStorage('checkpoints', (open) => {
     const refused = async (by: Lease) => {
       const fence = () => ({ attempt: memory.writes(by) });
       const { checkpoints, thread_id } = memory;
-      await expect(checkpoints.put(fence(), checkpoint(memory, 1), 'promised')).rejects.toThrow(LeaseLost);
-      await expect(checkpoints.putWrites(fence(), writes(memory, 'a', [0]), 'promised')).rejects.toThrow(
+      await expect(checkpoints.put(fence(), checkpoint(memory, 1), 'sync')).rejects.toThrow(LeaseLost);
+      await expect(checkpoints.putWrites(fence(), writes(memory, 'a', [0]), 'sync')).rejects.toThrow(
         LeaseLost,
       );
-      await expect(checkpoints.removeThread(fence(), thread_id)).rejects.toThrow(LeaseLost);
+      await expect(checkpoints.deleteThread(fence(), thread_id)).rejects.toThrow(LeaseLost);
       await nothingIsStored(memory);
     };
     await refused({ ...lease, token: randomUUID() });
@@ -165,16 +164,16 @@ describeEachStorage('checkpoints', (open) => {
     for (const state of ['running', 'ready', 'parked', 'scheduled']) {
       await memory.begin();
       await db.run(sql`update run_queue set state = ${state} where thread_id = ${memory.thread_id}`);
-      expect(await memory.checkpoints.put(fence, checkpoint(memory, 1), 'promised')).toBe(false);
-      expect(await memory.checkpoints.putWrites(fence, writes(memory, 'a', [0]), 'promised')).toBe(false);
+      expect(await memory.checkpoints.put(fence, checkpoint(memory, 1), 'sync')).toBe(false);
+      expect(await memory.checkpoints.putWrites(fence, writes(memory, 'a', [0]), 'sync')).toBe(false);
     }
     await nothingIsStored(memory);
     await memory.end();
     await put(memory, fence, 1, 2);
     const orphan = checkpoint(memory, 9);
-    expect(await memory.checkpoints.put(fence, orphan, 'promised')).toBe(false);
+    expect(await memory.checkpoints.put(fence, orphan, 'sync')).toBe(false);
     await db.run(sql`delete from threads where thread_id = ${memory.thread_id}`);
-    expect(await memory.checkpoints.put(fence, checkpoint(memory, 3), 'promised')).toBe(false);
+    expect(await memory.checkpoints.put(fence, checkpoint(memory, 3), 'sync')).toBe(false);
   });
 
   test('a checkpoint that cannot be stored leaves none of its values', async () => {
@@ -182,7 +181,7 @@ describeEachStorage('checkpoints', (open) => {
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
     const broken = { ...checkpoint(memory, 1), metadata: null as unknown as string };
-    await expect(memory.checkpoints.put(fence, broken, 'promised')).rejects.toThrow();
+    await expect(memory.checkpoints.put(fence, broken, 'sync')).rejects.toThrow();
     await nothingIsStored(memory);
   });
 
@@ -191,7 +190,7 @@ describeEachStorage('checkpoints', (open) => {
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
     await put(memory, fence, 1, 2, 3, 4);
-    await memory.checkpoints.put(fence, checkpoint(memory, 5, { parent_id: 'c2' }), 'promised');
+    await memory.checkpoints.put(fence, checkpoint(memory, 5, { parent_id: 'c2' }), 'sync');
     const of = async (checkpoint_id: string, limit: number) => {
       const at = { thread_id: memory.thread_id, ns: '', checkpoint_id };
       const found = await memory.checkpoints.ancestors({ ...at, channels: ['x'], limit });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
 import type { Db } from '../../src/db/db.ts';
-import { contains, isOneOf, merged } from '../../src/db/json.ts';
+import { contains, isOneOf, mergeJson } from '../../src/db/json.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
@@ -94,7 +94,7 @@ describeEachDatabase('containment', (open) => {
     await db.run(raw(`create table documents (document ${jsonType(db)})`));
     await db.run(sql`insert into documents values (${toJson({ a: { x: 1 }, b: 1, c: null })})`);
     await db.run(
-      sql`update documents set document = ${merged('document', { a: { y: 2 }, b: null, 'd\0': [1] })}`,
+      sql`update documents set document = ${mergeJson('document', { a: { y: 2 }, b: null, 'd\0': [1] })}`,
     );
     const row = await db.get<{ document: string }>(sql`select document from documents`);
     expect(JSON.parse(row?.document as string)).toEqual({ a: { y: 2 }, b: null, c: null, 'd\uFFFD': [1] });

@@ -135,7 +135,7 @@ describeEachStorage('crons', (open) => {
     expect(await due(10)).toEqual([1, 0]);
     expect(await due(1)).toEqual([1]);
     expect(await crons.nextDue()).toBe('2026-06-01T09:00:00.000Z');
-    expect(await crons.figures(AT)).toEqual({ n_crons: 3, n_overdue_crons: 2 });
+    expect(await crons.stats(AT)).toEqual({ n_crons: 3, n_overdue_crons: 2 });
   });
 
   test('are moved and disabled only while nobody else has moved them', async () => {
@@ -143,8 +143,8 @@ describeEachStorage('crons', (open) => {
     const crons = cronRepository(db);
     const stored = cron();
     await crons.insert(stored);
-    await crons.move(stored, '2026-06-01T14:00:00.000Z');
-    await crons.move(stored, '2026-06-01T15:00:00.000Z');
+    await crons.reschedule(stored, '2026-06-01T14:00:00.000Z');
+    await crons.reschedule(stored, '2026-06-01T15:00:00.000Z');
     expect(await crons.disable(stored, 'gone', AT)).toBe(false);
     const now = await crons.get(stored.cron_id);
     expect(now).toMatchObject({ next_run_date: '2026-06-01T14:00:00.000Z', enabled: true });

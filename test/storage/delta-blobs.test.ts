@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
   type BlobRow,
-  nextVersion,
-  readVersion,
+  decodeVersion,
+  encodeVersion,
   type StoredValue,
 } from '../../src/storage/checkpoints/delta-blobs.ts';
 
@@ -15,7 +15,11 @@ class Channel {
   write(value: unknown, type = 'json'): BlobRow {
     this.#count += 1;
     const bytes = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
-    const { row, value: stored } = nextVersion(this.#last, { version: `v${this.#count}`, type, bytes }, 'c');
+    const { row, value: stored } = encodeVersion(
+      this.#last,
+      { version: `v${this.#count}`, type, bytes },
+      'c',
+    );
     this.rows.set(row.version, row);
     this.#last = stored;
     return row;
@@ -23,12 +27,12 @@ class Channel {
 
   /** As another attempt finds it. */
   reopened(): this {
-    this.#last = readVersion(this.rows, `v${this.#count}`);
+    this.#last = decodeVersion(this.rows, `v${this.#count}`);
     return this;
   }
 
   text(version = `v${this.#count}`): string {
-    return Buffer.from(readVersion(this.rows, version)?.bytes ?? []).toString();
+    return Buffer.from(decodeVersion(this.rows, version)?.bytes ?? []).toString();
   }
 
   get size(): number {
@@ -145,7 +149,7 @@ test('a value with a missing part is damaged, not a shorter value', () => {
   channel.write(messages(6));
   const [first, second] = [...channel.rows.values()] as [BlobRow, BlobRow];
   const damaged = (rows: readonly BlobRow[]) =>
-    readVersion(new Map(rows.map((row) => [row.version, row])), 'v2');
+    decodeVersion(new Map(rows.map((row) => [row.version, row])), 'v2');
 
   expect(damaged([second])).toMatchObject({ damage: 'a part of it is missing', bytes: new Uint8Array() });
   const sealed = { ...first, damage: 'it cannot be decrypted', value: new Uint8Array() };

@@ -33,7 +33,7 @@ describe.skipIf(!isMounted)('on a disk that is full', () => {
   let written: number;
   const reserve = () => statSync(join(folder, 'server.db.reserve')).size;
   beforeAll(async () => {
-    db = openSqlite(join(folder, 'server.db'), { synchronous: 'full', keeps_reserve: true });
+    db = openSqlite(join(folder, 'server.db'), { synchronous: 'full', disk_reserve: true });
     await db.run(raw('create table notes (id integer primary key, text text not null)'));
     written = await fill(db);
   });
@@ -48,7 +48,7 @@ describe.skipIf(!isMounted)('on a disk that is full', () => {
 
   test('deletes work beside writes that do not, and make room for what comes next', async () => {
     expect(reserve()).toBe(8 * MB);
-    const remove = (id: number) => db.run(sql`delete from notes where id = ${id}`, 'freeing');
+    const remove = (id: number) => db.run(sql`delete from notes where id = ${id}`, 'reclaim');
     const large = db.run(sql`insert into notes values (1000, ${'x'.repeat(8 * MB)})`);
     const [one, refused, other] = await Promise.allSettled([remove(0), large, remove(1)]);
     expect([one, other]).toEqual(Array(2).fill({ status: 'fulfilled', value: 1 }));
@@ -67,7 +67,7 @@ describe.skipIf(!isMounted)('on a disk that is full', () => {
       await db.run(sql`insert into notes values (${id}, ${'x'.repeat(MB)})`).catch(() => undefined);
     }
     const ids = (await db.all<{ id: number }>(sql`select id from notes`)).map(({ id }) => id);
-    for (const id of ids) expect(await db.run(sql`delete from notes where id = ${id}`, 'freeing')).toBe(1);
+    for (const id of ids) expect(await db.run(sql`delete from notes where id = ${id}`, 'reclaim')).toBe(1);
     expect(await db.get(sql`select count(*) as n from notes`)).toEqual({ n: 0 });
   });
 });

@@ -5,63 +5,65 @@ import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const KEY = { owner: 'ada', key: 'k1' };
-const RULES = { keep_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_answering: true };
+const RULES = { keep_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: true };
 const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
 
 describeEachStorage('a key of a request', (open) => {
   test('stands for one request of one client', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    const outcomes = await Promise.all([keys.use(KEY, 'one', RULES), keys.use(KEY, 'one', RULES)]);
+    const outcomes = await Promise.all([keys.claim(KEY, 'one', RULES), keys.claim(KEY, 'one', RULES)]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['in progress', 'new']);
-    expect(await keys.use(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
-    expect(await keys.use({ ...KEY, owner: 'eve' }, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
+    expect(await keys.claim({ ...KEY, owner: 'eve' }, 'other', RULES)).toEqual({ outcome: 'new' });
   });
 
   test('brings back the answer', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    await keys.use(KEY, 'one', RULES);
-    await keys.answer(KEY, ANSWER);
-    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
+    await keys.claim(KEY, 'one', RULES);
+    await keys.saveResponse(KEY, ANSWER);
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
   });
 
   test('is kept with the run in one transaction, or not at all', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const { queue, add } = queueStory(db);
-    await keys.use(KEY, 'one', RULES);
+    await keys.claim(KEY, 'one', RULES);
     const thread_id = randomUUID();
     await add(thread_id);
     const run = newRun(thread_id);
-    await queue.enqueue({ ...request(run), others: 'reject', once: KEY });
-    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
-    await queue.enqueue({ ...request(run), once: KEY });
-    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
+    await queue.enqueue({ ...request(run), others: 'reject', idempotency_key: KEY });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
+    await queue.enqueue({ ...request(run), idempotency_key: KEY });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
     await keys.release(KEY);
-    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
   });
 
   test('is free again when nothing came of it', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    await keys.use(KEY, 'one', RULES);
+    await keys.claim(KEY, 'one', RULES);
     await keys.release(KEY);
-    expect(await keys.use(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
     // Its server is gone.
-    await keys.use({ ...KEY, key: 'k2' }, 'one', { ...RULES, claim_ms: -1 });
-    expect(await keys.use({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'new' });
-    expect(await keys.use({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
+    await keys.claim({ ...KEY, key: 'k2' }, 'one', { ...RULES, claim_ms: -1 });
+    expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
   });
 
   test('is free again when the only server starts anew', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    for (const key of ['open', 'answered']) await keys.use({ ...KEY, key }, 'one', RULES);
-    await keys.answer({ ...KEY, key: 'answered' }, ANSWER);
+    for (const key of ['open', 'answered']) await keys.claim({ ...KEY, key }, 'one', RULES);
+    await keys.saveResponse({ ...KEY, key: 'answered' }, ANSWER);
     await keys.releaseAll();
-    expect(await keys.use({ ...KEY, key: 'open' }, 'one', RULES)).toEqual({ outcome: 'new' });
-    expect(await keys.use({ ...KEY, key: 'answered' }, 'one', RULES)).toMatchObject({ outcome: 'answered' });
+    expect(await keys.claim({ ...KEY, key: 'open' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, key: 'answered' }, 'one', RULES)).toMatchObject({
+      outcome: 'answered',
+    });
   });
 
   test('makes one run, also when two servers believe that it is theirs', async () => {
@@ -69,24 +71,28 @@ describeEachStorage('a key of a request', (open) => {
     const keys = idempotencyRepository(db);
     const { queue } = queueStory(db);
     const thread_id = randomUUID();
-    await keys.use(KEY, 'one', { ...RULES, claim_ms: -1 });
-    expect(await keys.use(KEY, 'one', RULES)).toEqual({ outcome: 'new' });
+    await keys.claim(KEY, 'one', { ...RULES, claim_ms: -1 });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'new' });
     const [first, second] = [newRun(thread_id), newRun(thread_id)];
-    expect(await queue.enqueue({ ...request(first), once: KEY })).toMatchObject({ outcome: 'queued' });
-    expect(await queue.enqueue({ ...request(second), once: KEY })).toEqual({ outcome: 'run exists' });
-    expect(await keys.use(KEY, 'one', RULES)).toMatchObject({ outcome: 'run made', run: first });
+    expect(await queue.enqueue({ ...request(first), idempotency_key: KEY })).toMatchObject({
+      outcome: 'queued',
+    });
+    expect(await queue.enqueue({ ...request(second), idempotency_key: KEY })).toEqual({
+      outcome: 'run exists',
+    });
+    expect(await keys.claim(KEY, 'one', RULES)).toMatchObject({ outcome: 'run made', run: first });
   });
 
   test('is forgotten after its time', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     for (const key of ['a', 'b', 'c']) {
-      await keys.use({ ...KEY, key }, 'one', { ...RULES, keep_ms: -1 });
-      await keys.answer({ ...KEY, key }, ANSWER);
+      await keys.claim({ ...KEY, key }, 'one', { ...RULES, keep_ms: -1 });
+      await keys.saveResponse({ ...KEY, key }, ANSWER);
     }
-    expect(await keys.use({ ...KEY, key: 'a' }, 'other', RULES)).toEqual({ outcome: 'new' });
-    expect([await keys.dropExpired(1), await keys.dropExpired(10), await keys.dropExpired(10)]).toEqual([
-      1, 1, 0,
-    ]);
+    expect(await keys.claim({ ...KEY, key: 'a' }, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect([await keys.deleteExpired(1), await keys.deleteExpired(10), await keys.deleteExpired(10)]).toEqual(
+      [1, 1, 0],
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFilter } from '../../src/auth/filters.ts';
+import { parseFilter } from '../../src/auth/filters.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
@@ -70,7 +70,7 @@ describeEachStorage('owner rules', (open) => {
 
     for (let round = 0; round < ROUNDS; round++) {
       const filter = randomFilter(random);
-      const visibility = { metadata: readFilter(filter) };
+      const visibility = { metadata: parseFilter(filter) };
       const expected = rows.flatMap((row, n) => (means(row, filter) ? [threadId(n)] : []));
       const told = JSON.stringify(filter);
       const found = await threads.search(query, visibility);
@@ -86,8 +86,8 @@ describeEachStorage('owner rules', (open) => {
       const [id, run_id] = [threadId(n), run_ids[n] as string];
       const isVisible = expected.includes(id);
       expect((await threads.get(id, ['thread_id'], visibility)) !== undefined, told).toBe(isVisible);
-      expect(await threads.countOf([id], visibility), told).toBe(Number(isVisible));
-      expect(await threads.standing(id, visibility), told).toBe(isVisible ? 'visible' : 'hidden');
+      expect(await threads.countByIds([id], visibility), told).toBe(Number(isVisible));
+      expect(await threads.checkVisibility(id, visibility), told).toBe(isVisible ? 'visible' : 'hidden');
       expect((await runs.get(undefined, run_id, visibility)) !== undefined, told).toBe(isVisible);
       expect((await runs.list(id, { limit: 1, offset: 0 }, visibility)).length, told).toBe(Number(isVisible));
       expect(await runs.exist(id, [run_id], visibility), told).toBe(isVisible);
@@ -123,7 +123,7 @@ describeEachStorage('owner rules', (open) => {
         () => ({ [random.one(subject)]: { $contains: wanted } }),
         () => ({ $or: [{ namespace: { $contains: wanted } }, randomFilter(random, 1)] }),
       ])();
-      const visibility = { metadata: readFilter(filter) };
+      const visibility = { metadata: parseFilter(filter) };
       const expected = stored.filter(({ namespace, key, value }) =>
         means({ ...value, namespace, key }, filter),
       );

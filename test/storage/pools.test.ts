@@ -41,7 +41,7 @@ test.runIf(TEST_POSTGRES_URI)(
 
     const taken = Promise.withResolvers<void>();
     const over = Promise.withResolvers<void>();
-    const holding = other.transaction('promised', async (tx) => {
+    const holding = other.transaction('sync', async (tx) => {
       await tx.get(sql`select 1 from threads where thread_id = ${held.thread_id} for update`);
       taken.resolve();
       await over.promise;
@@ -54,7 +54,7 @@ test.runIf(TEST_POSTGRES_URI)(
     expect(await storage.work.queue.finish(claimed!.lease, successful())).toMatchObject({
       outcome: 'finished',
     });
-    expect(await storage.work.queue.standings(WORKER.worker_id)).toEqual([]);
+    expect(await storage.work.queue.heldLeases(WORKER.worker_id)).toEqual([]);
     over.resolve();
     await holding;
     await Promise.all(asked);
@@ -70,8 +70,8 @@ test.runIf(TEST_POSTGRES_URI)('a process has fewer than 20 connections, whatever
   const many = <T>(ask: () => Promise<T>) => Promise.all(Array.from({ length: 40 }, ask));
   await Promise.all([
     many(() => storage.ping()),
-    many(() => storage.work.queue.figures()),
-    many(() => storage.work.queue.standings(WORKER.worker_id)),
+    many(() => storage.work.queue.stats()),
+    many(() => storage.work.queue.heldLeases(WORKER.worker_id)),
   ]);
   await using monitor = openPostgres(URI);
   const row = await monitor.get<{ n: number }>(
@@ -89,7 +89,7 @@ test.runIf(TEST_POSTGRES_URI)(
     const options = `${url.searchParams.get('options')} -c statement_timeout=100 -c lock_timeout=100`;
     url.searchParams.set('options', options);
     const slow: Migration = { version: 1, name: 'slow', text: 'select pg_sleep(0.3);\n' };
-    await using patient = openPostgres(url.href, { patient: true, max_connections: 1 });
+    await using patient = openPostgres(url.href, { no_timeouts: true, max_connections: 1 });
     await migrate(patient, [slow]);
     expect(await patient.all(sql`select version from schema_migrations`)).toEqual([{ version: 1 }]);
     // Elsewhere they are what they were.

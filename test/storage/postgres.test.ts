@@ -24,7 +24,7 @@ function failingWith(...codes: string[]): Db {
 test('a transaction that met a deadlock runs again from its beginning', async () => {
   await using db = failingWith('40P01', '40001');
   let begun = 0;
-  const result = await db.transaction('promised', async (tx) => {
+  const result = await db.transaction('sync', async (tx) => {
     begun++;
     return tx.get(sql`select 1 as n`);
   });
@@ -59,7 +59,7 @@ test('a database that is away is 503, at once', async () => {
 
   await using db = openPostgres(`postgres://nobody@127.0.0.1:${port}/none`);
   await expect(db.all(sql`select 1`)).rejects.toThrow(Unavailable);
-  await expect(db.transaction('promised', (tx) => tx.run(sql`select 1`))).rejects.toThrow(Unavailable);
+  await expect(db.transaction('sync', (tx) => tx.run(sql`select 1`))).rejects.toThrow(Unavailable);
 });
 
 test('a closed database is 503', async () => {
@@ -82,7 +82,7 @@ function serverTests(uri: string): void {
   test('a connection that breaks in use fails its transaction with 503, and the next one works', async () => {
     await using db = openPostgres(uri);
     await using other = openPostgres(uri);
-    const broken = db.transaction('promised', async (tx) => {
+    const broken = db.transaction('sync', async (tx) => {
       await terminate(other, await backend(tx));
       await tx.get(sql`select 1`);
     });
@@ -100,7 +100,7 @@ function serverTests(uri: string): void {
 
   test('a transaction whose failed statement was ignored does not claim to be kept', async () => {
     await using db = openPostgres(uri);
-    const ignored = db.transaction('promised', async (tx) => {
+    const ignored = db.transaction('sync', async (tx) => {
       await tx.get(sql`select 1 / 0`).catch(() => {});
     });
     await expect(ignored).rejects.toThrow('nothing of it is kept');
@@ -115,7 +115,7 @@ function serverTests(uri: string): void {
     const arrived = Promise.withResolvers<void>();
     let waiting = 0;
     const add = (first: number, second: number) =>
-      db.transaction('promised', async (tx) => {
+      db.transaction('sync', async (tx) => {
         await tx.run(sql`update lock_test set n = n + 1 where id = ${first}`);
         if (++waiting === 2) arrived.resolve();
         await arrived.promise;
@@ -128,10 +128,10 @@ function serverTests(uri: string): void {
 
   test('relaxed transactions do not wait for the disk, promised ones do', async () => {
     await using db = openPostgres(uri);
-    const setting = (durability: 'promised' | 'relaxed') =>
+    const setting = (durability: 'sync' | 'async') =>
       db.transaction(durability, (tx) => tx.get(sql`select current_setting('synchronous_commit') as waits`));
-    expect(await setting('relaxed')).toEqual({ waits: 'off' });
-    expect(await setting('promised')).toEqual({ waits: 'on' });
+    expect(await setting('async')).toEqual({ waits: 'off' });
+    expect(await setting('sync')).toEqual({ waits: 'on' });
   });
 
   test('times are the same in every time zone', async () => {

@@ -31,7 +31,7 @@ describeEachStorage('the event log', (open) => {
 async function logOf(db: Parameters<typeof runEventRepository>[0], sizes: readonly number[]) {
   const run_id = randomUUID();
   const frames = sizes.map((size, index) => ({ seq: index + 1, event: 'custom', data: 'x'.repeat(size) }));
-  await db.transaction('relaxed', (tx) => insertFrames(tx, run_id, frames));
+  await db.transaction('async', (tx) => insertFrames(tx, run_id, frames));
   const log = runEventRepository(db);
   return {
     async seqsAfter(seq: number, limit: number): Promise<number[]> {

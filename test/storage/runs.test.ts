@@ -52,9 +52,9 @@ describeEachStorage('runs', (open) => {
     const made = [1, 2, 3].map((n) => ({ ...newRun(threadId(n)), assistant_id }));
     for (const run of made) await queue.enqueue(request(run));
     await add(threadId(1));
-    const found = await runs.ofAssistant(assistant_id, 10);
+    const found = await runs.findByAssistant(assistant_id, 10);
     expect(found.map((run) => run.run_id).sort()).toEqual(made.map((run) => run.run_id).sort());
-    expect(await runs.ofAssistant(assistant_id, 2)).toHaveLength(2);
+    expect(await runs.findByAssistant(assistant_id, 2)).toHaveLength(2);
   });
 
   test('tell why they were cancelled when that is selected', async () => {
@@ -63,12 +63,12 @@ describeEachStorage('runs', (open) => {
     const { queue, add } = queueStory(db);
     const [one, other] = [await add(threadId(1)), await add(threadId(1))];
     const error = { error: 'UserInterrupt', message: 'asked for' };
-    await queue.cancel(threadId(1), [one], { action: 'interrupt', error, keep_log_ms: 1000 });
+    await queue.cancel(threadId(1), [one], { action: 'interrupt', error, log_retention_ms: 1000 });
     await queue.cancel(threadId(1), [other], {
       action: 'interrupt',
       error,
       reason: 'taken: asked for',
-      keep_log_ms: 1000,
+      log_retention_ms: 1000,
     });
     const reasons = (await runs.list(threadId(1), { limit: 10, offset: 0, select: ['cancel_reason'] })).map(
       ({ run_id, cancel_reason }) => [run_id, cancel_reason],
@@ -93,7 +93,7 @@ describeEachStorage('runs', (open) => {
     expect(await found('pending')).toEqual([waiting, behind]);
     expect(await found('all', 2)).toEqual([executing, waiting]);
     const error = { error: 'UserInterrupt', message: 'asked for' };
-    await queue.cancel(threadId(1), [executing], { action: 'interrupt', error, keep_log_ms: 1000 });
+    await queue.cancel(threadId(1), [executing], { action: 'interrupt', error, log_retention_ms: 1000 });
     expect(await found('running')).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openApiKeys, openEncryption, openStorage } from '../../src/storage/storage.ts';
+import { openApiKeys, openKeyRotation, openStorage } from '../../src/storage/storage.ts';
 import { testSealer } from '../support/encryption.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
@@ -77,9 +77,9 @@ test('encryption is rotated through a link, beside a server', async () => {
   await using _server = await openStorage({
     url: `sqlite:${join(folder, 'real/server.db')}`,
     synchronous: 'full',
-    sealer,
+    encryptor: sealer,
   });
-  await using encryption = await openEncryption({ url: `sqlite:${link}`, sealer });
+  await using encryption = await openKeyRotation({ url: `sqlite:${link}`, encryptor: sealer });
   expect(await encryption.rotate({ everything: false, onTable: () => {} })).toMatchObject({ unreadable: [] });
 });
 
@@ -92,7 +92,9 @@ test('a file with a second name is refused under both, by every command', async 
     const refusal = `The database ${path} is a file with 2 names (hard links)`;
     await expect(open(path)).rejects.toThrow(refusal);
     await expect(openApiKeys({ url: `sqlite:${path}` })).rejects.toThrow(refusal);
-    await expect(openEncryption({ url: `sqlite:${path}`, sealer: testSealer() })).rejects.toThrow(refusal);
+    await expect(openKeyRotation({ url: `sqlite:${path}`, encryptor: testSealer() })).rejects.toThrow(
+      refusal,
+    );
   }
   rmSync(other);
   await (await open(one))[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import type { Db } from '../../src/db/db.ts';
 import { plainCipher } from '../../src/db/encryption/cipher.ts';
-import { CommitQueue } from '../../src/db/engines/group-commit.ts';
+import { GroupCommit } from '../../src/db/engines/group-commit.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { connect } from '../../src/db/engines/sqlite-connection.ts';
 import { WalSync } from '../../src/db/engines/wal-sync.ts';
@@ -66,7 +66,7 @@ test('transactions of one turn share a commit', async () => {
   const before = commits(path);
   await Promise.all(
     Array.from({ length: 50 }, (_, id) =>
-      db.transaction('promised', (tx) => tx.run(sql`insert into notes values (${id}, 'x')`)),
+      db.transaction('sync', (tx) => tx.run(sql`insert into notes values (${id}, 'x')`)),
     ),
   );
   expect(commits(path) - before).toBe(1);
@@ -77,7 +77,7 @@ test('nobody sees a transaction before its commit', async () => {
   await using db = await openWithNotes(newFile());
   const count = () => db.get<{ count: number }>(sql`select count(*) as count from notes`);
   let during: unknown;
-  await db.transaction('promised', async (tx) => {
+  await db.transaction('sync', async (tx) => {
     await tx.run(sql`insert into notes values (1, 'x')`);
     during = count();
   });
@@ -88,25 +88,25 @@ test('nobody sees a transaction before its commit', async () => {
 test('a promised transaction waits for the disk, and holds nobody else up', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const disk = Promise.withResolvers<void>();
-  const queue = new CommitQueue(connection, () => disk.promise, plainCipher);
+  const queue = new GroupCommit(connection, () => disk.promise, plainCipher);
   const settled: string[] = [];
-  const add = (durability: 'promised' | 'relaxed') =>
+  const add = (durability: 'sync' | 'async') =>
     queue.add(durability, async () => {}).then(() => settled.push(durability));
-  const promised = add('promised');
-  await add('relaxed');
-  await add('relaxed');
-  expect(settled).toEqual(['relaxed', 'relaxed']);
+  const promised = add('sync');
+  await add('async');
+  await add('async');
+  expect(settled).toEqual(['async', 'async']);
   disk.resolve();
   await promised;
-  expect(settled).toEqual(['relaxed', 'relaxed', 'promised']);
+  expect(settled).toEqual(['async', 'async', 'sync']);
   connection.close();
 });
 
 test('a promise that the disk cannot keep is not made', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
-  const queue = new CommitQueue(connection, () => Promise.reject(new Error('EIO')), plainCipher);
-  await expect(queue.add('promised', async () => {})).rejects.toThrow('EIO');
-  await queue.add('relaxed', async () => {});
+  const queue = new GroupCommit(connection, () => Promise.reject(new Error('EIO')), plainCipher);
+  await expect(queue.add('sync', async () => {})).rejects.toThrow('EIO');
+  await queue.add('async', async () => {});
   await queue.drained();
   connection.close();
 });
@@ -127,7 +127,7 @@ test('one flush serves all who come while another runs, and never one that came 
 test('a body that waits for anything else fails alone, and cannot write later', async () => {
   await using db = await openWithNotes(newFile());
   let later: Promise<unknown> | undefined;
-  const nested = db.transaction('promised', async (tx) => {
+  const nested = db.transaction('sync', async (tx) => {
     await tx.run(sql`insert into notes values (1, 'from a body that waits')`);
     // Waits for a transaction that waits for this one.
     await db.run(sql`insert into notes values (2, 'inner')`);
@@ -145,7 +145,7 @@ test('a body that waits for anything else fails alone, and cannot write later', 
 test('a full disk refuses writes with 507, keeps reads, and recovers', async () => {
   await using db = await openWithNotes(newFile());
   const limitPages = (pages: number) =>
-    db.transaction('relaxed', (tx) => tx.get(raw(`pragma max_page_count = ${pages}`)));
+    db.transaction('async', (tx) => tx.get(raw(`pragma max_page_count = ${pages}`)));
   await db.run(sql`insert into notes values (1, 'before')`);
   await limitPages(1);
   const large = 'x'.repeat(100_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchText, textsAt } from '../../src/storage/store/text-at-path.ts';
+import { searchText, textsAtPaths } from '../../src/storage/store/text-at-path.ts';
 
 const VALUE = {
   title: 'Tea',
@@ -35,11 +35,11 @@ test.each([
   ['$', [JSON.stringify(VALUE)]],
   ['', [JSON.stringify(VALUE)]],
 ])('%s leads to %j', (path, texts) => {
-  expect(textsAt(VALUE, [path])).toEqual(texts);
+  expect(textsAtPaths(VALUE, [path])).toEqual(texts);
 });
 
 test('the same text at two paths is one', () => {
-  expect(textsAt(VALUE, ['title', '{title}', 'author.name'])).toEqual(['Tea', 'Ada']);
+  expect(textsAtPaths(VALUE, ['title', '{title}', 'author.name'])).toEqual(['Tea', 'Ada']);
 });
 
 test('a search by words sees what the whole value says, or what is at the paths', () => {
@@ -53,6 +53,6 @@ test('a path with many ways to the same value is looked for once', () => {
   let value: Record<string, unknown> = { text: 'deep' };
   for (let level = 0; level < levels; level += 1) value = { a: value };
   const path = `${'{a,*}.'.repeat(levels)}text`;
-  expect(textsAt(value, [path])).toEqual(['deep']);
+  expect(textsAtPaths(value, [path])).toEqual(['deep']);
   expect(searchText(value, [path])).toBe('deep');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { stateText } from '../../src/storage/threads/values-summary.ts';
+import { serializeState } from '../../src/storage/threads/values-summary.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
@@ -58,7 +58,7 @@ describeEachStorage('threads', (open) => {
     const interrupts = { task: [{ id: 'i', value: { question: '?' } }] };
     const thread = {
       status: 'interrupted',
-      values: stateText({ n: 2 }),
+      values: serializeState({ n: 2 }),
       interrupts,
       config: { configurable: {} },
     } as const;
@@ -126,20 +126,20 @@ describeEachStorage('a state update from outside', (open) => {
     const threads = threadRepository(db);
     const asks = { task: [{ id: 'i', value: 'ok?' }] };
     await threads.insert(freshThread(1));
-    await threads.settle(threadId(1), { status: 'interrupted', interrupts: {} });
+    await threads.refresh(threadId(1), { status: 'interrupted', interrupts: {} });
     expect(await threads.get(threadId(1))).toEqual(freshThread(1, { status: 'interrupted' }));
-    await threads.settle(threadId(1), { status: 'interrupted', interrupts: asks });
+    await threads.refresh(threadId(1), { status: 'interrupted', interrupts: asks });
     expect(await threads.get(threadId(1))).toMatchObject({ interrupts: asks });
-    await threads.settle(threadId(1), { status: 'idle', interrupts: {} });
+    await threads.refresh(threadId(1), { status: 'idle', interrupts: {} });
     expect(await threads.get(threadId(1))).toMatchObject({ status: 'idle', interrupts: {} });
 
     const run_id = await queueStory(db).add(threadId(1));
-    await threads.settle(threadId(1), { status: 'interrupted', interrupts: asks });
+    await threads.refresh(threadId(1), { status: 'interrupted', interrupts: asks });
     await queueStory(db).queue.deleteRun(threadId(1), run_id);
     expect(await threads.get(threadId(1))).toMatchObject({ status: 'idle', interrupts: {} });
 
     await db.run(sql`update threads set status = 'error'`);
-    await threads.settle(threadId(1), { status: 'idle', interrupts: {} });
+    await threads.refresh(threadId(1), { status: 'idle', interrupts: {} });
     expect(await threads.get(threadId(1))).toMatchObject({ status: 'error' });
   });
 });

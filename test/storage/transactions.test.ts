@@ -21,16 +21,16 @@ async function ids(target: Db | Transaction): Promise<number[]> {
 describeEachDatabase('transactions', (open) => {
   test('what a transaction wrote is there when it resolves', async () => {
     await using db = await openWithNotes(open);
-    await db.transaction('promised', (tx) => insert(tx, 1));
-    await db.transaction('relaxed', (tx) => insert(tx, 2));
+    await db.transaction('sync', (tx) => insert(tx, 1));
+    await db.transaction('async', (tx) => insert(tx, 2));
     await insert(db, 3);
-    await db.run(sql`insert into notes (id, note) values (4, 'relaxed alone')`, 'relaxed');
+    await db.run(sql`insert into notes (id, note) values (4, 'relaxed alone')`, 'async');
     expect(await ids(db)).toEqual([1, 2, 3, 4]);
   });
 
   test('a transaction reads its own writes and returns what its body returns', async () => {
     await using db = await openWithNotes(open);
-    const seen = await db.transaction('promised', async (tx) => {
+    const seen = await db.transaction('sync', async (tx) => {
       await insert(tx, 1);
       return ids(tx);
     });
@@ -40,7 +40,7 @@ describeEachDatabase('transactions', (open) => {
   test('a body that throws leaves nothing, and its error comes back as it was', async () => {
     await using db = await openWithNotes(open);
     const reason = new Error('changed my mind');
-    const failed = db.transaction('promised', async (tx) => {
+    const failed = db.transaction('sync', async (tx) => {
       await insert(tx, 1);
       throw reason;
     });
@@ -52,13 +52,13 @@ describeEachDatabase('transactions', (open) => {
     await using db = await openWithNotes(open);
     await insert(db, 4);
     const results = await Promise.allSettled([
-      db.transaction('promised', (tx) => insert(tx, 1)),
-      db.transaction('promised', async (tx) => {
+      db.transaction('sync', (tx) => insert(tx, 1)),
+      db.transaction('sync', async (tx) => {
         await insert(tx, 2);
         throw new Error('no');
       }),
-      db.transaction('promised', (tx) => insert(tx, 4)),
-      db.transaction('relaxed', (tx) => insert(tx, 3)),
+      db.transaction('sync', (tx) => insert(tx, 4)),
+      db.transaction('async', (tx) => insert(tx, 3)),
     ]);
     expect(results.map((result) => result.status)).toEqual([
       'fulfilled',
@@ -74,7 +74,7 @@ describeEachDatabase('transactions', (open) => {
     await db.run(sql`insert into notes (id, note) values (1, '0')`);
     await Promise.all(
       Array.from({ length: 20 }, () =>
-        db.transaction('promised', async (tx) => {
+        db.transaction('sync', async (tx) => {
           await tx.run(sql`update notes set note = note where id = 1`);
           const row = await tx.get<{ note: string }>(sql`select note from notes where id = 1`);
           await tx.run(sql`update notes set note = ${String(Number(row?.note) + 1)} where id = 1`);

@@ -3,7 +3,7 @@ import { toJson } from '../../src/core/json.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import type { ValuePath } from '../../src/storage/threads/extract.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { LARGE, stateText } from '../../src/storage/threads/values-summary.ts';
+import { ELIDED, serializeState } from '../../src/storage/threads/values-summary.ts';
 import { contains } from '../support/contains.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { RandomJson } from '../support/random-json.ts';
@@ -19,7 +19,7 @@ describeEachDatabase('values of threads', (open) => {
     const states = Array.from({ length: 120 }, (_, n) => ({
       ...random.object(),
       ...(n % 3 === 0 && { a: { long: LONG, more: random.value(2) } }),
-      ...(n % 20 === 0 && { b: LARGE }),
+      ...(n % 20 === 0 && { b: ELIDED }),
     }));
     for (const [n, state] of states.entries()) {
       await threads.insert(freshThread(n));
@@ -27,7 +27,7 @@ describeEachDatabase('values of threads', (open) => {
     }
     const questions = [
       {},
-      { b: LARGE },
+      { b: ELIDED },
       { a: { long: LONG } },
       { a: {} },
       ...Array.from({ length: 60 }, () => random.partOfObject(random.one(states))),
@@ -51,7 +51,7 @@ describeEachDatabase('values of threads', (open) => {
     const state = {
       short: { list: [1, [2, 3]], '0': 'zero' },
       log: Array.from({ length: 100 }, (_, n) => ({ n })),
-      large: LARGE,
+      large: ELIDED,
       'odd "key\\': { ü$: true },
       nothing: null,
     };
@@ -76,7 +76,7 @@ describeEachDatabase('values of threads', (open) => {
       [['log', 100], null],
       [['log', -101], null],
       [['log', 0], { n: 0 }],
-      [['large'], LARGE],
+      [['large'], ELIDED],
       [['large', 'x'], null],
       [['odd "key\\', 'ü$'], true],
       [['nothing'], null],
@@ -104,10 +104,10 @@ describeEachDatabase('values of threads', (open) => {
 
 test('a state is stored as JSON has it, and its outline is short', () => {
   const state = { a: undefined, b: 'NUL \0', c: LONG, d: [1], e: { toJSON: () => 'x' } };
-  const { text, outline } = stateText(state);
+  const { text, summary: outline } = serializeState(state);
   expect(text).toBe(toJson(state));
-  expect(JSON.parse(outline)).toEqual({ b: 'NUL \uFFFD', c: LARGE, d: [1], e: 'x' });
-  expect(stateText(undefined)).toEqual({ text: 'null', outline: '{}' });
+  expect(JSON.parse(outline)).toEqual({ b: 'NUL \uFFFD', c: ELIDED, d: [1], e: 'x' });
+  expect(serializeState(undefined)).toEqual({ text: 'null', summary: '{}' });
   const wide = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`key${n}`, 'x'.repeat(90)]));
-  expect(stateText(wide).outline.length).toBeLessThan(5000);
+  expect(serializeState(wide).summary.length).toBeLessThan(5000);
 });

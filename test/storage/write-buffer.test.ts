@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { yieldTurn } from '../../src/core/event-loop.ts';
+import { yieldToEventLoop } from '../../src/core/event-loop.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, WORKER } from '../support/queued-runs.ts';
 
@@ -17,12 +17,12 @@ describeEachStorage('what an attempt wrote', (open) => {
       onCommitted: (frames: readonly unknown[]) => batches.push(frames.length),
       onError: () => {},
     };
-    using writes = new AttemptWrites(db, (claimed as ClaimedRun).lease, options);
+    using writes = new WriteBuffer(db, (claimed as ClaimedRun).lease, options);
 
     for (let seq = 1; batches.length === 0 && seq < 1000; seq++) {
       burn(10);
       writes.addFrame({ seq, event: 'values', data: '{}' }, false);
-      await yieldTurn();
+      await yieldToEventLoop();
     }
 
     // 200 ms of steps of 10 ms, but never all the time that the graph goes on.

@@ -4,11 +4,11 @@ import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import { createServer } from '../../src/http/server.ts';
-import type { HttpOptions, ServerParts } from '../../src/http/server-parts.ts';
+import type { HttpOptions, ServerDeps } from '../../src/http/server-deps.ts';
 
 const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
 
-const ENGINE: ServerParts['engine'] = {
+const ENGINE: ServerDeps['engine'] = {
   queue: async () => ({
     n_pending: 2,
     n_running: 1,
@@ -26,18 +26,18 @@ const ENGINE: ServerParts['engine'] = {
 
 interface BareParts {
   /** Only what the test calls. */
-  readonly services?: { readonly [Service in keyof ServerParts['services']]?: object };
-  readonly engine?: Partial<ServerParts['engine']>;
+  readonly services?: { readonly [Service in keyof ServerDeps['services']]?: object };
+  readonly engine?: Partial<ServerDeps['engine']>;
   readonly options?: Partial<HttpOptions>;
   /** Everybody is let in without it. */
-  readonly authenticate?: ServerParts['auth']['authenticate'];
+  readonly authenticate?: ServerDeps['auth']['authenticate'];
 }
 
 /** An HTTP server with only what a test puts behind it, for what HTTP itself does; and what it logs. */
 export async function bareServer({ services = {}, engine, options, authenticate }: BareParts = {}) {
   const log: LogLine[] = [];
   const server = await createServer({
-    services: services as ServerParts['services'],
+    services: services as ServerDeps['services'],
     engine: { ...ENGINE, ...engine },
     options: { ...OPTIONS, ...options },
     auth: { authenticate, has_users: false, issuers: [] },

@@ -1,5 +1,5 @@
+import { ConfigError } from '../../src/config/errors.ts';
 import { type ConfigSources, type LoadedConfig, loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/problems.ts';
 import { project } from './project.ts';
 
 type Sources = Omit<ConfigSources, 'cwd'> & { readonly files?: Readonly<Record<string, string>> };

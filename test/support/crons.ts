@@ -4,12 +4,12 @@ import { type Clock, timestamp } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { type Cron, CronCreate, type CronRun } from '../../src/schemas/crons.ts';
-import { assistantRuns } from '../../src/services/assistant-runs.ts';
-import { assistantService } from '../../src/services/assistants.ts';
-import { cronTicks, type Missed } from '../../src/services/cron-ticks.ts';
-import { cronService } from '../../src/services/crons.ts';
+import { assistantService } from '../../src/services/assistants/assistants.ts';
+import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.ts';
+import { cronTicks, type MissedPolicy } from '../../src/services/crons/cron-ticks.ts';
+import { cronService } from '../../src/services/crons/crons.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { cronFireRepository, cronRepository } from '../../src/storage/crons/crons.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
@@ -43,14 +43,17 @@ export function settableClock(start = NOON) {
 
 export interface CronServerOptions {
   readonly clock: Clock;
-  readonly missed?: Missed;
-  readonly actFor?: (user: User | null, request_id: string) => Actor;
+  readonly missed?: MissedPolicy;
+  readonly impersonate?: (user: User | null, request_id: string) => Actor;
 }
 
 export type CronServer = Awaited<ReturnType<typeof cronServer>>;
 
 /** What of a server looks after crons, on a database that others may share. Runs are made and stay pending. */
-export async function cronServer(db: Db, { clock, missed = 'fire_once', actFor = actAs }: CronServerOptions) {
+export async function cronServer(
+  db: Db,
+  { clock, missed = 'fire_once', impersonate = actAs }: CronServerOptions,
+) {
   const log: LogLine[] = [];
   const rows = {
     crons: cronRepository(db),
@@ -71,16 +74,16 @@ export async function cronServer(db: Db, { clock, missed = 'fire_once', actFor =
     ...shared,
     assistants: assistantRepository(db),
     graphs: await fixtureGraphs(['echo']),
-    runs: assistantRuns({ ...shared, settle: async () => {} }),
+    runs: assistantRunDeletion({ ...shared, refreshStatus: async () => {} }),
   });
   await assistants.syncSystem();
   const deps = {
     ...shared,
     assistants,
     missed,
-    actFor,
+    impersonate: impersonate,
     webhooks: policy(),
-    keep_log_ms: 60_000,
+    log_retention_ms: 60_000,
     default_ttl: undefined,
     logger: logger('debug', (line) => log.push(line)),
   };

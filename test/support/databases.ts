@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
-import { entropy } from '../../src/core/random.ts';
+import { bufferedRandomBytes } from '../../src/core/random.ts';
 import type { Db } from '../../src/db/db.ts';
 import { type Cipher, plainCipher } from '../../src/db/encryption/cipher.ts';
-import { SealingCipher } from '../../src/db/encryption/encrypting-cipher.ts';
+import { EncryptingCipher } from '../../src/db/encryption/encrypting-cipher.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import {
   POSTGRES_PARSERS,
@@ -58,10 +58,10 @@ export function describePgvector(name: string, tests: (open: OpenDatabase) => vo
 
 function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
-    const cipher = sealer && new SealingCipher(sealer);
+    const cipher = sealer && new EncryptingCipher(sealer);
     const db = await open(cipher);
     if (migrated) await migrate(db);
-    if (migrated && cipher) await unlock(db, cipher, entropy());
+    if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
     return db;
   };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { systemIds } from '../../src/core/ids.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
-import type { Resolve, WebhookRules } from '../../src/services/webhook-policy.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import type { ResolveHost, WebhookRules } from '../../src/services/webhooks/webhook-policy.ts';
 import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { webhookSender } from '../../src/workers/webhook-request.ts';
@@ -14,7 +14,7 @@ import { policy } from './webhook-policy.ts';
 interface Options {
   readonly rules?: Partial<DispatchRules>;
   readonly policy?: Partial<WebhookRules>;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   readonly timeout_ms?: number;
 }
 
@@ -28,7 +28,7 @@ const RULES: DispatchRules = {
   headers: {},
 };
 
-const here: Resolve = async () => ['127.0.0.1'];
+const here: ResolveHost = async () => ['127.0.0.1'];
 
 /** A dispatcher over a database, which may call this machine and works when it is told to. */
 export function dispatching(db: Db, options: Options = {}) {
@@ -61,7 +61,7 @@ export function dispatching(db: Db, options: Options = {}) {
     enqueue: (given: Partial<NewDelivery>) => outbox.enqueue(delivery(given)),
     /** Sends what is due, and waits for what comes of it. */
     async turn(): Promise<void> {
-      while ((await dispatcher.tick()) === 0) await dispatcher.settled();
+      while ((await dispatcher.tick()) === 0) await dispatcher.drained();
     },
     /** A delivery with its tries. */
     async look(delivery_id: string) {
@@ -69,7 +69,7 @@ export function dispatching(db: Db, options: Options = {}) {
     },
     /** When the only delivery is tried again, ms from now, about. */
     async waits(): Promise<number> {
-      const [host] = await outbox.waitingHosts();
+      const [host] = await outbox.pendingHosts();
       return host?.due_in_ms ?? Number.NaN;
     },
     [Symbol.asyncDispose]: () => dispatcher.stop(0),

@@ -44,7 +44,7 @@ export function interleaved(db: Db): InterleavedDb {
     cipher: db.cipher,
     all: (query) => read(query, db.all(query)),
     get: (query) => read(query, db.get(query)),
-    async run(query, durability = 'promised') {
+    async run(query, durability = 'sync') {
       return this.transaction(durability, (tx) => tx.run(query));
     },
     async transaction(durability, body) {

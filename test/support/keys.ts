@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newKey } from '../../src/auth/api-keys.ts';
+import { generateKey } from '../../src/auth/api-keys.ts';
 import type { Scope } from '../../src/auth/scopes.ts';
 import { systemClock, timestamp } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
@@ -27,7 +27,7 @@ export async function keyFile() {
         created_at: timestamp(systemClock.now()),
         expires_at: expires_at ?? null,
       };
-      const { key, kept } = newKey(systemIds(systemClock), facts);
+      const { key, record: kept } = generateKey(systemIds(systemClock), facts);
       await using storage = await openApiKeys({ url });
       await storage.apiKeys.insert(kept);
       return { key, key_id: kept.key_id };

@@ -1,6 +1,6 @@
 import type { Db } from '../../src/db/db.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
 import { SafetyPoll } from '../../src/events/safety-poll.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
 import { type LogEnds, logEnds } from '../../src/storage/runs/log-positions.ts';
 
 /** The runs of a process that executes none yet, and what looks for those who follow others. */

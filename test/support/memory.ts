@@ -4,14 +4,14 @@ import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { runCheckpointer, threadCheckpointer } from '../../src/graphs/checkpointer.ts';
+import { runCheckpointer, threadCheckpointer } from '../../src/graphs/checkpointer/open.ts';
 import type { RunKwargs } from '../../src/schemas/runs.ts';
 import {
   type CheckpointRepository,
   checkpointRepository,
 } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import type { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import type { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { attemptWrites } from './queued-runs.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
@@ -25,7 +25,7 @@ export interface Memory {
   /** Begins a run; the one before ends. */
   begin(): Promise<Lease>;
   /** What an attempt writes with. */
-  writes(lease: Lease): AttemptWrites;
+  writes(lease: Lease): WriteBuffer;
   /** Commits what the last attempt wrote, and ends its run. */
   end(): Promise<void>;
   /** What a run that begins now remembers with. */
@@ -41,7 +41,7 @@ export async function memoryOf(db: Db, thread_id: string = randomUUID()): Promis
   const checkpoints = checkpointRepository(db);
   await db.run(sql`insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)
     values (${thread_id}, 'idle', '{}', '{}', ${AT}, ${AT}, ${AT})`);
-  let last: AttemptWrites | undefined;
+  let last: WriteBuffer | undefined;
   const memory: Memory = {
     db,
     thread_id,

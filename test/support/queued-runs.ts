@@ -3,13 +3,13 @@ import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import type { Thread } from '../../src/schemas/threads.ts';
-import type { FailureRules } from '../../src/storage/queue/end-attempt.ts';
+import type { FailurePolicy } from '../../src/storage/queue/end-attempt.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
-import { stateText } from '../../src/storage/threads/values-summary.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { serializeState } from '../../src/storage/threads/values-summary.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 
@@ -35,9 +35,9 @@ export const WORKER = {
 };
 
 /** A run that fails so often in a row ends. */
-export const FAILURE_RULES: FailureRules = {
+export const FAILURE_RULES: FailurePolicy = {
   max_attempts: 3,
-  keep_log_ms: 60_000,
+  log_retention_ms: 60_000,
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
@@ -69,8 +69,8 @@ export function queueStory(db: Db): QueueStory {
 }
 
 /** What an attempt writes with, for tests in which nobody waits for its news. */
-export function attemptWrites(db: Db, lease: Lease): AttemptWrites {
-  return new AttemptWrites(db, lease, { onCommitted: () => {}, onError: () => {} });
+export function attemptWrites(db: Db, lease: Lease): WriteBuffer {
+  return new WriteBuffer(db, lease, { onCommitted: () => {}, onError: () => {} });
 }
 
 export function request(run: Run): NewRun {
@@ -109,10 +109,10 @@ export function successful(end: Partial<RunEnd> = {}): RunEnd {
   return {
     status: 'success',
     error: null,
-    thread: { status: 'idle', values: stateText({ n: 2 }), interrupts: {}, config: {} },
+    thread: { status: 'idle', values: serializeState({ n: 2 }), interrupts: {}, config: {} },
     batch: { frames: [], writes: [] },
     at: AT,
-    keep_log_ms: 60_000,
+    log_retention_ms: 60_000,
     remove_thread: false,
     ...end,
   };

@@ -1,4 +1,4 @@
-import type { Sealer } from '../../src/db/encryption/cipher.ts';
+import type { Encryptor } from '../../src/db/encryption/cipher.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { at, freshThread, newState, threadId } from './stored-threads.ts';
 
@@ -13,10 +13,10 @@ export const STATE = {
 /** Opens the storage at an address for as long as it is used. */
 export async function within(
   url: string,
-  sealer: Sealer | undefined,
+  sealer: Encryptor | undefined,
   use: (storage: Storage) => Promise<void>,
 ): Promise<void> {
-  await using storage = await openStorage({ url, synchronous: 'normal', sealer });
+  await using storage = await openStorage({ url, synchronous: 'normal', encryptor: sealer });
   await use(storage);
 }
 
@@ -37,7 +37,7 @@ export async function remember({ threads, checkpoints }: Storage, n: number): Pr
     metadata: JSON.stringify({ thread_id, source: 'loop' }),
     blobs: [{ channel: 'topic', version: '1', base_version: null, appends: 0, type: 'json', value }],
   };
-  await checkpoints.put({ idle_thread_id: thread_id }, checkpoint, 'promised');
+  await checkpoints.put({ idle_thread_id: thread_id }, checkpoint, 'sync');
 }
 
 /** The metadata of its checkpoints that can be read with their value. */

@@ -1,5 +1,5 @@
 import type { GraphCall, GraphEvent, GraphRegistry, GraphRuntime } from '../../src/graphs/graph.ts';
-import { emptyThreadState } from '../../src/graphs/thread-state.ts';
+import { emptyThreadState } from '../../src/graphs/runtime/thread-state.ts';
 import type { ThreadState } from '../../src/schemas/thread-state.ts';
 
 /** A graph without LangGraph: whatever the test says, for tests of what surrounds graphs. */
@@ -13,7 +13,7 @@ export function scriptedGraph(
     state: async () => ({ ...emptyThreadState(), ...state }),
     history: async () => [],
     update: async () => ({}),
-    replay: async () => {},
+    bulkUpdate: async () => {},
     draw: async () => ({ nodes: [], edges: [] }),
     schemas: () => Promise.reject(new Error('a scripted graph has no schemas')),
     subgraphs: async () => ({}),
@@ -23,6 +23,6 @@ export function scriptedGraph(
     description: () => null,
     get: async () => graph,
     loadErrors: () => new Map(),
-    replaced: () => new Map(),
+    overriddenMemory: () => new Map(),
   };
 }

@@ -1,8 +1,8 @@
 import { toJson } from '../../src/core/json.ts';
 import type { Db } from '../../src/db/db.ts';
-import { eachElement } from '../../src/db/json.ts';
+import { jsonElements } from '../../src/db/json.ts';
 import { type DialectSql, raw, type Sql, sql } from '../../src/db/sql.ts';
-import { stateText } from '../../src/storage/threads/values-summary.ts';
+import { serializeState } from '../../src/storage/threads/values-summary.ts';
 
 const BATCH = 5000;
 const START = Date.UTC(2026, 0, 1);
@@ -42,7 +42,7 @@ export async function seedThreads(
   for (let from = 0; from < count; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => {
       const n = from + i;
-      const { text, outline } = stateText(state(n));
+      const { text, summary: outline } = serializeState(state(n));
       const changed = (n * 7919) % 1_000_003;
       return {
         thread_id: seededThreadId(n),
@@ -61,8 +61,8 @@ export async function seedThreads(
 }
 
 async function insert(db: Db, rows: readonly object[]): Promise<void> {
-  const from = eachElement(rows, 'seeded');
-  await db.transaction('relaxed', async (tx) => {
+  const from = jsonElements(rows, 'seeded');
+  await db.transaction('async', async (tx) => {
     await tx.run(sql`
       insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
         state_updated_at)

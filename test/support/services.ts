@@ -6,20 +6,20 @@ import { parse } from 'yaml';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { SafetyPoll } from '../../src/events/safety-poll.ts';
-import { threadCheckpointer } from '../../src/graphs/checkpointer.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
+import { threadCheckpointer } from '../../src/graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../../src/graphs/graph.ts';
-import { graphStore } from '../../src/graphs/graph-store.ts';
-import { longTermStore } from '../../src/graphs/long-term-store.ts';
-import { type GraphSpec, loadGraphs } from '../../src/graphs/registry.ts';
-import { assistantRuns } from '../../src/services/assistant-runs.ts';
-import { assistantService } from '../../src/services/assistants.ts';
-import { runService } from '../../src/services/runs.ts';
-import type { SystemDefaults } from '../../src/services/system-assistants.ts';
-import { threadStateService } from '../../src/services/thread-state.ts';
-import { threadService } from '../../src/services/threads.ts';
+import { type GraphSpec, loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { graphStore } from '../../src/graphs/store/graph-store.ts';
+import { longTermStore } from '../../src/graphs/store/long-term-store.ts';
+import { assistantService } from '../../src/services/assistants/assistants.ts';
+import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.ts';
+import type { SystemDefaults } from '../../src/services/assistants/system-assistants.ts';
+import { runService } from '../../src/services/runs/runs.ts';
+import { threadStateService } from '../../src/services/threads/thread-state.ts';
+import { threadService } from '../../src/services/threads/threads.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { sealerOfTests } from './encryption.ts';
 import { policy } from './webhook-policy.ts';
@@ -65,7 +65,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     store: graphStore(longTermStore({ items: storage.storeItems, ttl: { refresh_on_read: true } })),
   });
   const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
-  const { settle } = threadState;
+  const { refreshStatus } = threadState;
   const assistants = assistantService({
     ...storage,
     graphs,
@@ -74,7 +74,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     defaults,
     max_recursion_limit: 10_000,
     bus,
-    runs: assistantRuns({ ...storage, bus, settle }),
+    runs: assistantRunDeletion({ ...storage, bus, refreshStatus: refreshStatus }),
   });
   const live = new LiveRuns();
   const sources = {
@@ -87,23 +87,23 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     assistants,
     threads: threadService({
       ...storage,
-      replay: threadState.replay,
+      importHistory: threadState.importHistory,
       default_ttl: undefined,
       clock,
       ids,
-      control: (run_ids) => stopped.push(...run_ids),
+      notifyCancelled: (run_ids) => stopped.push(...run_ids),
     }),
     threadState,
     runs: runService({
       ...storage,
-      settle,
+      refreshStatus: refreshStatus,
       assistants,
       sources,
       bus,
       clock,
       ids,
       webhooks: policy(),
-      keep_log_ms: 60_000,
+      log_retention_ms: 60_000,
       max_recursion_limit: 10_000,
       draining: new AbortController().signal,
       default_ttl: undefined,
@@ -138,7 +138,7 @@ async function temporaryStorage(): Promise<Storage> {
   const storage = await openStorage({
     url: `sqlite:${join(folder, 'server.db')}`,
     synchronous: 'normal',
-    sealer: sealerOfTests(),
+    encryptor: sealerOfTests(),
   });
   return {
     ...storage,

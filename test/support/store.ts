@@ -1,8 +1,12 @@
 import { silentLogger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
-import type { Embedder } from '../../src/graphs/embedder.ts';
-import { type LongTermStore, longTermStore, type StoreTtlRules } from '../../src/graphs/long-term-store.ts';
-import { type StoreIndexRules, storeIndex } from '../../src/graphs/store-index.ts';
+import type { Embedder } from '../../src/graphs/store/embedder.ts';
+import {
+  type LongTermStore,
+  longTermStore,
+  type StoreTtlRules,
+} from '../../src/graphs/store/long-term-store.ts';
+import { type StoreIndexRules, storeIndex } from '../../src/graphs/store/store-index.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { bagOfWords } from './bag-of-words.ts';
 

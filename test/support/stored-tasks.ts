@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { SettledTask } from '../../src/storage/a2a/finalize-task.ts';
+import type { TaskResult } from '../../src/storage/a2a/finalize-task.ts';
 import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import type { NewTurn } from '../../src/storage/a2a/turns.ts';
 import { newRun, queueStory, request } from './queued-runs.ts';
@@ -36,7 +36,7 @@ export function taskStory(db: Db) {
   }
   const set = (run_id: string, status: string, at = AT) =>
     db.run(sql`update runs set status = ${status}, updated_at = ${at} where run_id = ${run_id}`);
-  const settle = async (task_id: string, end: SettledTask) =>
-    tasks.settle({ row: await found(task_id), end, tell: undefined });
+  const settle = async (task_id: string, end: TaskResult) =>
+    tasks.finalize({ row: await found(task_id), result: end, notification: undefined });
   return { tasks, add, continued, found, set, settle };
 }

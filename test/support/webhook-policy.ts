@@ -1,4 +1,8 @@
-import { type Resolve, type WebhookRules, webhookPolicy } from '../../src/services/webhook-policy.ts';
+import {
+  type ResolveHost,
+  type WebhookRules,
+  webhookPolicy,
+} from '../../src/services/webhooks/webhook-policy.ts';
 
 /** What a name service of the tests knows; any other name is at a public address. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -9,14 +13,14 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   localhost: ['::1', '127.0.0.1'],
 };
 
-const resolveName: Resolve = async (hostname) => {
+const resolveName: ResolveHost = async (hostname) => {
   if (hostname === 'unknown.example') throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
   if (hostname === 'away.example') throw Object.assign(new Error('try again'), { code: 'EAI_AGAIN' });
   return NAMES[hostname] ?? ['93.184.216.34'];
 };
 
 /** The policy of a configuration without a `webhooks` block, but for what is given. */
-export function policy(rules: Partial<WebhookRules> = {}, resolve: Resolve = resolveName) {
+export function policy(rules: Partial<WebhookRules> = {}, resolve: ResolveHost = resolveName) {
   return webhookPolicy(
     {
       https: 'never',

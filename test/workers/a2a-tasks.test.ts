@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type LogLine, logger } from '../../src/core/logger.ts';
-import { a2aTaskSettler } from '../../src/workers/a2a-tasks.ts';
+import { a2aTaskFinalizer } from '../../src/workers/a2a-tasks.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { COMPLETED, taskStory } from '../support/stored-tasks.ts';
 import { until } from '../support/until.ts';
@@ -15,17 +15,18 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
     const log: LogLine[] = [];
     let now_ms = 0;
     let tries = 0;
-    const { loop, ended } = a2aTaskSettler({
+    const { loop, runEnded: ended } = a2aTaskFinalizer({
       tasks,
-      async settle(row) {
-        if (row.task_id !== broken) return tasks.settle({ row, end: COMPLETED, tell: undefined });
+      async finalize(row) {
+        if (row.task_id !== broken)
+          return tasks.finalize({ row, result: COMPLETED, notification: undefined });
         tries += 1;
         throw new Error('its graph does not load');
       },
       clock: { now: () => now_ms, monotonic: () => now_ms },
       logger: logger('info', (line) => log.push(line)),
     });
-    const unsettled = async () => (await tasks.unsettled(undefined, 100)).map(({ task_id }) => task_id);
+    const unsettled = async () => (await tasks.unfinalized(undefined, 100)).map(({ task_id }) => task_id);
     loop.start();
     await until('the others are settled', async () => (await unsettled()).length === 1);
     expect([await unsettled(), tries]).toEqual([[broken], 1]);
@@ -37,7 +38,7 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
     expect(tries).toBe(1);
 
     now_ms += 5_000;
-    loop.poke();
+    loop.wake();
     await until('it was tried again', () => tries === 2);
     await loop.stop();
     expect(log).toMatchObject([

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { silentLogger } from '../../src/core/logger.ts';
-import { cronLoop } from '../../src/workers/crons.ts';
+import { cronLoop } from '../../src/workers/schedules.ts';
 import { openApp } from '../support/app.ts';
 import { settableClock } from '../support/crons.ts';
 import { until } from '../support/until.ts';
@@ -13,7 +13,7 @@ function scheduler(next: string | undefined) {
   const done: string[] = [];
   const ticks = {
     fireDue: async () => void done.push('fire'),
-    realign: async () => void done.push('realign'),
+    recalculateDates: async () => void done.push('realign'),
     nextDue: async () => next,
   };
   const loop = cronLoop({ ticks, clock, logger: silentLogger });
@@ -33,7 +33,7 @@ test('the scheduler puts dates right at its start and when the clock was set bac
   /** Lets it look once more; whether it put dates right. */
   const realigns = async () => {
     done.length = 0;
-    loop.poke();
+    loop.wake();
     await until('it has looked', () => done.includes('fire'));
     return done.includes('realign');
   };

@@ -5,14 +5,15 @@ import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { follow } from '../../src/events/follow.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
-import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
+import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
@@ -34,16 +35,16 @@ function processOver(db: Db, graphs: GraphRegistry) {
   const { queue } = queueStory(db);
   const log = runEventRepository(db);
   const { live, poll } = liveSources(db);
-  const deps: AttemptDeps = {
+  const deps: AttemptContext = {
     queue,
-    writes: (lease, options) => new AttemptWrites(db, lease, options),
+    writes: (lease, options) => new WriteBuffer(db, lease, options),
     live,
     bus: memoryBus(),
     graphs,
     memory: () => ({ checkpointer: undefined, store: undefined }),
     clock: systemClock,
     logger: silentLogger,
-    rules: { timeout_ms: 20_000, keep_log_ms: 60_000, retry_ms: 1, version: '0' },
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0' },
   };
   const worker = new RunWorker({
     ...deps,
@@ -92,12 +93,12 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
       const here = processOver(db, deaf);
       here.worker.start();
       const run = await here.enqueue(resumable);
-      here.bus.wake();
+      here.bus.runReady();
       const reading = here.read(run);
       await expect.poll(() => here.log.lastSeq(run.run_id)).toBe(2);
 
       const lease = await takeOver(db, run);
-      here.bus.control(run.run_id);
+      here.bus.runCancelled(run.run_id);
       const frames = [3, 4].map((seq) => ({ seq, event: 'values', data: JSON.stringify({ n: seq }) }));
       await here.queue.finish(lease, successful({ batch: { frames, writes: [] } }));
 

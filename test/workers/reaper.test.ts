@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { Unavailable } from '../../src/core/errors.ts';
 import { silentLogger } from '../../src/core/logger.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { reaperTick } from '../../src/workers/reaper.ts';
 import { FAILURE_RULES, WORKER } from '../support/queued-runs.ts';
 

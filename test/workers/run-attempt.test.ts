@@ -7,14 +7,15 @@ import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { LiveRuns } from '../../src/events/live-runs.ts';
-import { memoryBus } from '../../src/events/memory-bus.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphCall, GraphEvent, GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
-import { AttemptWrites } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { type AttemptDeps, runAttempt } from '../../src/workers/run-attempt.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
+import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
@@ -31,19 +32,19 @@ const KWARGS = {
   temporary: false,
 };
 
-function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rules']> = {}) {
+function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptContext['rules']> = {}) {
   const story = queueStory(db);
   const log = runEventRepository(db);
-  const deps: AttemptDeps = {
+  const deps: AttemptContext = {
     queue: story.queue,
-    writes: (lease, options) => new AttemptWrites(db, lease, options),
+    writes: (lease, options) => new WriteBuffer(db, lease, options),
     live: new LiveRuns(),
     bus: memoryBus(),
     graphs,
     memory: () => ({ checkpointer: undefined, store: undefined }),
     clock: systemClock,
     logger: silentLogger,
-    rules: { timeout_ms: 20_000, keep_log_ms: 60_000, retry_ms: 1, version: '0', ...rules },
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', ...rules },
   };
   const worker = new RunWorker({
     ...deps,
@@ -60,11 +61,11 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptDeps['rule
     async enqueue(kwargs: object = {}): Promise<Run> {
       const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
       await story.queue.enqueue(request(run));
-      deps.bus.wake();
+      deps.bus.runReady();
       return run;
     },
     async ended(run: Run): Promise<string | undefined> {
-      await expect.poll(() => story.queue.standing(run.run_id), { timeout: 10_000 }).toBeUndefined();
+      await expect.poll(() => story.queue.position(run.run_id), { timeout: 10_000 }).toBeUndefined();
       return story.statusOf(run.run_id);
     },
     async events(run: Run) {
@@ -145,8 +146,12 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
     const error = { error: 'UserInterrupt', message: 'asked' };
-    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'interrupt', error, keep_log_ms: 1000 });
-    at.bus.control(run.run_id);
+    await at.queue.cancel(run.thread_id, [run.run_id], {
+      action: 'interrupt',
+      error,
+      log_retention_ms: 1000,
+    });
+    at.bus.runCancelled(run.run_id);
     expect(await at.ended(run)).toBe('interrupted');
     expect(await at.events(run)).toContainEqual(['error', error]);
     await at.worker.stop(0);
@@ -164,7 +169,7 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => calls).toBe(1);
     await expect.poll(() => at.worker.active).toBe(0);
-    at.bus.wake();
+    at.bus.runReady();
     expect(await at.ended(run)).toBe('success');
     expect((await at.events(run)).filter(([event]) => event === 'metadata')).toEqual([
       ['metadata', { run_id: run.run_id, attempt: 1 }],
@@ -198,7 +203,7 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => written).toBeDefined();
     const error = { error: 'UserRollback', message: 'asked' };
-    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'rollback', error, keep_log_ms: 1000 });
+    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'rollback', error, log_retention_ms: 1000 });
     // Nobody tells the worker; its next write is refused.
     written?.();
     expect(await at.ended(run)).toBeUndefined();
@@ -226,7 +231,7 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
     await at.queue.deleteRun(run.thread_id, run.run_id);
-    at.bus.control(run.run_id);
+    at.bus.runCancelled(run.run_id);
     await expect.poll(() => at.worker.active).toBe(0);
     expect(await at.events(run)).toEqual([]);
     await at.worker.stop(0);

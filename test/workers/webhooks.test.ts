@@ -141,7 +141,7 @@ describeEachDatabase('the dispatcher', (open) => {
     for (let turn = 0; turn < 3; turn++) {
       const before = hook.received.length;
       await story.dispatcher.tick();
-      await story.dispatcher.settled();
+      await story.dispatcher.drained();
       sent.push(hook.received.length - before);
     }
     expect(sent).toEqual([4, 1, 4]);
@@ -158,7 +158,7 @@ describeEachDatabase('the dispatcher', (open) => {
 
     expect(new Set(hook.received.map(({ headers }) => headers['webhook-id']))).toHaveProperty('size', 40);
     expect(hook.received).toHaveLength(40);
-    expect(await one.outbox.figures()).toEqual({ pending: 0, dead: 0 });
+    expect(await one.outbox.stats()).toEqual({ pending: 0, dead: 0 });
   });
 
   test('what is being sent when the process stops is sent by the next one', async () => {
@@ -184,10 +184,10 @@ describeEachDatabase('the dispatcher', (open) => {
     story.dispatcher.start();
     hook.answers.push(502);
     await story.enqueue({ url: hook.url });
-    story.bus.outbox();
+    story.bus.deliveryQueued();
     await hook.came(2);
     await story.enqueue({ url: hook.url });
-    story.bus.outbox();
+    story.bus.deliveryQueued();
     await hook.came(3);
   });
 });

@@ -1,13 +1,13 @@
-import { safely } from '../../core/failure.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { inputFields, namesOf, propertiesOf, textField } from '../../services/input-fields.ts';
+import { fieldNames, inputFields, onlyTextField, propertiesOf } from '../../services/chat/input-fields.ts';
 import { UsageError } from '../command.ts';
-import { oneLine } from './printable.ts';
-import { call, type Server } from './server.ts';
+import { call, type Server } from './client.ts';
+import { oneLine } from './sanitize.ts';
 
 /** Who is asked. */
-export interface Asked {
+export interface AssistantRef {
   /** As it was given. */
   readonly name: string;
   /** Undefined when the server lists none: it says so when the run is made. */
@@ -15,7 +15,7 @@ export interface Asked {
 }
 
 /** Throws what the server says of a name that it does not know. */
-export async function askedBy(server: Server, name: string): Promise<Asked> {
+export async function findAssistant(server: Server, name: string): Promise<AssistantRef> {
   if (isUuid(name)) {
     const { assistant_id } = await call(server, { method: 'GET', path: `/assistants/${name}` }, isAssistant);
     return { name, assistant_id };
@@ -26,26 +26,28 @@ export async function askedBy(server: Server, name: string): Promise<Asked> {
 }
 
 /** The graph's input: an object of JSON as it is, a text as a message, or in the one field that takes it. */
-export async function inputFor(server: Server, asked: Asked, text: string): Promise<JsonObject> {
-  const given: unknown = text.trimStart().startsWith('{') ? safely(() => JSON.parse(text)) : undefined;
+export async function inputFor(server: Server, asked: AssistantRef, text: string): Promise<JsonObject> {
+  const given: unknown = text.trimStart().startsWith('{')
+    ? tryOrUndefined(() => JSON.parse(text))
+    : undefined;
   if (isObject(given)) return given;
   const { has_messages, fields } = inputFields((await schemasOf(server, asked))['input_schema']);
   if (has_messages) return { messages: [{ role: 'user', content: text }] };
-  const field = textField(fields);
+  const field = onlyTextField(fields);
   if (field !== undefined) return { [field]: text };
   throw new UsageError(
-    `ask: ${asked.name} takes no messages; give an object with its fields: ${oneLine(namesOf(fields))}`,
+    `ask: ${asked.name} takes no messages; give an object with its fields: ${oneLine(fieldNames(fields))}`,
   );
 }
 
 /** Of a state what the graph puts out: all of it where nobody knows. */
-export async function outputOf(server: Server, asked: Asked, values: JsonObject): Promise<JsonObject> {
+export async function outputOf(server: Server, asked: AssistantRef, values: JsonObject): Promise<JsonObject> {
   const names = Object.keys(propertiesOf((await schemasOf(server, asked))['output_schema']));
   const given = Object.entries(values).filter(([name]) => names.length === 0 || names.includes(name));
   return Object.fromEntries(given);
 }
 
-async function schemasOf(server: Server, { assistant_id }: Asked): Promise<JsonObject> {
+async function schemasOf(server: Server, { assistant_id }: AssistantRef): Promise<JsonObject> {
   if (assistant_id === undefined) return {};
   return call(server, { method: 'GET', path: `/assistants/${assistant_id}/schemas` }, isObject);
 }

@@ -3,12 +3,12 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { sleep } from '../../core/timers.ts';
 import { StartFailure } from '../../node.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import { AnswerPrinter, aside, complaint } from '../ask/answer.ts';
-import { type Asked, askedBy, inputFor, outputOf } from '../ask/input.ts';
-import { answerIn, answersOf, Person, resumeWith } from '../ask/person.ts';
-import { call, type Server, stream } from '../ask/server.ts';
+import { AnswerPrinter, printNote, printWarning } from '../ask/answer-printer.ts';
+import { call, type Server, stream } from '../ask/client.ts';
+import { type AssistantRef, findAssistant, inputFor, outputOf } from '../ask/input.ts';
+import { Prompter, parseAnswer, promptForAnswers, resumeWith } from '../ask/prompter.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
-import { serverFor } from '../configured.ts';
+import { targetServer } from '../config.ts';
 
 export const ask: Command = {
   name: 'ask',
@@ -28,29 +28,29 @@ export const ask: Command = {
   },
   async run(values) {
     requireQuestion(values);
-    const server = await serverFor(values);
-    const asked = await askedBy(server, values['assistant'] ?? '');
+    const server = await targetServer(values);
+    const asked = await findAssistant(server, values['assistant'] ?? '');
     let turn = await firstTurn(server, asked, values);
     const thread_id = values['thread'] ?? (await newThread(server));
     const more = continuation(server, thread_id, values);
     const conversation = { server, asked, thread_id, more, printer: new AnswerPrinter() };
-    using person = new Person();
+    using person = new Prompter();
     for (;;) {
-      if (turn !== undefined && !(await answered(conversation, turn))) return 1;
-      const interrupts = await waitingIn(server, thread_id);
+      if (turn !== undefined && !(await runTurn(conversation, turn))) return 1;
+      const interrupts = await pendingInterrupts(server, thread_id);
       if (interrupts.length === 0) break;
-      const resume = await answersOf(person, interrupts);
+      const resume = await promptForAnswers(person, interrupts);
       if (resume === undefined) return unanswered(conversation);
       turn = { command: { resume } };
     }
-    aside(`thread ${thread_id}: continue with ${more}`);
+    printNote(`thread ${thread_id}: continue with ${more}`);
     return 0;
   },
 };
 
 interface Conversation {
   readonly server: Server;
-  readonly asked: Asked;
+  readonly asked: AssistantRef;
   readonly thread_id: string;
   /** The flags that continue it. */
   readonly more: string;
@@ -70,11 +70,11 @@ function requireQuestion({ text, thread }: FlagValues): void {
 /** A text answers what the thread waits for. Undefined without one: then the person is asked. */
 async function firstTurn(
   server: Server,
-  asked: Asked,
+  asked: AssistantRef,
   { text, thread }: FlagValues,
 ): Promise<Turn | undefined> {
   if (text === undefined) return undefined;
-  const [waiting, ...more] = thread === undefined ? [] : await waitingIn(server, thread);
+  const [waiting, ...more] = thread === undefined ? [] : await pendingInterrupts(server, thread);
   if (more.length > 0) {
     const count = more.length + 1;
     throw new UsageError(
@@ -82,7 +82,7 @@ async function firstTurn(
     );
   }
   if (waiting !== undefined)
-    return { command: { resume: resumeWith(waiting, answerIn(waiting.value, text)) } };
+    return { command: { resume: resumeWith(waiting, parseAnswer(waiting.value, text)) } };
   return { input: await inputFor(server, asked, text) };
 }
 
@@ -99,34 +99,34 @@ function isThread(value: unknown): value is { readonly thread_id: string } {
 function continuation({ url }: Server, thread_id: string, { url: given, config }: FlagValues): string {
   const flags = [
     `--thread ${thread_id}`,
-    given !== undefined && `--url ${word(url)}`,
-    config !== undefined && `--config ${word(config)}`,
+    given !== undefined && `--url ${shellQuoted(url)}`,
+    config !== undefined && `--config ${shellQuoted(config)}`,
   ];
   return flags.filter((flag) => flag !== false).join(' ');
 }
 
 /** A word for a shell. */
-function word(text: string): string {
+function shellQuoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** False when the run failed. It is cancelled when the person leaves. */
-async function answered(conversation: Conversation, turn: Turn): Promise<boolean> {
+async function runTurn(conversation: Conversation, turn: Turn): Promise<boolean> {
   const { server, asked, printer } = conversation;
   let failure: unknown;
   try {
-    const outcome = await followed(conversation, turn);
+    const outcome = await streamRun(conversation, turn);
     failure = outcome.failure;
-    if (failure === undefined && !outcome.asks && !printer.hasSpoken && isObject(outcome.values)) {
+    if (failure === undefined && !outcome.isInterrupted && !printer.hasPrinted && isObject(outcome.values)) {
       printer.answers(outcome.values, outcome.before);
-      if (!printer.hasSpoken) printer.values(await outputOf(server, asked, outcome.values));
+      if (!printer.hasPrinted) printer.values(await outputOf(server, asked, outcome.values));
     }
   } finally {
     printer.end();
   }
   if (failure === undefined) return true;
   const { error = 'Error', message = '' } = isObject(failure) ? failure : {};
-  complaint(`the run failed: ${error}: ${message}`);
+  printWarning(`the run failed: ${error}: ${message}`);
   return false;
 }
 
@@ -134,16 +134,16 @@ interface Outcome {
   /** The state that the run began with and the one it left, where it told both. */
   readonly before: unknown;
   readonly values: unknown;
-  readonly asks: boolean;
+  readonly isInterrupted: boolean;
   readonly failure: unknown;
 }
 
 /** Prints what a run says up to its end. Throws a `StartFailure` when its stream ends before it has. */
-async function followed(conversation: Conversation, turn: Turn): Promise<Outcome> {
+async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcome> {
   const { server, asked, thread_id, more, printer } = conversation;
   const states: unknown[] = [];
   let run_id: unknown;
-  let asks = false;
+  let isInterrupted = false;
   let failure: unknown;
   const body = {
     assistant_id: asked.assistant_id ?? asked.name,
@@ -151,21 +151,26 @@ async function followed(conversation: Conversation, turn: Turn): Promise<Outcome
     stream_mode: ['messages-tuple', 'updates', 'values'],
     on_disconnect: 'cancel',
   };
-  const broken = `the answer broke off: see how thread ${thread_id} stands with agent-server ask ${word(asked.name)} ${more}`;
+  const broken = `the answer broke off: see how thread ${thread_id} stands with agent-server ask ${shellQuoted(asked.name)} ${more}`;
   for await (const { event, data } of stream(server, `/threads/${thread_id}/runs/stream`, body, broken)) {
     if (event === 'messages') printer.message(data);
     else if (event === 'updates') printer.updates(data);
     else if (event === 'values') states.splice(1, 1, data);
     else if (event === 'error') failure = data ?? {};
     if (isObject(data) && event === 'metadata') run_id = data['run_id'] ?? run_id;
-    if (isObject(data) && '__interrupt__' in data) asks = true;
+    if (isObject(data) && '__interrupt__' in data) isInterrupted = true;
   }
-  if (failure !== undefined) return { before: undefined, values: undefined, asks, failure };
-  const status = await endOf(server, thread_id, run_id);
+  if (failure !== undefined) return { before: undefined, values: undefined, isInterrupted, failure };
+  const status = await finalStatus(server, thread_id, run_id);
   // A run that was cancelled is interrupted, too.
-  if (status !== 'success' && !(status === 'interrupted' && asks)) throw new StartFailure(broken);
+  if (status !== 'success' && !(status === 'interrupted' && isInterrupted)) throw new StartFailure(broken);
   const [before, values = before] = states;
-  return { before: states.length > 1 ? before : undefined, values, asks, failure: undefined };
+  return {
+    before: states.length > 1 ? before : undefined,
+    values,
+    isInterrupted,
+    failure: undefined,
+  };
 }
 
 /** How long the status of a run may come behind the end of its stream. */
@@ -173,7 +178,7 @@ const STATUS_WAIT_MS = 200;
 const STATUS_ATTEMPTS = 5;
 
 /** The status of a run whose stream has ended; undefined when it cannot be told, or the run goes on. */
-async function endOf(server: Server, thread_id: string, run_id: unknown): Promise<unknown> {
+async function finalStatus(server: Server, thread_id: string, run_id: unknown): Promise<unknown> {
   if (typeof run_id !== 'string' || !isUuid(run_id)) return undefined;
   const request = { method: 'GET', path: `/threads/${thread_id}/runs/${run_id}` } as const;
   for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt++) {
@@ -184,7 +189,7 @@ async function endOf(server: Server, thread_id: string, run_id: unknown): Promis
   return undefined;
 }
 
-async function waitingIn(server: Server, thread_id: string): Promise<Interrupt[]> {
+async function pendingInterrupts(server: Server, thread_id: string): Promise<Interrupt[]> {
   const path = `/threads/${thread_id}/state`;
   const { tasks } = await call(server, { method: 'GET', path }, isState);
   return tasks.flatMap(({ interrupts }) => (Array.isArray(interrupts) ? interrupts.filter(isInterrupt) : []));
@@ -201,6 +206,6 @@ function isInterrupt(value: unknown): value is Interrupt {
 function unanswered({ asked, more }: Conversation): number {
   // The prompt is still in the line.
   process.stderr.write('\n');
-  aside(`the run waits for an answer: agent-server ask ${word(asked.name)} ${more}`);
+  printNote(`the run waits for an answer: agent-server ask ${shellQuoted(asked.name)} ${more}`);
   return 1;
 }

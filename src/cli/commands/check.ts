@@ -1,16 +1,16 @@
 import { applyEnvironment } from '../../config/env.ts';
 import { VERSION } from '../../config/version.ts';
-import { langgraphVersion } from '../../graphs/library-version.ts';
+import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { CONFIG_FLAG, type Command, columns } from '../command.ts';
-import { loadFor } from '../configured.ts';
-import { type Checked, checkProject } from '../project-checks.ts';
+import { loadConfigFor } from '../config.ts';
+import { type CheckResult, checkProject } from '../project-checks.ts';
 
 export const check: Command = {
   name: 'check',
   summary: 'Loads the configuration and what it names, every graph first, and reports each by name',
   flags: { ...CONFIG_FLAG, json: { text: 'prints one object of JSON, with the versions in use' } },
   async run(values) {
-    const { config, warnings } = await loadFor(values);
+    const { config, warnings } = await loadConfigFor(values);
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
     applyEnvironment(config.env);
     const checked = await checkProject(config);
@@ -28,7 +28,7 @@ export const check: Command = {
   },
 };
 
-async function report(root: string, checked: readonly Checked[], ok: boolean) {
+async function report(root: string, checked: readonly CheckResult[], ok: boolean) {
   return {
     ok,
     agent_server: VERSION,

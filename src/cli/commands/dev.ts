@@ -1,13 +1,13 @@
 import { ADDRESS_FLAGS, CONFIG_FLAG, type Command } from '../command.ts';
-import { loadFor, voiceOf } from '../configured.ts';
+import { loadConfigFor, outputFor } from '../config.ts';
 
 export const dev: Command = {
   name: 'dev',
   summary: 'Serves the graphs and restarts when the configuration or their files change; data is kept',
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
-    const loaded = await loadFor(values);
-    const { develop } = await import('../develop.ts');
-    return await develop(values, loaded, voiceOf(loaded.config.log, { json: false }).logger);
+    const loaded = await loadConfigFor(values);
+    const { develop } = await import('../dev/develop.ts');
+    return await develop(values, loaded, outputFor(loaded.config.log, { json: false }).logger);
   },
 };

@@ -1,6 +1,6 @@
 import { applyEnvironment } from '../../config/env.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
-import { loadFor } from '../configured.ts';
+import { loadConfigFor } from '../config.ts';
 
 export const rotateEncryption: Command = {
   name: 'encryption rotate',
@@ -10,16 +10,16 @@ export const rotateEncryption: Command = {
     all: { text: 'also data that already has the current key, for your own encryption (encryption.path)' },
   },
   async run(values) {
-    const { config } = await loadFor(values);
+    const { config } = await loadConfigFor(values);
     applyEnvironment(config.env);
-    const { openSealer } = await import('../../app/encryption.ts');
-    const sealer = await openSealer(config);
+    const { openEncryptor } = await import('../../app/encryption.ts');
+    const sealer = await openEncryptor(config);
     if (!sealer) {
       process.stderr.write('agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n');
       return 2;
     }
-    const { openEncryption } = await import('../../storage/storage.ts');
-    await using encryption = await openEncryption({ url: config.storage.url, sealer });
+    const { openKeyRotation: openEncryption } = await import('../../storage/storage.ts');
+    await using encryption = await openEncryption({ url: config.storage.url, encryptor: sealer });
     const { rows, unreadable } = await encryption.rotate({
       everything: values['all'] !== undefined,
       onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { type Command, columns } from '../command.ts';
 import { writeAll } from '../init/files.ts';
 import { changesFor, foundIn } from '../init/project-files.ts';
-import { nextSteps } from '../init/steps.ts';
 
 export const init: Command = {
   name: 'init',
@@ -21,3 +20,24 @@ export const init: Command = {
     return 0;
   },
 };
+
+/** The commands that come next, for a shell. `ready`: the agent of the template is there to be asked. */
+export function nextSteps(folder: string, ready: boolean): string[] {
+  const place = relative(process.cwd(), resolve(folder));
+  return [
+    ...(place === '' ? [] : [`  cd ${quoted(place)}`]),
+    '  npm install',
+    ...(ready
+      ? [
+          '  npm run dev',
+          '  npx agent-server ask agent "What time is it in Europe/Berlin?"   (in a second terminal)',
+        ]
+      : ['  npx agent-server check', '  npx agent-server dev']),
+  ];
+}
+
+/** As one word of a shell, and no flag. */
+function quoted(path: string): string {
+  const word = path.startsWith('-') ? `./${path}` : path;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,10 +1,10 @@
-import { newKey } from '../../auth/api-keys.ts';
+import { generateKey } from '../../auth/api-keys.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
 import { isUuid, systemIds } from '../../core/ids.ts';
 import type { ApiKey } from '../../storage/access/api-keys.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
-import { loadFor } from '../configured.ts';
+import { loadConfigFor } from '../config.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -23,7 +23,7 @@ export const createKey: Command = {
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run or admin');
     const now = systemClock.now();
-    const { key, kept } = newKey(systemIds(systemClock), {
+    const { key, record: kept } = generateKey(systemIds(systemClock), {
       name,
       scope: scope as Scope,
       created_at: timestamp(now),
@@ -67,7 +67,7 @@ export const revokeKey: Command = {
 };
 
 async function openKeys(values: FlagValues) {
-  const { config } = await loadFor(values);
+  const { config } = await loadConfigFor(values);
   const { openApiKeys } = await import('../../storage/storage.ts');
   return openApiKeys(config.storage);
 }

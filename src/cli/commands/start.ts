@@ -1,5 +1,5 @@
 import { ADDRESS_FLAGS, CONFIG_FLAG, type Command } from '../command.ts';
-import { configured } from '../configured.ts';
+import { loadConfigAndOutput } from '../config.ts';
 
 export const start: Command = {
   name: 'start',
@@ -7,7 +7,9 @@ export const start: Command = {
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
     // People read a terminal; elsewhere the log is for machines.
-    const { config, logger, announce, lines } = await configured(values, { json: !process.stdout.isTTY });
+    const { config, logger, announce, lines } = await loadConfigAndOutput(values, {
+      json: !process.stdout.isTTY,
+    });
     const [{ serve }, { watchEventLoop }] = await Promise.all([
       import('../../node.ts'),
       import('../loop-watch.ts'),

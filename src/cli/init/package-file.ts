@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { UsageError } from '../command.ts';
 import { exists } from './files.ts';
-import { DEPENDENCY_BLOCKS, ownSpec } from './own-package.ts';
+import { DEPENDENCY_BLOCKS, serverPackageSpec } from './server-package.ts';
 
 /** The `package.json` that a project has. */
 export interface KnownPackage {
@@ -84,7 +84,7 @@ async function completed(folder: string, before: JsonObject, needs: PackageNeeds
   const add = (name: string, block: JsonObject) => {
     if (Object.keys(block).length > 0) after[name] = block;
   };
-  const own = named.includes('agent-server') ? {} : { 'agent-server': await ownSpec(folder) };
+  const own = named.includes('agent-server') ? {} : { 'agent-server': await serverPackageSpec(folder) };
   add('scripts', withMissing(before['scripts'], { ...SCRIPTS, ...(needs.agent && AGENT_SCRIPTS) }));
   const packages = lacking({ ...own, ...DEPENDENCIES, ...(needs.agent && AGENT_DEPENDENCIES) });
   add('dependencies', sortedWithMissing(before['dependencies'], packages));

@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { trimEnd } from '../../core/trim-end.ts';
+import { delimiter, join, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { environmentWithPath, searchPath } from '../../config/env.ts';
+import { trimEnd } from '../../core/text.ts';
 import { UsageError } from '../command.ts';
 import { exists, type FileChange } from './files.ts';
-import { isMachineNodeTooOld } from './machine-node.ts';
-import { PACKAGE } from './own-package.ts';
 import { isCommonJs, packageText, readPackage } from './package-file.ts';
+import { isClone, PACKAGE } from './server-package.ts';
 
 /** What a folder has before. */
 export interface Found {
@@ -111,4 +113,26 @@ async function linesFor(file: string): Promise<string> {
 function entryOf(line: string): string {
   const name = line.trim().replace(/^!?(\*\*)?\/?/, '');
   return trimEnd(trimEnd(trimEnd(name, '/'), '*'), '/');
+}
+
+const NODE_TIMEOUT_MS = 5_000;
+
+/**
+ * Whether the machine's own Node is too old for the server, or there is none. This program may run on another one, which
+ * a package brought: the new project does not have it.
+ */
+export async function isMachineNodeTooOld(): Promise<boolean> {
+  const PATH = searchPath()
+    .split(delimiter)
+    .filter((folder) => !folder.includes(`node_modules${sep}.bin`))
+    .join(delimiter);
+  // A version manager may stand in for it: it needs the other variables, and may ask or download something.
+  const options = { env: environmentWithPath(PATH), timeout: NODE_TIMEOUT_MS };
+  const { stdout } = await promisify(execFile)('node', ['--version'], options).catch(() => ({
+    stdout: 'v0.0.0',
+  }));
+  const [major = 0, minor = 0] = stdout.trim().slice(1).split('.').map(Number);
+  // The sources need what Node 24 brought; the build does without.
+  const [needed_major, needed_minor] = isClone() ? [24, 0] : [22, 19];
+  return major < needed_major || (major === needed_major && minor < needed_minor);
 }

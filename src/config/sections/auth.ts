@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { flag, group, list, must, PENDING, text, whole } from '../values.ts';
+import { boolean, group, integer, mustBe, NOT_SUPPORTED_YET, stringList, text } from '../value-types.ts';
 
-const map = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value, must('a map'));
+const mapOf = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value, mustBe('a map'));
 
-const Cache = group({
-  cache_keys: list()
+const AuthCache = group({
+  cache_keys: stringList()
     .refine((names) => names.length > 0, 'must name at least one header')
     .describe('Request headers that identify the caller, such as `authorization`.'),
-  ttl_seconds: whole(1, 31_536_000, 'seconds')
+  ttl_seconds: integer(1, 31_536_000, 'seconds')
     .default(60)
     .describe('How long a result of `authenticate` is reused.'),
-  max_size: whole(1, 10_000_000, 'results').default(1000).describe('Maximum number of cached results.'),
+  max_size: integer(1, 10_000_000, 'results').default(1000).describe('Maximum number of cached results.'),
 });
 
 const Jwt = group({
   issuer: text().optional().describe('Required value of the claim `iss`.'),
-  audience: list().optional().describe('Accepted values of the claim `aud`.'),
+  audience: stringList().optional().describe('Accepted values of the claim `aud`.'),
   jwks_url: text()
     .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be an http or https URL')
     .optional()
@@ -35,7 +35,7 @@ const Jwt = group({
 });
 
 export const Auth = group({
-  required: flag()
+  required: boolean()
     .default(false)
     .describe(
       'Requires authentication although the configuration has no keys: create one with `agent-server keys create`. Always on with `server.api_keys`, `path` or `jwt`.',
@@ -44,13 +44,13 @@ export const Auth = group({
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./auth.ts:auth')
     .optional()
     .describe('Your own handlers as `path:export`: an `Auth` of `@langchain/langgraph-sdk/auth`.'),
-  authorization_servers: list()
+  authorization_servers: stringList()
     .default([])
     .describe(
       'URLs of the issuers of the tokens that your handlers accept, where MCP clients get a token by themselves. Default: `jwt.issuer`.',
     ),
-  cache: Cache.optional().describe('Caches the results of `authenticate`.'),
-  disable_studio_auth: flag()
+  cache: AuthCache.optional().describe('Caches the results of `authenticate`.'),
+  disable_studio_auth: boolean()
     .default(true)
     .describe(
       'Whether LangGraph Studio must authenticate like any other client. `false` lets in every request with `x-auth-scheme: langsmith`; only for development.',
@@ -59,23 +59,26 @@ export const Auth = group({
     'Tokens of an identity provider, without code. Users see only their own data.',
   ),
   openapi: group({
-    securitySchemes: map(map(z.unknown()))
+    securitySchemes: mapOf(mapOf(z.unknown()))
       .optional()
       .describe('Ways to authenticate, as in `components.securitySchemes`.')
       .meta({ type: 'map' }),
     security: z
-      .array(map(z.array(z.string())), must('a list'))
+      .array(mapOf(z.array(z.string())), mustBe('a list'))
       .optional()
       .describe('Which of them an operation requires.')
       .meta({ type: 'list' }),
-    paths: map(map(map(z.unknown())))
+    paths: mapOf(mapOf(mapOf(z.unknown())))
       .optional()
       .describe('Operations with other requirements, by path and method.')
       .meta({ type: 'map' }),
   })
     .optional()
     .describe('What `/docs` and `/openapi.json` say about authentication.'),
-  allow_langsmith_api_keys: flag().optional().describe('Accepts LangSmith API keys.').meta(PENDING),
+  allow_langsmith_api_keys: boolean()
+    .optional()
+    .describe('Accepts LangSmith API keys.')
+    .meta(NOT_SUPPORTED_YET),
 }).refine(({ path, jwt }) => path === undefined || jwt === undefined, {
   error: 'has both path and jwt: choose one of them',
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { nearest } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/did-you-mean.ts';
 import { MAX_INTEGER } from '../../schemas/numbers.ts';
-import { group, list, must, text, whole } from '../values.ts';
+import { group, integer, mustBe, stringList, text } from '../value-types.ts';
 
 const GraphPath = text().regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./agent.ts:graph');
 
@@ -16,13 +16,13 @@ export const Graph = z.union(
   'must be path:export, or a map with path and description',
 );
 
-const values = () => z.record(z.string(), z.unknown(), must('a map')).optional().meta({ type: 'map' });
+const freeMap = () => z.record(z.string(), z.unknown(), mustBe('a map')).optional().meta({ type: 'map' });
 
-export const Defaults = group({
-  configurable: values().describe('Configurable values of the graph.'),
-  context: values().describe('The newer name of `configurable`; not both.'),
-  tags: list().optional().describe('Tags of its runs.'),
-  recursion_limit: whole(1, MAX_INTEGER, 'steps').optional().describe('Maximum number of steps of a run.'),
+export const AssistantDefaults = group({
+  configurable: freeMap().describe('Configurable values of the graph.'),
+  context: freeMap().describe('The newer name of `configurable`; not both.'),
+  tags: stringList().optional().describe('Tags of its runs.'),
+  recursion_limit: integer(1, MAX_INTEGER, 'steps').optional().describe('Maximum number of steps of a run.'),
 }).refine(
   ({ configurable, context }) => !(configurable && context),
   'give configurable or context, not both',
@@ -34,8 +34,20 @@ export function unknownGraphs(assistants: object, graphs: object): { key: string
   return Object.keys(assistants)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const meant = nearest(name, known);
+      const meant = didYouMean(name, known);
       const hint = meant === undefined ? `the graphs are ${known.join(', ')}` : `did you mean ${meant}?`;
       return { key: `assistants.${name}`, what: `there is no graph of this name; ${hint}` };
     });
 }
+
+export const Ui = z
+  .record(z.string().min(1), text(), mustBe('a map of names to files'))
+  .optional()
+  .describe('Files of components for generative user interfaces, by the graph they belong to.')
+  .meta({ type: 'map' });
+
+export const UiConfig = group({
+  shared: stringList()
+    .default([])
+    .describe('Modules that the page provides, besides React and the SDK, and that are not bundled.'),
+});

@@ -1,8 +1,8 @@
 import { signingKey } from '../../core/signing-key.ts';
-import { bytes, flag, group, list, text, whole, word } from '../values.ts';
+import { boolean, bytes, group, integer, oneOf, stringList, text } from '../value-types.ts';
 
 const Cors = group({
-  allow_origins: list()
+  allow_origins: stringList()
     .optional()
     .describe(
       'Origins whose pages may call the server; `*` is all. Unset: all, but without keys only those of this machine and of LangSmith Studio.',
@@ -11,10 +11,12 @@ const Cors = group({
     .refine(isPattern, 'must be a regular expression')
     .optional()
     .describe('Regular expression for further origins.'),
-  allow_methods: list().default(['*']).describe('Methods a browser may use.'),
-  allow_headers: list().default(['*']).describe('Request headers a browser may send.'),
-  allow_credentials: flag().default(false).describe('Whether cookies may be sent; requires named origins.'),
-  expose_headers: list()
+  allow_methods: stringList().default(['*']).describe('Methods a browser may use.'),
+  allow_headers: stringList().default(['*']).describe('Request headers a browser may send.'),
+  allow_credentials: boolean()
+    .default(false)
+    .describe('Whether cookies may be sent; requires named origins.'),
+  expose_headers: stringList()
     .default([
       'content-location',
       'location',
@@ -24,18 +26,18 @@ const Cors = group({
       'retry-after',
     ])
     .describe('Response headers a browser may read.'),
-  max_age: whole(0, 31_536_000, 'seconds')
+  max_age: integer(0, 31_536_000, 'seconds')
     .default(600)
     .describe('Seconds that a browser may cache a preflight response.'),
 });
 
 /** Names with `*` for anything. */
-const headers = (what: string) =>
+const headerPatterns = (what: string) =>
   group({
-    includes: list()
+    includes: stringList()
       .default([])
       .describe(`${what}; \`x-*\` matches a prefix. Credentials and cookies must be named in full.`),
-    excludes: list().default([]).describe('Exceptions to `includes`.'),
+    excludes: stringList().default([]).describe('Exceptions to `includes`.'),
   }).prefault({});
 
 /** Of a message of which the libraries of its protocol make several copies at once. */
@@ -50,12 +52,12 @@ const A2a = group({
   default_assistant: text()
     .optional()
     .describe('The assistant whose card `/.well-known/agent-card.json` returns without a parameter.'),
-  card_default: word(['hybrid', '1.0', '0.3'])
+  card_default: oneOf(['hybrid', '1.0', '0.3'])
     .default('hybrid')
     .describe(
       'Format of the card for clients that request no version; `hybrid` is 0.3 plus the fields of 1.0.',
     ),
-  card_access: word(['protected', 'public'])
+  card_access: oneOf(['protected', 'public'])
     .default('protected')
     .describe('Who gets agent cards: callers with access, or everybody. The extended card is never public.'),
   signing_key: text()
@@ -77,16 +79,18 @@ export const Http = group({
     .optional()
     .describe('Path prefix of every route.'),
   cors: Cors.prefault({}),
-  disable_assistants: flag().default(false).describe('Disables the routes under `/assistants`.'),
-  disable_threads: flag().default(false).describe('Disables the routes under `/threads`.'),
-  disable_runs: flag().default(false).describe('Disables the routes of runs.'),
-  disable_store: flag().default(false).describe('Disables the routes under `/store`.'),
-  disable_meta: flag().default(false).describe('Disables `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
-  disable_mcp: flag().default(false).describe('Disables `/mcp`.'),
-  disable_a2a: flag().default(false).describe('Disables `/a2a` and the agent cards.'),
+  disable_assistants: boolean().default(false).describe('Disables the routes under `/assistants`.'),
+  disable_threads: boolean().default(false).describe('Disables the routes under `/threads`.'),
+  disable_runs: boolean().default(false).describe('Disables the routes of runs.'),
+  disable_store: boolean().default(false).describe('Disables the routes under `/store`.'),
+  disable_meta: boolean()
+    .default(false)
+    .describe('Disables `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
+  disable_mcp: boolean().default(false).describe('Disables `/mcp`.'),
+  disable_a2a: boolean().default(false).describe('Disables `/a2a` and the agent cards.'),
   a2a: A2a.prefault({}),
   mcp: group({
-    cancel_on_disconnect: flag()
+    cancel_on_disconnect: boolean()
       .default(false)
       .describe('Cancels the run of a tool call when its client disconnects.'),
     base_url: text()
@@ -95,22 +99,22 @@ export const Http = group({
     body_limit: messageLimit(),
   }).prefault({}),
   openai: group({
-    enabled: flag()
+    enabled: boolean()
       .default(false)
       .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that use OpenAI's API."),
   }).prefault({}),
-  disable_ui: flag().default(false).describe('Disables `/ui`.'),
-  disable_webhooks: flag().default(false).describe('Disables webhooks.'),
-  configurable_headers: headers("Request headers that are copied to a run's `configurable`"),
-  logging_headers: headers('Request headers that are copied to the request log'),
+  disable_ui: boolean().default(false).describe('Disables `/ui`.'),
+  disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
+  configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
+  logging_headers: headerPatterns('Request headers that are copied to the request log'),
   app: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./app.ts:app')
     .optional()
     .describe('Your own routes and middleware, as `path:export`, see [custom routes](custom-routes.md).'),
-  middleware_order: word(['auth_first', 'middleware_first'])
+  middleware_order: oneOf(['auth_first', 'middleware_first'])
     .default('middleware_first')
     .describe('Whether your own app sees a request before authentication does.'),
-  enable_custom_route_auth: flag()
+  enable_custom_route_auth: boolean()
     .default(false)
     .describe('Requires authentication for your own routes too.'),
 });
@@ -122,3 +126,10 @@ function isPattern(text: string): boolean {
     return false;
   }
 }
+
+export const Mcp = group({
+  app: text()
+    .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./mcp.ts:register')
+    .optional()
+    .describe('A function that registers your own tools, resources and prompts, as `path:export`.'),
+});

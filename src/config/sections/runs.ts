@@ -1,25 +1,138 @@
-import { CENTURY_S, MAX_INTEGER } from '../../schemas/numbers.ts';
-import { group, whole } from '../values.ts';
+import { z } from 'zod';
+import { parseNetwork } from '../../core/ip-ranges.ts';
+import { MAX_DELAY_S, MAX_INTEGER } from '../../schemas/numbers.ts';
+import { boolean, group, integer, mustBe, number, oneOf, port, stringList, text } from '../value-types.ts';
 
 export const Runs = group({
-  concurrency: whole(0, 10_000, 'runs')
+  concurrency: integer(0, 10_000, 'runs')
     .default(10)
     .describe('Runs executed at the same time; 0 executes none.'),
-  max_attempts: whole(1, 100, 'attempts')
+  max_attempts: integer(1, 100, 'attempts')
     .default(3)
     .describe('Attempts of a run, including the first, before it ends as `error`.'),
-  max_recursion_limit: whole(25, MAX_INTEGER, 'steps')
+  max_recursion_limit: integer(25, MAX_INTEGER, 'steps')
     .default(10_000)
     .describe(
       'The largest `recursion_limit` that a request or an assistant may set; it ends graphs that loop forever. If none is set, LangGraph stops at 25.',
     ),
-  timeout_seconds: whole(1, CENTURY_S, 'seconds')
+  timeout_seconds: integer(1, MAX_DELAY_S, 'seconds')
     .default(86_400)
     .describe('A run that takes longer ends as `timeout`.'),
-  shutdown_grace_seconds: whole(0, 3600, 'seconds')
+  shutdown_grace_seconds: integer(0, 3600, 'seconds')
     .default(180)
     .describe('How long running runs may continue after SIGTERM before they return to the queue.'),
-  stream_ttl_seconds: whole(0, CENTURY_S, 'seconds')
+  stream_ttl_seconds: integer(0, MAX_DELAY_S, 'seconds')
     .default(86_400)
     .describe('How long the events of a finished run can be replayed.'),
 });
+
+export const Crons = group({
+  enabled: boolean()
+    .default(true)
+    .describe(
+      'Whether this process creates the runs of crons. With several on one database, each run is created once.',
+    ),
+  missed: oneOf(['fire_once', 'skip'])
+    .default('fire_once')
+    .describe('What happens to times missed while no server ran: one run for all of them, or none.'),
+  history_days: number(0, 36_500, 'days').default(30).describe('How long the outcomes of a cron are kept.'),
+});
+
+const Secret = text().regex(
+  /^(whsec_)?[A-Za-z0-9+/]{32,}={0,2}$/,
+  'must be whsec_ and at least 24 random bytes in base64, such as from `openssl rand -base64 32`',
+);
+
+/** An address, a network, or a host name. */
+const HOST_NAME = /^(\*\.)?(?=.*[a-z])[\w.-]+$/i;
+const HostOrNetwork = text().refine(
+  (place) => HOST_NAME.test(place) || parseNetwork(place) !== undefined,
+  'must be a network such as 10.0.0.0/8, an address, or a host name',
+);
+
+/** Belong to the connection. */
+const HOP_BY_HOP =
+  /^(host|connection|keep-alive|content-length|transfer-encoding|upgrade|expect|te|trailer)$/i;
+const HeaderName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name')
+  .refine((name) => !HOP_BY_HOP.test(name), 'must not be a header of the connection');
+const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
+
+const Ports = z.array(port(1), mustBe('a list of ports')).meta({
+  type: 'list of whole numbers',
+  range: port(1).meta()?.['range'],
+});
+
+const Url = group({
+  require_https: boolean()
+    .optional()
+    .describe(
+      'Whether URLs must be `https:`. Unset: yes if there is a `webhooks` block, except for private addresses that it allows.',
+    ),
+  allowed_domains: stringList()
+    .default([])
+    .describe('Allowed hosts: exact, or `*.example.com` for subdomains. None: all.'),
+  allowed_ports: Ports.default([]).describe('Allowed ports. None: all.'),
+  max_url_length: integer(1, 65_536, 'characters').default(65_536).describe('Longest URL, in characters.'),
+  disable_loopback: boolean()
+    .default(true)
+    .describe(
+      "Blocks this machine and the server's own routes; `false` allows `localhost`, 127.x and paths.",
+    ),
+  allow_private: z
+    .array(HostOrNetwork, mustBe('a list'))
+    .default([])
+    .describe('Networks, addresses and hosts that are allowed although they are private.')
+    .meta({ type: 'list' }),
+});
+
+const Deliver = group({
+  concurrency: integer(1, 1000, 'deliveries').default(32).describe('Deliveries sent at the same time.'),
+  concurrency_per_host: integer(1, 1000, 'deliveries').default(4).describe('The same for each receiver.'),
+  connect_timeout_seconds: number(0.1, 3600, 'seconds').default(5).describe('Time to connect to a receiver.'),
+  timeout_seconds: number(0.1, 86_400, 'seconds').default(30).describe('Total time for a response.'),
+  first_retry_seconds: number(0.001, 31_536_000, 'seconds')
+    .default(1)
+    .describe('Delay after the first failure; doubled after each further one.'),
+  longest_retry_seconds: number(1, 31_536_000, 'seconds')
+    .default(3600)
+    .describe('The longest delay between attempts.'),
+  give_up_hours: number(0.001, 876_000, 'hours')
+    .default(24)
+    .describe('How long a delivery is retried before it is dead.'),
+  keep_days: number(0.001, 36_500, 'days').default(7).describe('How long a finished delivery is kept.'),
+});
+
+export const Webhooks = group({
+  secret: stringList()
+    .pipe(z.array(Secret))
+    .default([])
+    .describe('Signing secret (Standard Webhooks). A list during rotation: each of them signs.')
+    .meta({ type: 'string or list' }),
+  headers: z
+    .record(HeaderName, HeaderValue, mustBe('a map'))
+    .optional()
+    .describe(
+      'Headers sent with each webhook; may contain environment variables, see [webhooks](webhooks.md).',
+    )
+    .meta({ type: 'map' }),
+  env_prefix: text()
+    .default('LG_WEBHOOK_')
+    .describe('Prefix of the environment variables that `headers` may use, so that no other secret leaks.'),
+  stateless_values: boolean()
+    .default(false)
+    .describe('Whether the `values` of stateless runs are sent too; nothing else of such a run is kept.'),
+  url: Url.prefault({}),
+  delivery: Deliver.prefault({}),
+});
+
+/** What becomes of plain http: an own block makes the server strict, as the official one is (CONTRACT §6). */
+export function httpsRule(
+  given: z.output<typeof Webhooks> | undefined,
+): 'always' | 'unless opened' | 'never' {
+  if (!given) return 'never';
+  const { require_https } = given.url;
+  if (require_https === undefined) return 'unless opened';
+  return require_https ? 'always' : 'never';
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseNetwork } from '../../services/address-range.ts';
-import { bytes, group, list, number, port, text, whole } from '../values.ts';
+import { parseNetwork } from '../../core/ip-ranges.ts';
+import { boolean, bytes, group, integer, number, oneOf, port, stringList, text } from '../value-types.ts';
 
 /** Ranges that have a name: this machine, and networks that nobody reaches from outside. */
 const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
@@ -10,29 +10,29 @@ const ReverseProxy = text().refine(
   'must be an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal',
 );
 
-const rate = () => whole(1, 1_000_000_000, 'requests');
+const rate = () => integer(1, 1_000_000_000, 'requests');
 
 export const Server = group({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
   port: port(0).default(8123).describe('Port to listen on; 0 picks a free one.'),
-  api_keys: list()
+  api_keys: stringList()
     .default([])
     .describe(
       'Keys accepted in `X-Api-Key` or as bearer tokens. Without keys and without `auth`, only this machine is served.',
     ),
-  allowed_hosts: list()
+  allowed_hosts: stringList()
     .default([])
     .describe(
       'Host names of a server without keys, such as that of a proxy in front of it. `localhost` and loopback addresses are always allowed.',
     ),
-  trust_proxy: list()
+  trust_proxy: stringList()
     .pipe(z.array(ReverseProxy))
     .default([])
     .describe(
       'Reverse proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted: addresses, networks, `loopback` or `uniquelocal` (private networks). None: the headers are ignored.',
     )
     .meta({ type: 'list' }),
-  max_connections: whole(1, 1_000_000, 'connections')
+  max_connections: integer(1, 1_000_000, 'connections')
     .optional()
     .describe('Maximum number of open connections; further ones are closed immediately. Unset: no limit.'),
   max_header_bytes: bytes('1kb', '1mb')
@@ -64,7 +64,7 @@ export const Server = group({
   body_limit: bytes('1kb', '500mb')
     .default(4 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one returns 413.'),
-  max_body_values: whole(1000, 100_000_000, 'values')
+  max_body_values: integer(1000, 100_000_000, 'values')
     .default(50_000)
     .describe(
       'Maximum number of values in the JSON of a request, including keys; more return 413. Parsing blocks other requests for about half a microsecond per value.',
@@ -75,3 +75,24 @@ export const Server = group({
       'Maximum bytes of request bodies and WebSocket messages in memory at a time, at least `body_limit`. Requests beyond it return 503; bodies up to 64 kB are always accepted.',
     ),
 });
+
+export const Log = group({
+  level: oneOf(['debug', 'info', 'warn', 'error', 'silent'], pythonLevel)
+    .default('info')
+    .describe('Lowest level that is logged.'),
+  json: boolean()
+    .optional()
+    .describe('JSON lines or readable ones. Unset: readable in `dev` and on a terminal, else JSON.'),
+  color: boolean().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
+});
+
+/** LOG_LEVEL has the levels of Python's logging. */
+function pythonLevel(level: string): string {
+  const names: Record<string, string> = {
+    warning: 'warn',
+    critical: 'error',
+    fatal: 'error',
+    trace: 'debug',
+  };
+  return names[level] ?? level;
+}

@@ -1,44 +1,44 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import type { Random } from '../../core/random.ts';
-import { type Sealer, Unreadable } from './cipher.ts';
+import type { RandomBytes } from '../../core/random.ts';
+import { DecryptionError, type Encryptor } from './cipher.ts';
 import type { KeyRing, MasterKey } from './key-ring.ts';
 
 const SALT = 16;
 const NONCE = 12;
 const TAG = 16;
-const HEAD = SALT + NONCE + TAG;
+const HEADER = SALT + NONCE + TAG;
 
 /** With random nonces GCM is good for 2^32 values under one key (NIST SP 800-38D §8.3). */
-const SEALS_PER_KEY = 2 ** 31;
+const MAX_ENCRYPTIONS_PER_KEY = 2 ** 31;
 /** Each start of a process made one; deriving another costs some microseconds. */
-const KNOWN_DATA_KEYS = 1000;
+const MAX_CACHED_DATA_KEYS = 1000;
 
 /**
  * AES-256-GCM under data keys that each process derives for itself: salt, nonce, tag, then the encrypted text. The salt
  * is in the value, so any process opens what another sealed. The column is authenticated with it, and not the row: rows
  * are copied by the database, as when a thread is.
  */
-export function aesSealer(keys: KeyRing, random: Random): Sealer {
+export function aesEncryptor(keys: KeyRing, random: RandomBytes): Encryptor {
   const dataKeys = new Map<string, Uint8Array>();
   let salt = random(SALT);
-  let sealed = 0;
+  let encryptions = 0;
 
   function dataKey(master: MasterKey, bySalt: Uint8Array): Uint8Array {
     const name = master.id + Buffer.from(bySalt).toString('latin1');
     const known = dataKeys.get(name);
     if (known) return known;
-    if (dataKeys.size >= KNOWN_DATA_KEYS) dataKeys.delete(dataKeys.keys().next().value as string);
+    if (dataKeys.size >= MAX_CACHED_DATA_KEYS) dataKeys.delete(dataKeys.keys().next().value as string);
     const key = master.dataKey(bySalt);
     dataKeys.set(name, key);
     return key;
   }
 
   return {
-    mark: keys.current.id,
-    seal(plain, column) {
-      if (++sealed > SEALS_PER_KEY) {
+    key_id: keys.current.id,
+    encrypt(plain, column) {
+      if (++encryptions > MAX_ENCRYPTIONS_PER_KEY) {
         salt = random(SALT);
-        sealed = 1;
+        encryptions = 1;
       }
       const nonce = random(NONCE);
       const aes = createCipheriv('aes-256-gcm', dataKey(keys.current, salt), nonce);
@@ -46,20 +46,24 @@ export function aesSealer(keys: KeyRing, random: Random): Sealer {
       const text = [aes.update(plain), aes.final()];
       return Buffer.concat([salt, nonce, aes.getAuthTag(), ...text]);
     },
-    open(mark, value, column) {
-      const master = keys.find(mark);
-      if (!master) throw new Unreadable(`${column} is encrypted with a key that is not configured (${mark})`);
+    decrypt(key_id, value, column) {
+      const master = keys.find(key_id);
+      if (!master)
+        throw new DecryptionError(`${column} is encrypted with a key that is not configured (${key_id})`);
       const at = (start: number, size: number) => value.subarray(start, start + size);
       try {
         const key = dataKey(master, at(0, SALT));
         const aes = createDecipheriv('aes-256-gcm', key, at(SALT, NONCE), { authTagLength: TAG });
         aes.setAAD(Buffer.from(column));
         aes.setAuthTag(at(SALT + NONCE, TAG));
-        return Buffer.concat([aes.update(value.subarray(HEAD)), aes.final()]);
+        return Buffer.concat([aes.update(value.subarray(HEADER)), aes.final()]);
       } catch (cause) {
-        throw new Unreadable(`${column} was changed, or moved from another column, after it was encrypted`, {
-          cause,
-        });
+        throw new DecryptionError(
+          `${column} was changed, or moved from another column, after it was encrypted`,
+          {
+            cause,
+          },
+        );
       }
     },
   };

@@ -1,86 +1,96 @@
 import { createHmac } from 'node:crypto';
-import type { Cipher, Sealer } from './cipher.ts';
+import type { Cipher, Encryptor } from './cipher.ts';
 
 /** `sealed:`, the mark and `:`, then base64. */
-const SEALED = /^sealed:[a-z0-9]{8}:/;
-const HEAD = 'sealed:'.length + 8 + 1;
+const ENCRYPTED_PREFIX = /^sealed:[a-z0-9]{8}:/;
+const PREFIX_LENGTH = 'sealed:'.length + 8 + 1;
 /** Before the same in bytes: neither JSON nor any other text in UTF-8 has it. */
-const BYTE = 0xc0;
-const TOKEN_DIGITS = 24;
+const BYTES_MARKER = 0xc0;
+const BLIND_INDEX_DIGITS = 24;
 /** Most are made again and again: of words, of names, of what each checkpoint says. */
-const KNOWN_TOKENS = 10_000;
-const LONGEST_KNOWN = 100;
+const MAX_CACHED_INDEXES = 10_000;
+const MAX_CACHED_LENGTH = 100;
 
 /** Seals with `sealer`. Before it can make tokens it needs the database's own key for them (`unlock.ts`). */
-export class SealingCipher implements Cipher {
-  readonly on = true;
+export class EncryptingCipher implements Cipher {
+  readonly enabled = true;
   /** What sealed text begins with now; in bytes it comes after one more byte, in JSON after the quote. */
   readonly prefix: string;
   readonly bytesPrefix: Uint8Array;
-  readonly #sealer: Sealer;
-  readonly #tokens = new Map<string, string>();
-  #tokenKey: Uint8Array | undefined;
+  readonly #encryptor: Encryptor;
+  readonly #blindIndexes = new Map<string, string>();
+  #blindIndexKey: Uint8Array | undefined;
 
-  constructor(sealer: Sealer) {
-    this.#sealer = sealer;
-    this.prefix = `sealed:${sealer.mark}:`;
-    this.bytesPrefix = Buffer.concat([Buffer.of(BYTE), Buffer.from(this.prefix)]);
+  constructor(encryptor: Encryptor) {
+    this.#encryptor = encryptor;
+    this.prefix = `sealed:${encryptor.key_id}:`;
+    this.bytesPrefix = Buffer.concat([Buffer.of(BYTES_MARKER), Buffer.from(this.prefix)]);
   }
 
-  useTokenKey(key: Uint8Array): void {
-    this.#tokenKey = key;
+  useBlindIndexKey(key: Uint8Array): void {
+    this.#blindIndexKey = key;
   }
 
-  sealJson(column: string, text: string): string {
-    return `"${this.sealText(column, text)}"`;
+  encryptJson(column: string, text: string): string {
+    return `"${this.encryptText(column, text)}"`;
   }
 
-  openJson(column: string, text: string): string {
-    return text.startsWith('"sealed:') ? this.#opened(column, text.slice(1, -1), text) : text;
+  decryptJson(column: string, text: string): string {
+    return text.startsWith('"sealed:') ? this.#decrypt(column, text.slice(1, -1), text) : text;
   }
 
-  sealText(column: string, text: string): string {
-    const sealed = Buffer.from(this.#sealer.seal(Buffer.from(text), column));
-    return this.prefix + sealed.toString('base64');
+  encryptText(column: string, text: string): string {
+    const encrypted = Buffer.from(this.#encryptor.encrypt(Buffer.from(text), column));
+    return this.prefix + encrypted.toString('base64');
   }
 
-  openText(column: string, text: string): string {
-    return text.startsWith('sealed:') ? this.#opened(column, text, text) : text;
+  decryptText(column: string, text: string): string {
+    return text.startsWith('sealed:') ? this.#decrypt(column, text, text) : text;
   }
 
-  sealBytes(column: string, value: Uint8Array): Uint8Array {
-    return Buffer.concat([this.bytesPrefix, this.#sealer.seal(value, column)]);
+  encryptBytes(column: string, value: Uint8Array): Uint8Array {
+    return Buffer.concat([this.bytesPrefix, this.#encryptor.encrypt(value, column)]);
   }
 
-  openBytes(column: string, value: Uint8Array): Uint8Array {
-    if (value[0] !== BYTE) return value;
-    const head = Buffer.from(value.subarray(1, 1 + HEAD)).toString('latin1');
-    return SEALED.test(head) ? this.#sealer.open(markOf(head), value.subarray(1 + HEAD), column) : value;
+  decryptBytes(column: string, value: Uint8Array): Uint8Array {
+    if (value[0] !== BYTES_MARKER) return value;
+    const head = Buffer.from(value.subarray(1, 1 + PREFIX_LENGTH)).toString('latin1');
+    return ENCRYPTED_PREFIX.test(head)
+      ? this.#encryptor.decrypt(keyIdOf(head), value.subarray(1 + PREFIX_LENGTH), column)
+      : value;
   }
 
-  token(purpose: string, text: string): string {
+  blindIndex(purpose: string, text: string): string {
     const content = `${purpose}\0${text}`;
-    if (content.length > LONGEST_KNOWN) return this.#tokenOf(content);
-    const known = this.#tokens.get(content);
-    if (known) return known;
-    if (this.#tokens.size >= KNOWN_TOKENS) this.#tokens.delete(this.#tokens.keys().next().value as string);
-    const token = this.#tokenOf(content);
-    this.#tokens.set(content, token);
-    return token;
+    if (content.length > MAX_CACHED_LENGTH) return this.#computeBlindIndex(content);
+    const cached = this.#blindIndexes.get(content);
+    if (cached) return cached;
+    if (this.#blindIndexes.size >= MAX_CACHED_INDEXES)
+      this.#blindIndexes.delete(this.#blindIndexes.keys().next().value as string);
+    const blindIndex = this.#computeBlindIndex(content);
+    this.#blindIndexes.set(content, blindIndex);
+    return blindIndex;
   }
 
-  #tokenOf(content: string): string {
-    if (!this.#tokenKey) throw new Error('The database is not unlocked.');
-    return createHmac('sha256', this.#tokenKey).update(content).digest('hex').slice(0, TOKEN_DIGITS);
+  #computeBlindIndex(content: string): string {
+    if (!this.#blindIndexKey) throw new Error('The database is not unlocked.');
+    return createHmac('sha256', this.#blindIndexKey)
+      .update(content)
+      .digest('hex')
+      .slice(0, BLIND_INDEX_DIGITS);
   }
 
-  #opened(column: string, text: string, otherwise: string): string {
-    if (!SEALED.test(text)) return otherwise;
-    const plain = this.#sealer.open(markOf(text), Buffer.from(text.slice(HEAD), 'base64'), column);
+  #decrypt(column: string, text: string, fallback: string): string {
+    if (!ENCRYPTED_PREFIX.test(text)) return fallback;
+    const plain = this.#encryptor.decrypt(
+      keyIdOf(text),
+      Buffer.from(text.slice(PREFIX_LENGTH), 'base64'),
+      column,
+    );
     return Buffer.from(plain).toString('utf8');
   }
 }
 
-function markOf(head: string): string {
-  return head.slice('sealed:'.length, HEAD - 1);
+function keyIdOf(head: string): string {
+  return head.slice('sealed:'.length, PREFIX_LENGTH - 1);
 }

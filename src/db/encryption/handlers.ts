@@ -1,6 +1,6 @@
-import type { Random } from '../../core/random.ts';
-import { aesSealer } from './aes.ts';
-import { type Sealer, Unreadable } from './cipher.ts';
+import type { RandomBytes } from '../../core/random.ts';
+import { aesEncryptor } from './aes.ts';
+import { DecryptionError, type Encryptor } from './cipher.ts';
 import { type GivenKey, type KeyRing, keyRing } from './key-ring.ts';
 
 /** What a project may have of its own for encryption at rest (`encryption.path`). */
@@ -30,24 +30,24 @@ export interface ConfiguredKeys {
 }
 
 /** Seals as configured, and has tried it; undefined when nothing is. Throws an `Error` that says in one line what to change. */
-export async function sealerOf(
+export async function createEncryptor(
   { key, fallback_keys }: ConfiguredKeys,
   handlers: EncryptionHandlers,
-  random: Random,
-): Promise<Sealer | undefined> {
+  random: RandomBytes,
+): Promise<Encryptor | undefined> {
   const given = await handlers.keys?.();
   const keys = [...(given ? [given.current, ...(given.fallback ?? [])] : []), key, ...fallback_keys];
   const [current, ...fallback] = keys.filter((each) => each !== undefined);
   const ring = current === undefined ? undefined : keyRing(current, fallback);
-  const sealer = handlers.decrypt
-    ? ownSealer(handlers, handlers.decrypt, ring, random)
-    : ring && aesSealer(ring, random);
-  if (sealer) tryOut(sealer);
-  return sealer;
+  const encryptor = handlers.decrypt
+    ? customEncryptor(handlers, handlers.decrypt, ring, random)
+    : ring && aesEncryptor(ring, random);
+  if (encryptor) selfTest(encryptor);
+  return encryptor;
 }
 
 /** What an export of a project must be. Throws an `Error` that says what it is not. */
-export function handlersIn(exported: unknown): EncryptionHandlers {
+export function parseHandlers(exported: unknown): EncryptionHandlers {
   const given = (exported ?? {}) as Record<string, unknown>;
   const names = ['keys', 'encrypt', 'decrypt'].filter((name) => given[name] !== undefined);
   const wrong = names.find((name) => typeof given[name] !== 'function');
@@ -61,50 +61,52 @@ export function handlersIn(exported: unknown): EncryptionHandlers {
 type Handler = (...args: never[]) => unknown;
 
 /** As no id of a key can be. */
-const OWN = 'handlers';
+const CUSTOM_KEY_ID = 'handlers';
 
 /** What was sealed with keys before still opens, while there are keys. */
-function ownSealer(
+function customEncryptor(
   { encrypt }: EncryptionHandlers,
   decrypt: NonNullable<EncryptionHandlers['decrypt']>,
   ring: KeyRing | undefined,
-  random: Random,
-): Sealer {
-  const aes = ring && aesSealer(ring, random);
+  random: RandomBytes,
+): Encryptor {
+  const aes = ring && aesEncryptor(ring, random);
   if (!encrypt && !aes) throw new Error('decrypt without encrypt requires keys()');
   return {
-    mark: encrypt ? OWN : (aes as Sealer).mark,
-    seal: (plain, column) =>
-      encrypt ? bytes('encrypt', encrypt(plain, { column })) : (aes as Sealer).seal(plain, column),
-    open(mark, sealed, column) {
-      if (mark === OWN) return opened(decrypt, sealed, column);
-      if (aes) return aes.open(mark, sealed, column);
-      throw new Unreadable(`${column} is encrypted with a key that is not configured (${mark})`);
+    key_id: encrypt ? CUSTOM_KEY_ID : (aes as Encryptor).key_id,
+    encrypt: (plain, column) =>
+      encrypt
+        ? assertBytes('encrypt', encrypt(plain, { column }))
+        : (aes as Encryptor).encrypt(plain, column),
+    decrypt(mark, sealed, column) {
+      if (mark === CUSTOM_KEY_ID) return decryptCustom(decrypt, sealed, column);
+      if (aes) return aes.decrypt(mark, sealed, column);
+      throw new DecryptionError(`${column} is encrypted with a key that is not configured (${mark})`);
     },
   };
 }
 
-function opened(
+function decryptCustom(
   decrypt: NonNullable<EncryptionHandlers['decrypt']>,
   sealed: Uint8Array,
   column: string,
 ): Uint8Array {
   try {
-    return bytes('decrypt', decrypt(sealed, { column }));
+    return assertBytes('decrypt', decrypt(sealed, { column }));
   } catch (cause) {
-    throw new Unreadable(`${column} cannot be decrypted by the handlers of encryption.path`, { cause });
+    throw new DecryptionError(`${column} cannot be decrypted by the handlers of encryption.path`, { cause });
   }
 }
 
-function bytes(name: string, given: unknown): Uint8Array {
+function assertBytes(name: string, given: unknown): Uint8Array {
   if (given instanceof Uint8Array) return given;
   throw new Error(`${name} must return a Uint8Array, not a promise`);
 }
 
 /** Throws when what is sealed does not open again. */
-function tryOut(sealer: Sealer): void {
+function selfTest(encryptor: Encryptor): void {
   const plain = new TextEncoder().encode('a try');
   const column = 'encryption.try';
-  const again = sealer.open(sealer.mark, sealer.seal(plain, column), column);
+  const again = encryptor.decrypt(encryptor.key_id, encryptor.encrypt(plain, column), column);
   if (Buffer.compare(again, plain) !== 0) throw new Error('decrypt does not return what encrypt was given');
 }

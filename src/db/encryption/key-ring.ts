@@ -25,11 +25,12 @@ const SIZES = [16, 24, 32];
 export function keyBytes(key: GivenKey): Uint8Array | undefined {
   if (typeof key !== 'string') return SIZES.includes(key.length) ? key : undefined;
   const text = key.trim();
-  const readings = [Buffer.from(text, 'utf8')];
-  if (/^([0-9a-f]{2})+$/i.test(text)) readings.push(Buffer.from(text, 'hex'));
+  const candidates = [Buffer.from(text, 'utf8')];
+  if (/^([0-9a-f]{2})+$/i.test(text)) candidates.push(Buffer.from(text, 'hex'));
   // Node takes any text for base64: 16, 24 and 32 bytes are 22, 32 and 43 characters of it.
-  if (/^([\w+/-]{22}|[\w+/-]{32}|[\w+/-]{43})={0,2}$/.test(text)) readings.push(Buffer.from(text, 'base64'));
-  return readings.find(({ length }) => SIZES.includes(length));
+  if (/^([\w+/-]{22}|[\w+/-]{32}|[\w+/-]{43})={0,2}$/.test(text))
+    candidates.push(Buffer.from(text, 'base64'));
+  return candidates.find(({ length }) => SIZES.includes(length));
 }
 
 /** Throws when a key is none; the message does not show it. A key that is there twice counts once. */
@@ -45,11 +46,11 @@ function masterKey(given: GivenKey): MasterKey {
   const master = keyBytes(given);
   if (!master) throw new Error(`a key ${KEY_RULE}`);
   return {
-    id: Buffer.from(derived(master, '', 'key id', 4)).toString('hex'),
-    dataKey: (salt) => derived(master, salt, 'data', 32),
+    id: Buffer.from(derive(master, '', 'key id', 4)).toString('hex'),
+    dataKey: (salt) => derive(master, salt, 'data', 32),
   };
 }
 
-function derived(master: Uint8Array, salt: Uint8Array | string, use: string, size: number): Uint8Array {
+function derive(master: Uint8Array, salt: Uint8Array | string, use: string, size: number): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', master, salt, `agent-server encryption: ${use}`, size));
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
-import { nextTurn } from '../../core/event-loop.ts';
-import type { Durability, Transaction } from '../db.ts';
+import { immediate } from '../../core/event-loop.ts';
+import type { CommitMode, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import { type Sql, sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
@@ -9,7 +9,7 @@ import { isDiskFull, sqliteError } from './sqlite-errors.ts';
 import type { Sync } from './wal-sync.ts';
 
 interface Job {
-  readonly durability: Durability;
+  readonly durability: CommitMode;
   readonly body: (tx: Transaction) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -22,11 +22,11 @@ const SAVEPOINT = sql`savepoint job`;
 const RELEASE = sql`release job`;
 
 /** What a job has come to, to be told when it is true. */
-interface Settlement {
+interface Completion {
   readonly job: Job;
   /** Not before the disk has it. */
-  readonly waits: boolean;
-  readonly settle: () => void;
+  readonly after_sync: boolean;
+  readonly complete: () => void;
 }
 
 /**
@@ -34,7 +34,7 @@ interface Settlement {
  * which is most of their cost; each has a savepoint of its own. Nobody hears of a success before the commit, nor of a
  * promised one before it is on the disk; what comes after need not wait for that.
  */
-export class CommitQueue {
+export class GroupCommit {
   readonly #connection: Connection;
   readonly #statements: Statements;
   readonly #sync: Sync;
@@ -42,7 +42,7 @@ export class CommitQueue {
   readonly #reserve: DiskReserve | undefined;
   readonly #syncing = new Set<Promise<void>>();
   #jobs: Job[] = [];
-  #hasReserve = false;
+  #usesReserve = false;
   #working: Promise<void> | undefined;
 
   constructor(connection: Connection, sync: Sync, cipher: Cipher, reserve?: DiskReserve) {
@@ -53,7 +53,7 @@ export class CommitQueue {
     this.#reserve = reserve;
   }
 
-  add<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  add<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ durability, body, resolve: resolve as Job['resolve'], reject });
       this.#working ??= this.#work();
@@ -68,7 +68,7 @@ export class CommitQueue {
 
   async #work(): Promise<void> {
     while (this.#jobs.length > 0) {
-      await nextTurn();
+      await immediate();
       const batch = this.#jobs;
       this.#jobs = [];
       const [full, ...deletes] = await this.#commit(batch);
@@ -82,14 +82,14 @@ export class CommitQueue {
     try {
       this.#rollback();
       this.#statements.run(BEGIN);
-      const turns = new Turns();
-      const settlements: Settlement[] = [];
-      for (const job of batch) settlements.push(await this.#execute(job, turns));
-      await turns.due();
+      const turns = new LoopTurns();
+      const completions: Completion[] = [];
+      for (const job of batch) completions.push(await this.#execute(job, turns));
+      await turns.yieldIfDue();
       this.#statements.run(COMMIT);
       // What goes on from here would go on in the same turn.
-      await turns.due();
-      this.#settle(settlements);
+      await turns.yieldIfDue();
+      this.#complete(completions);
       return [];
     } catch (error) {
       const again = batch.filter((job) => isDiskFull(error) && this.#mayUseReserve(job));
@@ -108,8 +108,8 @@ export class CommitQueue {
    * whoever comes next has its room; half of it would use the reserve up for nothing.
    */
   async #commitWithReserve(batch: readonly Job[]): Promise<void> {
-    this.#hasReserve = true;
-    const writesBack = this.#reserve?.holdsLogOf(this.#connection) === true;
+    this.#usesReserve = true;
+    const checkpointsWal = this.#reserve?.fitsWalOf(this.#connection) === true;
     this.#connection.pragma('wal_autocheckpoint = 0');
     try {
       this.#reserve?.release();
@@ -117,14 +117,14 @@ export class CommitQueue {
     } catch (error) {
       for (const job of batch) job.reject(sqliteError(error));
     }
-    this.#hasReserve = false;
-    this.#tidy(writesBack);
+    this.#usesReserve = false;
+    this.#restoreReserve(checkpointsWal);
   }
 
   /** Whatever the disk refuses here, it refuses the next write too, which is told. */
-  #tidy(writesBack: boolean): void {
+  #restoreReserve(checkpointsWal: boolean): void {
     const steps = [
-      () => writesBack && this.#connection.exec('pragma wal_checkpoint(passive)'),
+      () => checkpointsWal && this.#connection.exec('pragma wal_checkpoint(passive)'),
       () => this.#reserve?.fill(),
       () => this.#connection.pragma('wal_autocheckpoint = 1000'),
     ];
@@ -138,53 +138,53 @@ export class CommitQueue {
   }
 
   #mayUseReserve({ durability }: Job): boolean {
-    return durability === 'freeing' && this.#reserve !== undefined && !this.#hasReserve;
+    return durability === 'reclaim' && this.#reserve !== undefined && !this.#usesReserve;
   }
 
   #rollback(): void {
     if (this.#connection.inTransaction) this.#connection.exec('rollback');
   }
 
-  #settle(settlements: readonly Settlement[]): void {
-    for (const { waits, settle } of settlements) if (!waits) settle();
-    const promised = settlements.filter(({ waits }) => waits);
-    if (promised.length === 0) return;
-    const syncing = this.#keepPromises(promised).finally(() => this.#syncing.delete(syncing));
+  #complete(completions: readonly Completion[]): void {
+    for (const { after_sync, complete } of completions) if (!after_sync) complete();
+    const synced = completions.filter(({ after_sync }) => after_sync);
+    if (synced.length === 0) return;
+    const syncing = this.#completeAfterSync(synced).finally(() => this.#syncing.delete(syncing));
     this.#syncing.add(syncing);
   }
 
-  async #keepPromises(promised: readonly Settlement[]): Promise<void> {
+  async #completeAfterSync(synced: readonly Completion[]): Promise<void> {
     try {
       await this.#sync();
-      for (const { settle } of promised) settle();
+      for (const { complete } of synced) complete();
     } catch (error) {
-      for (const { job } of promised) job.reject(sqliteError(error));
+      for (const { job } of synced) job.reject(sqliteError(error));
     }
   }
 
   /** Undoes a failing body alone. Throws when the whole batch is lost. */
-  async #execute(job: Job, turns: Turns): Promise<Settlement> {
-    await turns.due();
+  async #execute(job: Job, turns: LoopTurns): Promise<Completion> {
+    await turns.yieldIfDue();
     this.#statements.run(SAVEPOINT);
     using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher, turns);
     try {
-      const value = await withinTurns(turns, job.body(tx));
+      const value = await withinTransaction(turns, job.body(tx));
       this.#statements.run(RELEASE);
-      return { job, waits: job.durability !== 'relaxed', settle: () => job.resolve(value) };
+      return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
     } catch (error) {
       // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
       if (!this.#connection.inTransaction || (isDiskFull(error) && this.#mayUseReserve(job))) throw error;
       this.#connection.exec('rollback to job; release job');
-      return { job, waits: false, settle: () => job.reject(sqliteError(error)) };
+      return { job, after_sync: false, complete: () => job.reject(sqliteError(error)) };
     }
   }
 }
 
 /** After so many ms of a batch others have their turn before its next statement. Ordinary batches are shorter. */
-const LONG_MS = 25;
+const MAX_BLOCKING_MS = 25;
 
 /** Turns of the event loop within a batch: reads go on meanwhile, other writes wait for its commit in any case. */
-class Turns {
+class LoopTurns {
   #waiting = 0;
   #since = systemClock.monotonic();
 
@@ -193,13 +193,13 @@ class Turns {
     return this.#waiting > 0;
   }
 
-  due(): Promise<void> | undefined {
-    return systemClock.monotonic() - this.#since < LONG_MS ? undefined : this.#take();
+  yieldIfDue(): Promise<void> | undefined {
+    return systemClock.monotonic() - this.#since < MAX_BLOCKING_MS ? undefined : this.#yield();
   }
 
-  async #take(): Promise<void> {
+  async #yield(): Promise<void> {
     this.#waiting++;
-    await nextTurn();
+    await immediate();
     this.#waiting--;
     this.#since = systemClock.monotonic();
   }
@@ -211,10 +211,10 @@ class SqliteTransaction implements Transaction, Disposable {
   readonly cipher: Cipher;
   readonly #connection: Connection;
   readonly #statements: Statements;
-  readonly #turns: Turns;
-  #over = false;
+  readonly #turns: LoopTurns;
+  #closed = false;
 
-  constructor(connection: Connection, statements: Statements, cipher: Cipher, turns: Turns) {
+  constructor(connection: Connection, statements: Statements, cipher: Cipher, turns: LoopTurns) {
     this.cipher = cipher;
     this.#connection = connection;
     this.#statements = statements;
@@ -222,33 +222,33 @@ class SqliteTransaction implements Transaction, Disposable {
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
-    await this.#turns.due();
+    await this.#turns.yieldIfDue();
     return this.#open().all(query);
   }
 
   async get<Row>(query: Sql): Promise<Row | undefined> {
-    await this.#turns.due();
+    await this.#turns.yieldIfDue();
     return this.#open().get(query);
   }
 
   async run(query: Sql): Promise<number> {
-    await this.#turns.due();
+    await this.#turns.yieldIfDue();
     return this.#open().run(query);
   }
 
   [Symbol.dispose](): void {
-    this.#over = true;
+    this.#closed = true;
   }
 
   /** A statement outside of the transaction would be committed on its own. */
   #open(): Statements {
-    if (this.#over || !this.#connection.inTransaction) throw new Error('This transaction is over.');
+    if (this.#closed || !this.#connection.inTransaction) throw new Error('This transaction is over.');
     return this.#statements;
   }
 }
 
 /** Fails a body that waits for anything but its transaction: it would hold up every other write, or wait for one. */
-async function withinTurns<T>(turns: Turns, body: Promise<T>): Promise<T> {
+async function withinTransaction<T>(turns: LoopTurns, body: Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
   const over = new Promise<never>((_resolve, reject) => {
     const look = () => {

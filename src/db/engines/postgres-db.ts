@@ -1,5 +1,5 @@
 import { sleep } from '../../core/timers.ts';
-import type { Db, Durability, Transaction } from '../db.ts';
+import type { CommitMode, Db, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { isRetriable, postgresError } from './postgres-errors.ts';
@@ -37,7 +37,7 @@ export interface PostgresSession {
 /** What `postgresDb` needs of a client library. */
 export interface PostgresDriver extends PostgresSession {
   /** Begins, commits when the body resolves, rolls back when it rejects. */
-  transaction<T>(durability: Durability, body: (session: PostgresSession) => Promise<T>): Promise<T>;
+  transaction<T>(durability: CommitMode, body: (session: PostgresSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -46,19 +46,19 @@ export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher)
   const pool = statements(driver, cipher);
   let closing: Promise<void> | undefined;
 
-  function transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return attempt(() => driver.transaction(durability, (session) => body(statements(session, cipher))));
+  function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return withRetry(() => driver.transaction(durability, (session) => body(statements(session, cipher))));
   }
 
   return {
     dialect: pool.dialect,
     cipher,
-    all: (query) => attempt(() => pool.all(query)),
-    get: (query) => attempt(() => pool.get(query)),
+    all: (query) => withRetry(() => pool.all(query)),
+    get: (query) => withRetry(() => pool.get(query)),
     // Alone a statement is a transaction already, which saves two round trips.
-    run: (query, durability = 'promised') =>
-      durability !== 'relaxed'
-        ? attempt(() => pool.run(query))
+    run: (query, durability = 'sync') =>
+      durability !== 'async'
+        ? withRetry(() => pool.run(query))
         : transaction(durability, (tx) => tx.run(query)),
     transaction,
     async [Symbol.asyncDispose]() {
@@ -82,14 +82,14 @@ function statements(session: PostgresSession, cipher: Cipher): Transaction {
   };
 }
 
-const ATTEMPTS = 4;
+const MAX_ATTEMPTS = 4;
 
-async function attempt<T>(action: () => Promise<T>): Promise<T> {
+async function withRetry<T>(action: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await action();
     } catch (error) {
-      if (tried === ATTEMPTS || !isRetriable(error)) throw postgresError(error);
+      if (tried === MAX_ATTEMPTS || !isRetriable(error)) throw postgresError(error);
       await sleep(5 * 2 ** tried * Math.random());
     }
   }

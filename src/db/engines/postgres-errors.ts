@@ -1,20 +1,20 @@
 import { InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
-import { withoutCredentials } from '../../core/redact.ts';
+import { redactCredentials } from '../../core/redact.ts';
 
 /** Connection exceptions, server shutting down or starting, too many connections, lock and statement timeouts. */
 const UNAVAILABLE = /^(08|57P0|53300|55P03|57014|25P0[34]|25006)/;
 /** A number out of range, text that is none, JSON too deep: SQLite takes them, and finds nothing. */
-const UNFIT = /^(22003|22021|22P02|22P05|54001)/;
-const NETWORK = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
+const INVALID_VALUE = /^(22003|22021|22P02|22P05|54001)/;
+const NETWORK_ERROR = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 /** `pg` gives these no code. */
-const CLIENT =
+const CLIENT_ERROR =
   /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
 
 /** What the client should hear of an error of PostgreSQL; what is our own fault stays as it is. */
 export function postgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
-  if (UNFIT.test(code))
+  if (INVALID_VALUE.test(code))
     return new InvalidInput('The database cannot hold a value of this request.', { cause: error });
   if (isConnectionError(error) || UNAVAILABLE.test(code)) {
     return new Unavailable('The database cannot be reached right now.', { cause: error });
@@ -25,8 +25,8 @@ export function postgresError(error: unknown): unknown {
 /** The connection itself is broken, or in an unknown state: it must not be used again. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error);
-  if (code !== '') return NETWORK.test(code) || /^(08|57P0|25P0[34])/.test(code);
-  return error instanceof Error && CLIENT.test(error.message);
+  if (code !== '') return NETWORK_ERROR.test(code) || /^(08|57P0|25P0[34])/.test(code);
+  return error instanceof Error && CLIENT_ERROR.test(error.message);
 }
 
 /** A deadlock or a serialisation failure: the same transaction may succeed when it starts again. */
@@ -69,6 +69,6 @@ export function postgresOpenError(url: string, error: unknown): unknown {
   const [known, text] = code === '' ? [CLIENT_REASONS, cause.message] : [REASONS, code];
   const reason = known.find(([pattern]) => pattern.test(text))?.[1].replace('…', () => cause.message);
   if (reason === undefined) return error;
-  const detail = withoutCredentials(`${url}: ${reason}`);
+  const detail = redactCredentials(`${url}: ${reason}`);
   return new Unavailable(`The database cannot be used. ${detail} ("storage.url", DATABASE_URI)`, { cause });
 }

@@ -8,13 +8,13 @@ export interface PostgresOptions {
   /** Most connections of this process at once; 10 when not given. */
   readonly max_connections?: number;
   /** Waits for an answer however long it takes: for migrations, which nobody waits for. */
-  readonly patient?: boolean;
+  readonly no_timeouts?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
 }
 
 /** Every wait has an end: without `query_timeout` a statement hung for 13 s in a cut network (ENGINE §4). */
-const LIMITS = {
+const TIMEOUTS_MS = {
   lock_timeout: 3000,
   // Below `query_timeout`, for the server's answer leaves the connection usable.
   statement_timeout: 8000,
@@ -25,10 +25,10 @@ const LIMITS = {
 /** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
 export function openPostgres(
   uri: string,
-  { max_connections = 10, patient = false, cipher }: PostgresOptions = {},
+  { max_connections = 10, no_timeouts = false, cipher }: PostgresOptions = {},
 ): Db {
   const pool = new pg.Pool({
-    ...(patient ? {} : LIMITS),
+    ...(no_timeouts ? {} : TIMEOUTS_MS),
     connectionTimeoutMillis: 3000,
     connectionString: uri,
     application_name: 'agent-server',
@@ -52,7 +52,7 @@ function poolDriver(pool: pg.Pool): PostgresDriver {
     query: (text, values) => withClient(pool, (client) => session(client).query(text, values)),
     transaction: (durability, body) =>
       withClient(pool, async (client) => {
-        await client.query(durability === 'relaxed' ? 'begin; set local synchronous_commit = off' : 'begin');
+        await client.query(durability === 'async' ? 'begin; set local synchronous_commit = off' : 'begin');
         const result = await body(session(client));
         // After a failed statement PostgreSQL answers a commit with a rollback and no error.
         const { command } = await client.query('commit');
@@ -72,14 +72,14 @@ async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Prom
     return await use(client);
   } catch (error) {
     // A statement that timed out still holds the connection: a rollback would wait behind it.
-    usable = !isConnectionError(error) && (await rolledBack(client));
+    usable = !isConnectionError(error) && (await rollback(client));
     throw error;
   } finally {
     client.release(!usable);
   }
 }
 
-async function rolledBack(client: pg.PoolClient): Promise<boolean> {
+async function rollback(client: pg.PoolClient): Promise<boolean> {
   try {
     await client.query('rollback');
     return true;

@@ -5,7 +5,7 @@ import { Unavailable } from '../../core/errors.ts';
 import { jsonTerms } from '../containment-terms.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { isBusy } from './sqlite-errors.ts';
-import { addVectors, jsonContains, jsonMerge } from './sqlite-functions.ts';
+import { jsonContains, jsonMerge, registerVectorFunctions } from './sqlite-functions.ts';
 
 export type Connection = Database.Database;
 
@@ -38,7 +38,7 @@ export function connect(
     // Else one long read leaves a log of its size on the disk for good.
     connection.pragma('journal_size_limit = 67108864');
   }
-  addVectors(connection);
+  registerVectorFunctions(connection);
   connection.function('json_contains', { deterministic: true }, jsonContains());
   connection.function('json_terms', { deterministic: true }, jsonTerms);
   connection.function('json_merge', { deterministic: true }, jsonMerge);
@@ -78,7 +78,7 @@ export function lockDatabase(file: string, path: string): Connection {
 }
 
 /** Lists of ids make new texts without end; the oldest statement goes first. */
-const CACHED_STATEMENTS = 500;
+const MAX_CACHED_STATEMENTS = 500;
 
 /** Prepares each text once for a connection. */
 export class Statements {
@@ -108,7 +108,7 @@ export class Statements {
     const known = this.#prepared.get(text);
     if (known) return known;
     const statement = this.#connection.prepare(text);
-    if (this.#prepared.size >= CACHED_STATEMENTS) {
+    if (this.#prepared.size >= MAX_CACHED_STATEMENTS) {
       this.#prepared.delete(this.#prepared.keys().next().value as string);
     }
     this.#prepared.set(text, statement);
@@ -126,7 +126,7 @@ function bindable(value: SqlValue): Exclude<SqlValue, boolean> {
  * server off. Throws `Unavailable` for a file with several names (hard links): each would have a log and a lock of its
  * own, and what is written under two names at once is destroyed.
  */
-export function realFile(path: string): string {
+export function resolveDatabaseFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true });
   // Also at the end of a link that leads to no file yet. One that is there must not be opened: closing it would release
   // the locks of all connections that this process has to it.
@@ -139,7 +139,7 @@ export function realFile(path: string): string {
 }
 
 /** Throws `Unavailable` for the database of another program, before anything is changed in it. */
-export function refuseForeign(connection: Connection, path: string): void {
+export function assertOwnSchema(connection: Connection, path: string): void {
   const count = (query: string) => connection.prepare(query).pluck().get() as number;
   const tables = count(
     `select count(*) from sqlite_master where type = 'table' and name not like 'sqlite_%'`,

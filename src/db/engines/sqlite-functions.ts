@@ -51,7 +51,7 @@ export function jsonMerge(column: unknown, patch: unknown): string {
  * Gives a connection `vec_distance_cosine(blob, blob)`: that of sqlite-vec where it is installed and can be loaded, else
  * one of our own, which takes two to three times as long (bench/store).
  */
-export function addVectors(connection: Database.Database): void {
+export function registerVectorFunctions(connection: Database.Database): void {
   if (loadSqliteVec(connection)) return;
   connection.function('vec_distance_cosine', { deterministic: true }, cosineDistance);
 }

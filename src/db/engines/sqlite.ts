@@ -1,16 +1,16 @@
 import { Unavailable } from '../../core/errors.ts';
-import { yieldTurn } from '../../core/event-loop.ts';
-import type { Db, Durability, Transaction } from '../db.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
+import type { CommitMode, Db, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import { DiskReserve } from './disk-reserve.ts';
-import { CommitQueue } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 import {
+  assertOwnSchema,
   type Connection,
   connect,
   lockDatabase,
-  realFile,
-  refuseForeign,
+  resolveDatabaseFile,
   Statements,
 } from './sqlite-connection.ts';
 import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
@@ -20,11 +20,11 @@ export interface SqliteOptions {
   /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
   readonly synchronous: 'full' | 'normal';
   /** For one short change while a server may have the file; each waits for the other's writes. */
-  readonly beside_a_server?: boolean;
+  readonly shared?: boolean;
   /** Refuses a database that has tables, but not those of this server. */
-  readonly only_ours?: boolean;
+  readonly own_schema_only?: boolean;
   /** Keeps room on the disk for deletes. */
-  readonly keeps_reserve?: boolean;
+  readonly disk_reserve?: boolean;
   /** Nothing is sealed without one. */
   readonly cipher?: Cipher;
 }
@@ -43,13 +43,13 @@ export function openSqlite(path: string, options: SqliteOptions): Db {
 
 function open(
   path: string,
-  { synchronous, beside_a_server, only_ours, keeps_reserve, cipher = plainCipher }: SqliteOptions,
+  { synchronous, shared, own_schema_only, disk_reserve, cipher = plainCipher }: SqliteOptions,
 ): Db {
-  const file = realFile(path);
-  const lock = beside_a_server ? undefined : lockDatabase(file, path);
+  const file = resolveDatabaseFile(path);
+  const lock = shared ? undefined : lockDatabase(file, path);
   try {
     const writer = connect(file, { readonly: false }, (opened) => {
-      if (only_ours) refuseForeign(opened, path);
+      if (own_schema_only) assertOwnSchema(opened, path);
     });
     return new SqliteDb(
       lock,
@@ -57,7 +57,7 @@ function open(
       connect(file, { readonly: true }),
       synchronous === 'full' ? new WalSync(file) : undefined,
       cipher,
-      keeps_reserve ? new DiskReserve(file) : undefined,
+      disk_reserve ? new DiskReserve(file) : undefined,
     );
   } catch (error) {
     lock?.close();
@@ -75,7 +75,7 @@ class SqliteDb implements Db {
   readonly #connections: readonly Connection[];
   readonly #walSync: WalSync | undefined;
   readonly #reads: Statements;
-  readonly #queue: CommitQueue;
+  readonly #queue: GroupCommit;
   #closed = false;
 
   constructor(
@@ -91,24 +91,24 @@ class SqliteDb implements Db {
     this.#connections = [reader, writer, ...(lock ? [lock] : [])];
     this.#reads = new Statements(reader);
     this.#walSync = walSync;
-    this.#queue = new CommitQueue(writer, walSync?.sync ?? (async () => {}), cipher, reserve);
+    this.#queue = new GroupCommit(writer, walSync?.sync ?? (async () => {}), cipher, reserve);
   }
 
   async all<Row>(query: Sql): Promise<Row[]> {
-    await yieldTurn();
+    await yieldToEventLoop();
     return this.#read((reads) => reads.all<Row>(query));
   }
 
   async get<Row>(query: Sql): Promise<Row | undefined> {
-    await yieldTurn();
+    await yieldToEventLoop();
     return this.#read((reads) => reads.get<Row>(query));
   }
 
-  async run(query: Sql, durability: Durability = 'promised'): Promise<number> {
+  async run(query: Sql, durability: CommitMode = 'sync'): Promise<number> {
     return this.transaction(durability, (tx) => tx.run(query));
   }
 
-  async transaction<T>(durability: Durability, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
     this.#assertOpen();
     return this.#queue.add(durability, body);
   }

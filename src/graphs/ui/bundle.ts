@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
-import type { BuildOptions, OutputFile } from 'esbuild';
-import { buildError } from './build-error.ts';
-import { entryProgram, globalName } from './entry.ts';
-import { inputsOf, type UiInput } from './inputs.ts';
-import { sharedModules } from './shared-modules.ts';
+import type { BuildFailure, BuildOptions, OutputFile, Plugin } from 'esbuild';
+import { ServerError } from '../../core/errors.ts';
+import { inputsOf, type UiInput } from './bundle-inputs.ts';
 import { tailwind } from './tailwind.ts';
 
 /** The components of one file of the user's project. */
@@ -50,12 +48,12 @@ export async function bundleUi(source: UiSource): Promise<UiBundle> {
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
     throw buildError(source.name, new Error(`there is no file ${source.path}`));
   }
-  const sheets: UiInput[] = [];
+  const styleSheets: UiInput[] = [];
   const { outputFiles, metafile } = await withCompiler(({ build }) => {
     const options = buildOptions(source, file);
     const plugins = [
       ...options.plugins,
-      tailwind({ program: () => programOf(build, options), onInput: (input) => sheets.push(input) }),
+      tailwind({ program: () => programOf(build, options), onInput: (input) => styleSheets.push(input) }),
     ];
     return build({ ...options, plugins, metafile: true });
   }).catch((cause: Error) => {
@@ -65,7 +63,7 @@ export async function bundleUi(source: UiSource): Promise<UiBundle> {
     name: source.name,
     global: globalName(source.name),
     assets: outputFiles.map(asset),
-    inputs: inputsOf(metafile, source.root, sheets),
+    inputs: inputsOf(metafile, source.root, styleSheets),
   };
 }
 
@@ -120,4 +118,72 @@ function asset({ path, contents }: OutputFile): UiAsset {
   const file = basename(path);
   const digest = createHash('sha256').update(contents).digest('base64url');
   return { file, type: TYPES[extname(file)] as string, content: contents, etag: `"${digest}"` };
+}
+
+/** Components that do not build. 422 as for a graph that does not load: nothing but a change to them helps. */
+export class UiBuildError extends ServerError {
+  readonly status = 422;
+}
+
+/** More would not help who reads it. */
+const MAX_ERRORS = 5;
+
+/** `cause` is a failure of the bundler, which knows places, or whatever kept it from working. */
+export function buildError(name: string, cause: Error | BuildFailure): UiBuildError {
+  const reasons = 'errors' in cause ? cause.errors.slice(0, MAX_ERRORS).map(errorText) : [cause.message];
+  return new UiBuildError(`UI '${name}' does not build: ${reasons.join('; ')}`, { cause });
+}
+
+/** The file is told from the project's folder. What is not in a file is in the program around it. */
+function errorText({ location, text }: BuildFailure['errors'][number]): string {
+  return location?.file.includes('.')
+    ? `${location.file}:${location.line}:${location.column}: ${text}`
+    : text;
+}
+
+/**
+ * What a browser loads: the user's components and `render`, which the official clients call. They hand over the id of
+ * the element to render under, and take the component by the store that they put on the window (CONTRACT §2, `/ui`).
+ */
+export function entryProgram(file: string): string {
+  return `import components from ${JSON.stringify(file)};
+
+export function render(name, shadowRootId) {
+  const component = components[name];
+  if (!component) {
+    throw new Error('There is no component "' + name + '", only: ' + Object.keys(components).join(', '));
+  }
+  const element = document.createElement('div');
+  document.getElementById(shadowRootId).shadowRoot.appendChild(element);
+  window[Symbol.for('LGUI_EXT_STORE')].respond(shadowRootId, component, element);
+}
+`;
+}
+
+/** The variable in which a page finds the program. */
+export function globalName(name: string): string {
+  return `__LGUI_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
+}
+
+/** What the official client provides (CONTRACT §2, `/ui`): two copies of React on a page do not work together. */
+const ALWAYS_SHARED = ['react', 'react-dom', '@langchain/langgraph-sdk'];
+
+/** The namespace of their stand-ins. */
+const SHARED_NAMESPACE = 'shared';
+
+/** Leaves these packages, and what lies below them, to the page: it hands them over when the program runs. */
+export function sharedModules(extra: readonly string[]): Plugin {
+  const names = [...ALWAYS_SHARED, ...extra];
+  const isShared = (path: string) => names.some((name) => path === name || path.startsWith(`${name}/`));
+  return {
+    name: 'shared-modules',
+    setup(build) {
+      build.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+        isShared(path) ? { path, namespace: SHARED_NAMESPACE } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: SHARED_NAMESPACE }, ({ path }) => ({
+        contents: `module.exports = globalThis[Symbol.for("LGUI_REQUIRE")](${JSON.stringify(path)});`,
+      }));
+    },
+  };
 }

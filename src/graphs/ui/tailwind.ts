@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
-import { resolveModule } from '../user-module.ts';
-import type { UiInput } from './inputs.ts';
+import { resolveUserModule } from '../project/user-module.ts';
+import type { UiInput } from './bundle-inputs.ts';
 
 /** The part of version 4 that is used. */
 interface Tailwind {
@@ -27,7 +27,7 @@ const DIRECTIVE =
 
 /** Compiles style sheets that are written for Tailwind CSS, with the copy of the project. */
 export function tailwind({ program, onInput }: TailwindOptions): Plugin {
-  async function readSheet(file: string): Promise<string> {
+  async function readStyleSheet(file: string): Promise<string> {
     const css = await readFile(file, 'utf8');
     onInput({ file, bytes: Buffer.byteLength(css) });
     return css;
@@ -35,8 +35,8 @@ export function tailwind({ program, onInput }: TailwindOptions): Plugin {
 
   async function compiled(css: string, base: string): Promise<string> {
     const { compile } = await tailwindOf(base);
-    const sheet = await compile(css, { base, ...loaders(readSheet) });
-    return sheet.build(words(await program()));
+    const sheet = await compile(css, { base, ...loaders(readStyleSheet) });
+    return sheet.build(candidates(await program()));
   }
 
   return {
@@ -45,7 +45,7 @@ export function tailwind({ program, onInput }: TailwindOptions): Plugin {
       const root = build.initialOptions.absWorkingDir ?? '';
       const placeOf = (path: string) => ({ file: relative(root, path), line: 1, column: 0 });
       build.onLoad({ filter: /\.css$/, namespace: 'file' }, async ({ path }) => {
-        const css = await readSheet(path);
+        const css = await readStyleSheet(path);
         if (!DIRECTIVE.test(css)) return { contents: css, loader: 'css' };
         return await compiled(css, dirname(path)).then(
           (contents) => ({ contents, loader: 'css' }),
@@ -57,24 +57,24 @@ export function tailwind({ program, onInput }: TailwindOptions): Plugin {
 }
 
 async function tailwindOf(folder: string): Promise<Tailwind> {
-  const url = resolveModule(folder, 'tailwindcss');
+  const url = resolveUserModule(folder, 'tailwindcss');
   if (url === undefined) throw new Error('Tailwind CSS is not installed: npm install tailwindcss');
   const module = (await import(url)) as Partial<Tailwind>;
   if (!module.compile) throw new Error('Tailwind CSS must be of version 4 or newer');
   return module as Tailwind;
 }
 
-function loaders(readSheet: (file: string) => Promise<string>): Loaders {
+function loaders(readStyleSheet: (file: string) => Promise<string>): Loaders {
   return {
     async loadStylesheet(id, from) {
       // A style sheet means its own folder by a bare name too.
-      const url = resolveModule(from, `./${id}`, 'style') ?? resolveModule(from, id, 'style');
+      const url = resolveUserModule(from, `./${id}`, 'style') ?? resolveUserModule(from, id, 'style');
       if (url === undefined) throw new Error(`Could not resolve "${id}"`);
       const path = fileURLToPath(url);
-      return { path, base: dirname(path), content: await readSheet(path) };
+      return { path, base: dirname(path), content: await readStyleSheet(path) };
     },
     async loadModule(id, from) {
-      const url = resolveModule(from, id);
+      const url = resolveUserModule(from, id);
       if (url === undefined) throw new Error(`Could not resolve "${id}"`);
       const module = (await import(url)) as { default?: unknown };
       const path = fileURLToPath(url);
@@ -84,6 +84,6 @@ function loaders(readSheet: (file: string) => Promise<string>): Loaders {
 }
 
 /** Whatever stands between spaces or quotes may be a class; Tailwind knows which of it is one. */
-function words(program: string): string[] {
+function candidates(program: string): string[] {
   return [...new Set(program.split(/[\s"'`\\]+/))];
 }

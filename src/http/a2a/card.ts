@@ -1,7 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
+import { AgentCard, generateAgentCardSignature } from '@a2a-js/sdk';
+import { calculateJwkThumbprint, exportJWK, type JWK } from 'jose';
 import { systemAssistantId } from '../../core/ids.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { type AssistantFacts, a2aMetadata } from '../../services/a2a/assistant-facts.ts';
+import { signingKey } from '../../core/signing-key.ts';
+import { JWKS_PATH } from '../../schemas/a2a.ts';
+import { a2aMetadata, type CardData } from '../../services/a2a/card-data.ts';
 
 export const HISTORY_SCOPE = 'LangGraph-A2A-History-Scope';
 
@@ -21,7 +25,7 @@ const SCOPE_EXTENSION = {
 const MODES = ['text/plain', 'application/json'];
 const MESSAGE_MODES = [...MODES, 'image/*', 'audio/*', 'video/*', 'application/*', 'text/*'];
 
-export interface CardParts {
+export interface CardContext {
   /** Whether subscribers are told of their tasks. */
   readonly sends_push: boolean;
   /** Where clients reach the server, without a slash at its end. */
@@ -34,8 +38,8 @@ export interface CardParts {
 export type CardForm = 'hybrid' | '1.0' | '0.3';
 
 /** The card of an assistant, in the form of a version; `hybrid` is one of 0.3 that clients of 1.0 read as well. */
-export function cardOf(facts: AssistantFacts, parts: CardParts, form: CardForm): JsonObject {
-  const card = common(facts, parts);
+export function agentCard(facts: CardData, parts: CardContext, form: CardForm): JsonObject {
+  const card = commonFields(facts, parts);
   const url = `${parts.base}/a2a/${facts.assistant.assistant_id}`;
   const supportedInterfaces = [
     { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
@@ -70,8 +74,8 @@ export function cardOf(facts: AssistantFacts, parts: CardParts, form: CardForm):
 }
 
 /** For callers who are known: with the JSON Schemas of input and output. */
-export function extendedCardOf(facts: AssistantFacts, parts: CardParts): JsonObject {
-  const card = cardOf(facts, parts, '1.0');
+export function extendedAgentCard(facts: CardData, parts: CardContext): JsonObject {
+  const card = agentCard(facts, parts, '1.0');
   const { input_schema, output_schema } = facts.schemas;
   const capabilities = card['capabilities'] as { extensions: JsonObject[] };
   const schemas = {
@@ -84,11 +88,11 @@ export function extendedCardOf(facts: AssistantFacts, parts: CardParts): JsonObj
 }
 
 /** The same for the same card. */
-export function etagOf(card: JsonObject): string {
+export function cardEtag(card: JsonObject): string {
   return `"${createHash('sha256').update(toJson(card)).digest('base64url').slice(0, 27)}"`;
 }
 
-function common(facts: AssistantFacts, { base }: CardParts): JsonObject {
+function commonFields(facts: CardData, { base }: CardContext): JsonObject {
   const { assistant, has_messages, input_modes, output_modes } = facts;
   const { assistant_id, graph_id, name, description, version, metadata } = assistant;
   const said = description || `Runs the assistant ${name}.`;
@@ -99,7 +103,7 @@ function common(facts: AssistantFacts, { base }: CardParts): JsonObject {
     description: said,
     tags: ['assistant', graph_id],
   };
-  const own = a2aMetadata(metadata)['skills'];
+  const customSkills = a2aMetadata(metadata)['skills'];
   return {
     name,
     description: said,
@@ -108,12 +112,12 @@ function common(facts: AssistantFacts, { base }: CardParts): JsonObject {
     documentationUrl: `${base}/docs`,
     defaultInputModes: input_modes ?? (has_messages ? MESSAGE_MODES : MODES),
     defaultOutputModes: output_modes ?? MODES,
-    skills: Array.isArray(own) && own.length > 0 ? own : [skill],
+    skills: Array.isArray(customSkills) && customSkills.length > 0 ? customSkills : [skill],
   };
 }
 
 /** The forms of OpenAPI in the words of 1.0; flows of OAuth stay with what OpenAPI says of them. */
-function schemes({ securitySchemes }: CardParts): JsonObject {
+function schemes({ securitySchemes }: CardContext): JsonObject {
   const made = Object.entries(securitySchemes).map(([name, scheme]) => [name, schemeOf(scheme)]);
   return Object.fromEntries(made.filter(([, scheme]) => scheme !== undefined));
 }
@@ -128,8 +132,44 @@ function schemeOf({ type, in: location, name, description, ...rest }: JsonObject
     : undefined;
 }
 
-function requirements({ security }: CardParts): JsonObject[] {
+function requirements({ security }: CardContext): JsonObject[] {
   return security.map((each) => ({
     schemes: Object.fromEntries(Object.entries(each).map(([name, list]) => [name, { list }])),
   }));
+}
+
+/** Signs cards as specification §8.4 says, so that clients can tell that nobody on the way has changed them. */
+export interface CardSigner {
+  /** Says by which key. */
+  readonly kid: string;
+  /** What clients verify with: a JSON Web Key Set. */
+  readonly keys: { readonly keys: readonly JWK[] };
+  /** The card in the form of 1.0 with its signature. `base`: where clients reach the server. */
+  sign(card: JsonObject, base: string): Promise<JsonObject>;
+}
+
+/** `text`: the private key of the configuration, which has checked it. The name of the key is its thumbprint (RFC 7638). */
+export async function cardSigner(text: string): Promise<CardSigner> {
+  const parsed = signingKey(text);
+  if (!parsed) throw new Error('http.a2a.signing_key is not a valid key.');
+  const { key, alg } = parsed;
+  const jwk = await exportJWK(createPublicKey(key));
+  const kid = await calculateJwkThumbprint(jwk);
+  return {
+    kid,
+    keys: { keys: [{ ...jwk, kid, alg, use: 'sig' }] },
+    async sign(card, base) {
+      const sign = generateAgentCardSignature(key, { alg, kid, typ: 'JOSE', jku: base + JWKS_PATH });
+      const { signatures } = AgentCard.toJSON(await sign(AgentCard.fromJSON(card))) as JsonObject;
+      return { ...card, signatures };
+    },
+  };
+}
+export interface CardOptions {
+  readonly default_assistant?: string | undefined;
+  /** For requests that name no version. */
+  readonly card_default: CardForm;
+  readonly card_access: 'protected' | 'public';
+  /** Private, in PEM or as a JWK: it signs cards. */
+  readonly signing_key?: string | undefined;
 }

@@ -1,200 +1,98 @@
-import { AgentCard, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
-import {
-  A2AError,
-  ExtendedAgentCardNotConfiguredError,
-  RequestMalformedError,
-  TaskNotFoundError,
-  UnsupportedOperationError,
-} from '@a2a-js/sdk/errors';
-import type { A2ARequestHandler } from '@a2a-js/sdk/server';
-import type { Actor } from '../../auth/actor.ts';
-import { ServerError } from '../../core/errors.ts';
-import type { Logger } from '../../core/logger.ts';
-import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
-import type { A2aService } from '../../services/a2a/a2a.ts';
-import type { AssistantFacts } from '../../services/a2a/assistant-facts.ts';
-import { isTaken, mediaTypeOf } from '../../services/a2a/parts.ts';
-import type { TaskEvent } from '../../services/a2a/stream.ts';
-import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
-import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
-import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+import { RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { NotFound, ServerError } from '../../core/errors.ts';
+import { type A2aDeps, type A2aRequest, isSupportedVersion, requestedVersion } from './call.ts';
+import { agentCard, type CardOptions, cardEtag, cardSigner } from './card.ts';
+import { type PushConfigHandlers, pushConfigHandlers, type RestHandlers, restHandlers } from './rest.ts';
+import { handleRpc, unsupportedVersion } from './rpc.ts';
 
-/** One request of a client. */
-export interface A2aCall {
-  readonly actor: Actor;
-  readonly facts: AssistantFacts;
-  readonly version: '0.3' | '1.0';
-  readonly scope: HistoryScope;
-  readonly last_event_id: string | undefined;
-  /** Where the task that is asked for has to be. */
-  readonly context_id: string | undefined;
-  readonly signal: AbortSignal;
-  /** For callers that are known; undefined where nobody is. */
-  readonly extendedCard: (() => Promise<object>) | undefined;
-  readonly card: () => object;
-  /** The place of the event that was handed out last, for its `id:`. */
-  event_id: string | undefined;
-  /** What is not for the protocol to say: who may not call gets the status of HTTP. */
-  refusal: ServerError | undefined;
+/** Answers clients of A2A. */
+export interface A2aHandler extends CardHandlers, RestHandlers, PushConfigHandlers {
+  rpc(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
 }
 
-export interface HandlerParts {
-  readonly a2a: A2aService;
-  readonly logger: Logger;
-}
-
-/** The operations of the protocol over our services, for one request. */
-export function requestHandler({ a2a, logger }: HandlerParts, call: A2aCall): A2ARequestHandler {
-  const { actor, signal, scope } = call;
-  const { assistant_id } = call.facts.assistant;
-  const options = { scope, tells_answer: call.version === '0.3' };
-  const told = <T>(work: Promise<T>): Promise<T> =>
-    work.catch((error: unknown) => {
-      throw publicError(error, call, logger);
-    });
-
-  async function* events(
-    open: () => AsyncIterable<TaskEvent>,
-    trim: Trim,
-  ): AsyncGenerator<StreamResponse, void> {
-    try {
-      for await (const { id, response } of open()) {
-        call.event_id = id;
-        yield* trimmedEvent(response, trim);
-      }
-    } catch (error) {
-      throw publicError(error, call, logger);
-    }
-  }
-
+export async function createA2aHandler(options: Omit<A2aDeps, 'signer'> & CardOptions): Promise<A2aHandler> {
+  const { signing_key } = options;
+  const deps = { ...options, signer: signing_key === undefined ? undefined : await cardSigner(signing_key) };
   return {
-    getAgentCard: async () => AgentCard.fromJSON(call.card()),
-
-    async getAuthenticatedExtendedAgentCard() {
-      if (call.extendedCard) return AgentCard.fromJSON(await call.extendedCard());
-      const text = 'This agent has no extended card: it does not know its callers.';
-      throw call.version === '0.3'
-        ? new ExtendedAgentCardNotConfiguredError(text)
-        : new UnsupportedOperationError(text);
-    },
-
-    async sendMessage(request) {
-      const trim = trimOf(request.configuration);
-      const answer = await told(a2a.send(actor, assistant_id, request, { scope, signal }));
-      return 'messageId' in answer ? answer : trimmed(answer, trim);
-    },
-
-    async *sendMessageStream(request) {
-      const trim = trimOf(request.configuration);
-      const row = await told(a2a.begin(actor, assistant_id, request));
-      yield* events(() => a2a.sent(actor, row, options, signal), trim);
-    },
-
-    async getTask({ id, historyLength }) {
-      const row = await told(a2a.find(actor, assistant_id, id));
-      checkContext(call, row);
-      return trimmed(await told(a2a.view(actor, row, scope)), trimOf({ historyLength }));
-    },
-
-    async listTasks(request) {
-      const trim = trimOf(request);
-      const page = await told(a2a.list(actor, assistant_id, request));
-      const tasks = await told(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
-      const { nextPageToken, pageSize, totalSize } = page;
-      const shown = tasks.map((task) => ({
-        ...trimmed(task, trim),
-        ...(request.includeArtifacts ? {} : { artifacts: [] }),
-      }));
-      return { tasks: shown, nextPageToken, pageSize, totalSize };
-    },
-
-    async cancelTask({ id }) {
-      const row = await told(a2a.cancel(actor, assistant_id, id, signal));
-      return told(a2a.view(actor, row, scope));
-    },
-
-    async *resubscribe({ id }) {
-      const row = await told(a2a.find(actor, assistant_id, id));
-      const { last_event_id } = call;
-      if (isTerminal(stateOf(row)) && last_event_id === undefined) {
-        throw new UnsupportedOperationError(`Task ${id} has ended (${row.state}): nothing more will happen.`);
-      }
-      yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
-    },
-
-    createTaskPushNotificationConfig: (config) =>
-      told(a2a.push.create(actor, assistant_id, config, call.version)),
-    getTaskPushNotificationConfig: (wanted) => told(a2a.push.get(actor, assistant_id, wanted)),
-    async listTaskPushNotificationConfigs({ taskId }) {
-      return { configs: await told(a2a.push.list(actor, assistant_id, taskId)), nextPageToken: '' };
-    },
-    deleteTaskPushNotificationConfig: (wanted) => told(a2a.push.delete(actor, assistant_id, wanted)),
+    rpc: (request, reply) => handleRpc(deps, request, reply),
+    ...cardHandlers(deps),
+    ...restHandlers(deps),
+    ...pushConfigHandlers(deps),
   };
 }
 
-function checkContext({ actor, context_id }: A2aCall, row: A2aTaskRow): void {
-  if (context_id === undefined || isInContext(actor, row, context_id)) return;
-  throw new TaskNotFoundError(`Task ${row.task_id} does not belong to context ${context_id}.`);
+/** How long a card may be kept, seconds. */
+const MAX_AGE_SECONDS = 60;
+/** Clients give up on a card after five seconds; one without schemas says that all is taken. */
+const SCHEMA_TIMEOUT_MS = 3_000;
+
+export interface CardHandlers {
+  /** At the root, of the assistant that a parameter names. */
+  rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
+  /** What signed cards are verified with. */
+  keys(): unknown;
 }
 
-interface Trim {
-  readonly historyLength: number | undefined;
-  readonly modes: readonly string[];
+export function cardHandlers(parts: A2aDeps & CardOptions): CardHandlers {
+  return {
+    async rootCard(request, reply) {
+      const { assistant_id } = request.query as { assistant_id?: string };
+      const id = assistant_id ?? parts.default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
+      return sendCard(parts, request, reply, id);
+    },
+    keys: () => parts.signer?.keys,
+
+    card: (request, reply) => sendCard(parts, request, reply, request.params.assistant_id),
+  };
 }
 
-const HistoryLength = boundedInt({ min: 0, max: MAX_INTEGER }).optional();
-
-function trimOf({
-  historyLength,
-  acceptedOutputModes = [],
-}: {
-  historyLength?: number | undefined;
-  acceptedOutputModes?: string[];
-} = {}): Trim {
-  const { error } = HistoryLength.safeParse(historyLength);
-  if (error) {
-    throw new RequestMalformedError(`historyLength ${error.issues[0]?.message}.`);
+async function sendCard(
+  parts: A2aDeps & CardOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string | undefined,
+): Promise<unknown> {
+  const asked = requestedVersion(request);
+  const { signer } = parts;
+  if (!isSupportedVersion(asked)) return sendBadRequest(reply, unsupportedVersion(asked));
+  if (id === undefined)
+    return sendBadRequest(
+      reply,
+      new RequestMalformedError('There are several assistants: name one by assistant_id.'),
+    );
+  try {
+    const facts = await parts.a2a.factsOf(request.actor, id, SCHEMA_TIMEOUT_MS);
+    const form = asked === '' ? parts.card_default : asked.startsWith('1.0') ? '1.0' : '0.3';
+    const cardParts = parts.cardParts(request);
+    const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;
+    const card = agentCard(facts, cardParts, shape);
+    // No two signatures of a card are alike.
+    const etag = cardEtag({ ...card, kid: signer?.kid });
+    const is_public = cardParts.security.length === 0 || parts.card_access === 'public';
+    reply.headers({
+      etag,
+      vary: 'A2A-Version',
+      'cache-control': `${is_public ? 'public' : 'private'}, max-age=${MAX_AGE_SECONDS}`,
+      'last-modified': new Date(facts.assistant.updated_at).toUTCString(),
+    });
+    if (matchesEtag(etag, request.headers['if-none-match'])) return reply.code(304).send();
+    // Clients of 0.3 read signatures of another form of the card.
+    return signer && shape !== '0.3' ? await signer.sign(card, cardParts.base) : card;
+  } catch (error) {
+    if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
+      return sendBadRequest(reply, new RequestMalformedError(error.message));
+    }
+    throw error;
   }
-  return { historyLength, modes: acceptedOutputModes };
 }
 
-/** As much of the task as the client asked for. */
-function trimmed(task: Task, { historyLength, modes }: Trim): Task {
-  const history =
-    historyLength === undefined
-      ? task.history
-      : historyLength === 0
-        ? []
-        : task.history.slice(-historyLength);
-  const artifacts = task.artifacts.flatMap((artifact) => acceptable(artifact, modes));
-  return { ...task, history, artifacts };
+/** Among those that the client has (RFC 9110 §13.1.2). */
+function matchesEtag(etag: string, known = ''): boolean {
+  return known.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }
 
-/** None where nothing of it is acceptable. */
-function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse[] {
-  if (payload?.$case === 'task') return [{ payload: { ...payload, value: trimmed(payload.value, trim) } }];
-  if (payload?.$case !== 'artifactUpdate' || !payload.value.artifact) return [{ payload }];
-  const { value } = payload;
-  const artifacts = acceptable(payload.value.artifact, trim.modes);
-  return artifacts.map((artifact) => ({ payload: { ...payload, value: { ...value, artifact } } }));
-}
-
-/** Without parts that the client cannot read; an artifact of such parts alone is left out. */
-function acceptable(artifact: Artifact, modes: readonly string[]): Artifact[] {
-  if (modes.length === 0) return [artifact];
-  const parts = artifact.parts.filter((part) => isTaken(mediaTypeOf(part), modes));
-  return parts.length > 0 ? [{ ...artifact, parts }] : [];
-}
-
-/** What a client may know of a failure, in the words of the protocol. */
-function publicError(error: unknown, call: A2aCall, logger: Logger): Error {
-  if (error instanceof A2AError) return error;
-  if (error instanceof ServerError) {
-    if (error.status === 401 || error.status === 403 || error.status === 503) call.refusal = error;
-    if (error.status === 409) return new UnsupportedOperationError(error.message);
-    if (error.status < 500) return new RequestMalformedError(error.message);
-    return new Error(error.message);
-  }
-  logger.error('request failed', { request_id: call.actor.request_id, error });
-  return new Error('Internal Server Error');
+function sendBadRequest(reply: FastifyReply, error: Error) {
+  return reply.code(400).send({ error: toJsonRpcError(error) });
 }

@@ -19,13 +19,20 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
-import { yieldTurn } from '../../core/event-loop.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
-import { completeDetails } from './error-details.ts';
-import { type A2aCall, requestHandler } from './handler.ts';
-import { messageProblem, readable } from './reading.ts';
-import { badVersion } from './rpc.ts';
+import {
+  type A2aDeps,
+  type A2aRequest,
+  a2aCall,
+  isSupportedVersion,
+  requestedVersion,
+  sendStream,
+} from './call.ts';
+import { completeDetails } from './errors.ts';
+import { invalidMessage, normalizeParams } from './params.ts';
+import { type A2aCall, requestHandler } from './request-handler.ts';
+import { unsupportedVersion } from './rpc.ts';
 
 type Handler = ReturnType<typeof requestHandler>;
 type Answer = (handler: Handler, context: ServerCallContext) => Promise<unknown>;
@@ -36,19 +43,19 @@ export type RestRequest = FastifyRequest<{
   Querystring: Record<string, string | undefined>;
 }>;
 
-type RestAnswer = (request: RestRequest, reply: FastifyReply) => Promise<unknown>;
+type RestHandler = (request: RestRequest, reply: FastifyReply) => Promise<unknown>;
 
-export type RestAnswers = Readonly<
-  Record<'send' | 'stream' | 'list' | 'read' | 'act' | 'extendedCard', RestAnswer>
+export type RestHandlers = Readonly<
+  Record<'send' | 'stream' | 'list' | 'read' | 'act' | 'extendedCard', RestHandler>
 >;
 
-export type PushAnswers = Readonly<
-  Record<'createSubscriber' | 'listSubscribers' | 'getSubscriber' | 'deleteSubscriber', RestAnswer>
+export type PushConfigHandlers = Readonly<
+  Record<'createSubscriber' | 'listSubscribers' | 'getSubscriber' | 'deleteSubscriber', RestHandler>
 >;
 
 /** HTTP+JSON of protocol 1.0 (specification §11). */
-export function restAnswers(parts: A2aParts): RestAnswers {
-  const { answer, stream } = answering(parts);
+export function restHandlers(parts: A2aDeps): RestHandlers {
+  const { answer, stream } = replies(parts);
   return {
     send: (request, reply) =>
       answer(request, reply, async (handler, context) => {
@@ -99,13 +106,13 @@ export function restAnswers(parts: A2aParts): RestAnswers {
 }
 
 /** Who is told of a task. */
-export function pushAnswers(parts: A2aParts): PushAnswers {
-  const { answer } = answering(parts);
+export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
+  const { answer } = replies(parts);
   const named = ({ params }: RestRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
   return {
     createSubscriber: (request, reply) =>
       answer(request, reply, async (handler, context) => {
-        const config = TaskPushNotificationConfig.fromJSON(readable(await jsonIn(request), '1.0'));
+        const config = TaskPushNotificationConfig.fromJSON(normalizeParams(await jsonIn(request), '1.0'));
         const { taskId } = named(request);
         return TaskPushNotificationConfig.toJSON(
           await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
@@ -134,12 +141,12 @@ export function pushAnswers(parts: A2aParts): PushAnswers {
   };
 }
 
-function answering(parts: A2aParts) {
-  const begun = async (request: A2aRequest, signal: AbortSignal) => {
+function replies(parts: A2aDeps) {
+  const openCall = async (request: A2aRequest, signal: AbortSignal) => {
     checkRequest(request);
     const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = listQuery(request.query);
-    const call = callOf(request, facts, parts, { version: '1.0', signal, context_id });
+    const call = a2aCall(request, facts, parts, { version: '1.0', signal, context_id });
     return {
       call,
       handler: requestHandler(parts, call),
@@ -151,16 +158,16 @@ function answering(parts: A2aParts) {
       let call: A2aCall | undefined;
       try {
         const text = await parts.replies.sendLate(reply, {}, async (signal) => {
-          const { handler, context, ...made } = await begun(request, signal);
+          const { handler, context, ...made } = await openCall(request, signal);
           call = made.call;
           const answer = await work(handler, context);
-          await yieldTurn();
+          await yieldToEventLoop();
           return toJson(answer);
         });
-        if (text !== undefined && wantsOwnType(request)) reply.type(OWN_TYPE);
+        if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);
         return text;
       } catch (error) {
-        return refuse(reply, call?.refusal ?? error);
+        return sendRestError(reply, call?.refusal ?? error);
       }
     },
 
@@ -168,25 +175,25 @@ function answering(parts: A2aParts) {
       let call: A2aCall | undefined;
       try {
         await sendStream(reply, parts, async (signal) => {
-          const { handler, context, ...made } = await begun(request, signal);
+          const { handler, context, ...made } = await openCall(request, signal);
           call = made.call;
           return { call, messages: inJson(events(handler, context)) };
         });
         return reply;
       } catch (error) {
-        return refuse(reply, call?.refusal ?? error);
+        return sendRestError(reply, call?.refusal ?? error);
       }
     },
   };
 }
 
 /** The protocol's own media type, which not all of its clients know. */
-const OWN_TYPE = 'application/a2a+json';
+const A2A_MEDIA_TYPE = 'application/a2a+json';
 
-function wantsOwnType({ headers }: A2aRequest): boolean {
+function wantsA2aMediaType({ headers }: A2aRequest): boolean {
   const accepted = headers.accept ?? '*/*';
   const asked = accepted === '*/*' ? headers['content-type'] : accepted;
-  return asked?.includes(OWN_TYPE) === true;
+  return asked?.includes(A2A_MEDIA_TYPE) === true;
 }
 
 async function* inJson(events: AsyncGenerator<StreamResponse, void>): AsyncGenerator<unknown> {
@@ -198,8 +205,8 @@ function subscribe(id: string): Events {
 }
 
 function checkRequest(request: A2aRequest): void {
-  const asked = versionAsked(request);
-  if (!isVersion(asked) || asked.startsWith('0.3')) throw badVersion(asked, '1.0');
+  const asked = requestedVersion(request);
+  if (!isSupportedVersion(asked) || asked.startsWith('0.3')) throw unsupportedVersion(asked, '1.0');
   const type = request.headers['content-type'];
   if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
@@ -213,8 +220,8 @@ async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {
 }
 
 async function messageIn(request: A2aRequest): Promise<SendMessageRequest> {
-  const params = readable(await jsonIn(request), '1.0');
-  const problem = messageProblem(params);
+  const params = normalizeParams(await jsonIn(request), '1.0');
+  const problem = invalidMessage(params);
   if (problem !== undefined) throw new RequestMalformedError(problem);
   return SendMessageRequest.fromJSON(params);
 }
@@ -226,21 +233,21 @@ function taskIn({ params: { task } }: RestRequest): { id: string; verb: string |
 }
 
 function listQuery(query: Record<string, string | undefined>): Record<string, unknown> {
-  const named = readable(query, '1.0');
+  const named = normalizeParams(query, '1.0');
   const asked = isObject(named) ? named : {};
   return { ...asked, includeArtifacts: asked['includeArtifacts'] === 'true' };
 }
 
 /** In the form of Google's APIs. Who may not call is told by the server's own form. */
-function refuse(reply: FastifyReply, error: unknown) {
+function sendRestError(reply: FastifyReply, error: unknown) {
   const known =
     error instanceof ServerError && (error.status === 404 || error.status === 422)
       ? new RequestMalformedError(error.message)
       : error;
   if (!(known instanceof A2AError) && !(known instanceof Error && known.constructor === Error)) throw known;
   const status = restStatusFor(known);
-  const { error: told } = toRestErrorBody(known, status);
+  const { error: body } = toRestErrorBody(known, status);
   const isInvalid = known instanceof RequestMalformedError;
-  const details = completeDetails(told.details, { message: told.message, isInvalid });
-  return reply.code(status).send({ error: { ...told, details } });
+  const details = completeDetails(body.details, { message: body.message, isInvalid });
+  return reply.code(status).send({ error: { ...body, details } });
 }

@@ -1,20 +1,21 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Lazy, lazy } from '../../core/lazy.ts';
-import { trimEnd } from '../../core/trim-end.ts';
-import { A2aAnswer, A2aMessage } from '../../schemas/a2a.ts';
-import { AssistantPath } from '../../schemas/path-params.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { NotFound } from '../../core/errors.ts';
+import { type Lazy, lazy } from '../../core/lifecycle.ts';
+import { trimEnd } from '../../core/text.ts';
+import { A2aAnswer, A2aCard, A2aCardQuery, A2aMessage, JWKS_PATH } from '../../schemas/a2a.ts';
+import { AssistantPath } from '../../schemas/request-params.ts';
 import type { A2aService } from '../../services/a2a/a2a.ts';
 import { type SecurityDocument, securityOf } from '../openapi/security.ts';
 import { TAGS } from '../openapi/tags.ts';
-import { ownAddress } from '../own-address.ts';
-import type { A2aParts, A2aRequest } from './calls.ts';
-import type { CardParts } from './card.ts';
-import { type CardRules, cardRoutes } from './card-routes.ts';
-import { refuseLargeRpc } from './error-details.ts';
-import { restRoutes } from './rest-routes.ts';
+import { publicUrl } from '../public-url.ts';
+import type { A2aDeps, A2aRequest } from './call.ts';
+import type { CardContext, CardOptions } from './card.ts';
+import { contentTooLargeRest, contentTooLargeRpc } from './errors.ts';
+import type { A2aHandler } from './handler.ts';
+import type { PushConfigHandlers, RestHandlers, RestRequest } from './rest.ts';
 
-export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts' | 'signer'>, CardRules {
+export interface A2aRouteDeps extends Omit<A2aDeps, 'a2a' | 'cardParts' | 'signer'>, CardOptions {
   readonly a2a: Lazy<A2aService>;
   /** Where clients reach the server; what the request says without it. */
   readonly base_url?: string | undefined;
@@ -26,11 +27,11 @@ export interface A2aRouteParts extends Omit<A2aParts, 'a2a' | 'cardParts' | 'sig
 }
 
 /** The door for A2A clients of 1.0 and 0.3. What is behind it is loaded for the first of them. */
-export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
-  const door = lazy(async () => {
-    const [{ openDoor }, a2a] = await Promise.all([import('./door.ts'), route.a2a()]);
-    const cardParts = (request: FastifyRequest) => cardPartsOf(route, a2a, request);
-    return openDoor({ ...route, a2a, cardParts });
+export function a2aRoutes(server: FastifyInstance, route: A2aRouteDeps): void {
+  const handler = lazy(async () => {
+    const [{ createA2aHandler }, a2a] = await Promise.all([import('./handler.ts'), route.a2a()]);
+    const cardParts = (request: FastifyRequest) => cardContextOf(route, a2a, request);
+    return createA2aHandler({ ...route, a2a, cardParts });
   });
   server.register((scope, _options, done) => {
     // The protocol has its own words for what is wrong with a message.
@@ -41,17 +42,17 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteParts): void {
       scope.bodies.text(request, payload, limit),
     );
     for (const url of ['/a2a/:assistant_id', '/a2a/:assistant_id/']) {
-      const schema = url.endsWith('/') ? {} : DOCUMENTED;
-      const options = { config: { scope: 'run' as const }, schema, errorHandler: refuseLargeRpc };
-      scope.post(url, options, async (request, reply) => (await door()).rpc(request as A2aRequest, reply));
+      const schema = url.endsWith('/') ? {} : RPC_SCHEMA;
+      const options = { config: { scope: 'run' as const }, schema, errorHandler: contentTooLargeRpc };
+      scope.post(url, options, async (request, reply) => (await handler()).rpc(request as A2aRequest, reply));
     }
-    cardRoutes(scope, door, route);
-    restRoutes(scope, door);
+    cardRoutes(scope, handler, route);
+    restRoutes(scope, handler);
     done();
   });
 }
 
-const DOCUMENTED = {
+const RPC_SCHEMA = {
   operationId: 'send_agent_message',
   summary: 'A2A',
   description:
@@ -63,12 +64,86 @@ const DOCUMENTED = {
   response: { 200: A2aAnswer, 413: A2aAnswer },
 };
 
-function cardPartsOf(
-  { base_url, mount_prefix, security }: A2aRouteParts,
+function cardContextOf(
+  { base_url, mount_prefix, security }: A2aRouteDeps,
   { sends_push }: A2aService,
   request: FastifyRequest,
-): CardParts {
-  const base = base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`;
-  const told = security ? securityOf(security) : { securitySchemes: {}, security: [] };
-  return { base: trimEnd(base, '/'), sends_push, ...told };
+): CardContext {
+  const base = base_url ?? `${publicUrl(request) ?? 'http://localhost'}${mount_prefix}`;
+  const schemes = security ? securityOf(security) : { securitySchemes: {}, security: [] };
+  return { base: trimEnd(base, '/'), sends_push, ...schemes };
+}
+
+const NO_SLASH = 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/';
+const CARD_NAMES = ['agent-card.json', 'agent.json'];
+
+/** The cards of all assistants: at the root by a parameter, and below the address of each. */
+export function cardRoutes(
+  server: FastifyInstance,
+  handler: Lazy<A2aHandler>,
+  { card_access, signing_key }: CardOptions,
+): void {
+  const config = { scope: 'read' as const, open: card_access === 'public' };
+  for (const name of CARD_NAMES) {
+    const schema = name === CARD_NAMES[0] ? CARD_SCHEMA : {};
+    server.get(`/.well-known/${name}`, { config, schema }, async (request, reply) =>
+      (await handler()).rootCard(request, reply),
+    );
+  }
+  if (signing_key !== undefined) {
+    server.get(JWKS_PATH, { config: { open: true }, schema: {} }, async () => (await handler()).keys());
+  }
+  for (const name of CARD_NAMES) {
+    // Clients that resolve the path of the card against an address without a slash lose the assistant.
+    server.get(`/a2a/.well-known/${name}`, { config, schema: {} }, async () => {
+      throw new NotFound(NO_SLASH);
+    });
+  }
+  for (const path of ['', '/', ...CARD_NAMES.map((name) => `/.well-known/${name}`)]) {
+    const url = `/a2a/:assistant_id${path}`;
+    server.get(url, { config, schema: {} }, async (request, reply) =>
+      (await handler()).card(request as A2aRequest, reply),
+    );
+  }
+}
+
+const CARD_SCHEMA = {
+  operationId: 'get_agent_card',
+  summary: 'Agent card',
+  description:
+    'The agent card of an assistant for A2A clients, in the version of the header `A2A-Version`. The same card is at `/a2a/{assistant_id}/.well-known/agent-card.json`.',
+  tags: [TAGS.a2a],
+  querystring: A2aCardQuery,
+  response: { 200: A2aCard },
+  failures: { 400: 'Unknown assistant, or an unsupported version.' },
+};
+
+interface Typed {
+  Params: RestRequest['params'];
+  Querystring: RestRequest['query'];
+}
+
+/** The addresses of HTTP+JSON of protocol 1.0 (specification §11). */
+export function restRoutes(server: FastifyInstance, handler: Lazy<A2aHandler>): void {
+  const agent = '/a2a/:assistant_id';
+  // The router does not look for a colon behind a parameter: `/tasks/<id>:cancel` is this too.
+  const task = `${agent}/tasks/:task`;
+  const subscribers = `${task}/pushNotificationConfigs`;
+  const run = { config: { scope: 'run' as const }, schema: {}, errorHandler: contentTooLargeRest };
+  const read = { config: { scope: 'read' as const }, schema: {} };
+  const by =
+    (name: keyof RestHandlers | keyof PushConfigHandlers) =>
+    async (request: RestRequest, reply: FastifyReply) =>
+      (await handler())[name](request, reply);
+
+  server.post<Typed>(`${agent}/message::send`, run, by('send'));
+  server.post<Typed>(`${agent}/message::stream`, run, by('stream'));
+  server.get<Typed>(`${agent}/tasks`, read, by('list'));
+  server.get<Typed>(`${agent}/extendedAgentCard`, read, by('extendedCard'));
+  server.get<Typed>(task, read, by('read'));
+  server.post<Typed>(task, run, by('act'));
+  server.post<Typed>(subscribers, run, by('createSubscriber'));
+  server.get<Typed>(subscribers, read, by('listSubscribers'));
+  server.get<Typed>(`${subscribers}/:config_id`, read, by('getSubscriber'));
+  server.delete<Typed>(`${subscribers}/:config_id`, run, by('deleteSubscriber'));
 }

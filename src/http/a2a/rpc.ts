@@ -9,14 +9,21 @@ import {
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
-import { yieldTurn } from '../../core/event-loop.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { type A2aParts, type A2aRequest, callOf, isVersion, sendStream, versionAsked } from './calls.ts';
-import { completeDetails, errorInfo } from './error-details.ts';
-import { requestHandler } from './handler.ts';
-import { messageProblem, readable, subscriberProblem } from './reading.ts';
+import {
+  type A2aDeps,
+  type A2aRequest,
+  a2aCall,
+  isSupportedVersion,
+  requestedVersion,
+  sendStream,
+} from './call.ts';
+import { completeDetails, errorInfo } from './errors.ts';
+import { invalidMessage, invalidPushConfig, normalizeParams } from './params.ts';
+import { requestHandler } from './request-handler.ts';
 
-const MODERN = [
+const METHODS_1_0 = [
   'SendMessage',
   'SendStreamingMessage',
   'GetTask',
@@ -29,7 +36,7 @@ const MODERN = [
   'DeleteTaskPushNotificationConfig',
   'GetExtendedAgentCard',
 ];
-const LEGACY = [
+const METHODS_0_3 = [
   'message/send',
   'message/stream',
   'tasks/get',
@@ -41,14 +48,14 @@ const LEGACY = [
   'tasks/pushNotificationConfig/delete',
   'agent/getAuthenticatedExtendedCard',
 ];
-const STREAMS = ['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'];
+const STREAMING_METHODS = ['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'];
 /** What the library does not look at before it reads the parameters. */
-const PROBLEMS: Readonly<Record<string, (params: unknown) => string | undefined>> = {
-  SendMessage: messageProblem,
-  SendStreamingMessage: messageProblem,
-  'message/send': messageProblem,
-  'message/stream': messageProblem,
-  'tasks/pushNotificationConfig/set': subscriberProblem,
+const PARAM_CHECKS: Readonly<Record<string, (params: unknown) => string | undefined>> = {
+  SendMessage: invalidMessage,
+  SendStreamingMessage: invalidMessage,
+  'message/send': invalidMessage,
+  'message/stream': invalidMessage,
+  'tasks/pushNotificationConfig/set': invalidPushConfig,
 };
 
 interface RpcRequest extends JsonObject {
@@ -68,27 +75,27 @@ class RpcError extends Error {
 }
 
 /** Answers JSON-RPC of both versions: the name of the method says which one it is. */
-export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: FastifyReply): Promise<unknown> {
+export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: FastifyReply): Promise<unknown> {
   let id: unknown = null;
   try {
     checkType(request.headers['content-type']);
     const rpc = await envelopeOf(request);
     id = rpc.id;
-    if (!isVersion(versionAsked(request))) throw badVersion(versionAsked(request));
+    if (!isSupportedVersion(requestedVersion(request))) throw unsupportedVersion(requestedVersion(request));
     const version = versionOf(rpc);
-    const params = readable(rpc['params'] ?? {}, version);
-    const problem = PROBLEMS[rpc.method]?.(params);
+    const params = normalizeParams(rpc['params'] ?? {}, version);
+    const problem = PARAM_CHECKS[rpc.method]?.(params);
     if (problem !== undefined) throw new RequestMalformedError(problem);
     const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = isObject(params) ? params : {};
     const open = (signal: AbortSignal) => {
-      const call = callOf(request, facts, parts, { version, signal, context_id });
-      return handled(parts, call, { ...rpc, params });
+      const call = a2aCall(request, facts, parts, { version, signal, context_id });
+      return dispatch(parts, call, { ...rpc, params });
     };
-    if (!STREAMS.includes(rpc.method)) {
+    if (!STREAMING_METHODS.includes(rpc.method)) {
       const text = async (signal: AbortSignal) => {
         const handling = await open(signal);
-        await yieldTurn();
+        await yieldToEventLoop();
         return toJson('answer' in handling ? handling.answer : undefined);
       };
       return await parts.replies.sendLate(reply, {}, text);
@@ -101,7 +108,7 @@ export async function answerRpc(parts: A2aParts, request: A2aRequest, reply: Fas
 }
 
 /** The answer, or the messages of a stream whose beginning went well. */
-async function handled(parts: A2aParts, call: ReturnType<typeof callOf>, rpc: RpcRequest) {
+async function dispatch(parts: A2aDeps, call: ReturnType<typeof a2aCall>, rpc: RpcRequest) {
   const handler = requestHandler(parts, call);
   const transport =
     call.version === '0.3'
@@ -118,27 +125,27 @@ async function handled(parts: A2aParts, call: ReturnType<typeof callOf>, rpc: Rp
   try {
     const first = await messages.next();
     const all = resumed(first, messages);
-    return { call, messages: call.version === '0.3' ? withEnds(all) : all };
+    return { call, messages: call.version === '0.3' ? withFinalOnQuestions(all) : all };
   } catch (error) {
     if (call.refusal || rpc.method !== EVENTS_ONLY) throw call.refusal ?? error;
-    return { call, messages: refusing(rpc.id, error) };
+    return { call, messages: errorEvent(rpc.id, error) };
   }
 }
 
 /** Its clients read a stream of events whatever happens. */
 const EVENTS_ONLY = 'tasks/resubscribe';
 
-async function* refusing(id: unknown, error: unknown): AsyncGenerator<unknown> {
+async function* errorEvent(id: unknown, error: unknown): AsyncGenerator<unknown> {
   yield { jsonrpc: '2.0', id, error: rpcErrorOf(error) };
 }
 
-const QUESTIONS = ['input-required', 'auth-required'];
+const INTERRUPTED_STATES = ['input-required', 'auth-required'];
 
 /** A question ends a stream of 0.3 as the end of a task does; the library of the protocol says so of the latter alone. */
-async function* withEnds(messages: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
+async function* withFinalOnQuestions(messages: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
   for await (const message of messages) {
     const { result } = message as { result?: { kind?: string; status?: { state?: string } } };
-    const isEnd = result?.kind === 'status-update' && QUESTIONS.includes(result.status?.state ?? '');
+    const isEnd = result?.kind === 'status-update' && INTERRUPTED_STATES.includes(result.status?.state ?? '');
     yield isEnd ? { ...(message as object), result: { ...result, final: true } } : message;
   }
 }
@@ -174,13 +181,13 @@ async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {
 }
 
 function versionOf({ method, id }: RpcRequest): '0.3' | '1.0' {
-  if (LEGACY.includes(method)) return '0.3';
-  if (MODERN.includes(method)) return '1.0';
+  if (METHODS_0_3.includes(method)) return '0.3';
+  if (METHODS_1_0.includes(method)) return '1.0';
   throw new RpcError(-32601, `Method not found: ${method}`, id);
 }
 
 /** `served`: where it was asked for. */
-export function badVersion(asked: string, served = '1.0, 0.3'): A2AError {
+export function unsupportedVersion(asked: string, served = '1.0, 0.3'): A2AError {
   return new VersionNotSupportedError(`A2A-Version ${asked} is not supported. Supported: ${served}.`);
 }
 

@@ -4,19 +4,19 @@ import type { FastifyInstance } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after } from '../../core/timers.ts';
-import { ThreadPath } from '../../schemas/path-params.ts';
+import { ThreadPath } from '../../schemas/request-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
-import { converse, refuse, type Socket } from './conversation.ts';
+import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
-const RESTARTING = 1012;
+const SERVICE_RESTART = 1012;
 /** How long a client may take to say goodbye when the server closes, ms. */
-const GOODBYE_MS = 200;
+const CLOSE_TIMEOUT_MS = 200;
 
 /**
  * Other offers to change the protocol are no reason to refuse a request: clients written in Java offer HTTP/2 with
  * each.
  */
-export function asksForWebSocket({ headers }: IncomingMessage): boolean {
+export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
@@ -26,8 +26,8 @@ export async function useWebSockets(server: FastifyInstance, max_bytes: number):
     options: { maxPayload: max_bytes },
     preClose(done) {
       const clients: Iterable<Socket> = server.websocketServer.clients;
-      for (const client of clients) client.close(RESTARTING, 'the server is shutting down');
-      after(GOODBYE_MS, () => {
+      for (const client of clients) client.close(SERVICE_RESTART, 'the server is shutting down');
+      after(CLOSE_TIMEOUT_MS, () => {
         for (const client of clients) client.terminate();
       }).unref();
       server.websocketServer.close();
@@ -52,17 +52,17 @@ export function webSocketRoutes(
       // A browser is not told the status of a refused handshake, and could not tell a wrong key from a broken line.
       const status = error instanceof ServerError ? error.status : 500;
       const { raw } = request;
-      server.websocketServer.handleUpgrade(raw, raw.socket, NOTHING, (socket: Socket) =>
-        refuse(socket, status, status < 500 ? error.message : 'Internal Server Error'),
+      server.websocketServer.handleUpgrade(raw, raw.socket, EMPTY, (socket: Socket) =>
+        closeWithStatus(socket, status, status < 500 ? error.message : 'Internal Server Error'),
       );
     },
     handler: (_request, reply) =>
       reply.code(405).header('allow', 'POST').send({ detail: 'Method Not Allowed' }),
     wsHandler(socket: Socket, { actor, params, id }) {
       const path = ThreadPath.safeParse(params);
-      if (!path.success) return refuse(socket, 422, path.error.issues[0]?.message);
+      if (!path.success) return closeWithStatus(socket, 422, path.error.issues[0]?.message);
       const log = logger.with({ request_id: id });
-      return converse(socket, actor, path.data.thread_id, {
+      return runSession(socket, actor, path.data.thread_id, {
         eventStreaming,
         logger: log,
         bodies: server.bodies,
@@ -71,4 +71,4 @@ export function webSocketRoutes(
   });
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);

@@ -2,20 +2,20 @@ import { fromJsonSchema } from '@modelcontextprotocol/server';
 import type { JsonObject } from '../../core/json.ts';
 import type { ToolSchemas } from '../../services/mcp/tool-schemas.ts';
 
-type Check = (given: JsonObject) => string | undefined;
+type Validator = (given: JsonObject) => string | undefined;
 
 /** Compiling a schema takes milliseconds; a tool's schemas live as long as its assistant's version. */
-const checks = new WeakMap<ToolSchemas, Check>();
+const validators = new WeakMap<ToolSchemas, Validator>();
 
 /** What is wrong with the arguments of a call, by field; undefined when they fit. */
-export function argumentProblem(schemas: ToolSchemas, given: JsonObject): string | undefined {
-  const check = checks.get(schemas) ?? compile(schemas);
-  checks.set(schemas, check);
+export function invalidArguments(schemas: ToolSchemas, given: JsonObject): string | undefined {
+  const check = validators.get(schemas) ?? compile(schemas);
+  validators.set(schemas, check);
   return check(given);
 }
 
 /** A schema that cannot be compiled checks nothing: the graph itself is the judge then. */
-function compile({ accepted }: ToolSchemas): Check {
+function compile({ accepted }: ToolSchemas): Validator {
   try {
     const { validate } = fromJsonSchema(accepted as never)['~standard'];
     return (given) => {

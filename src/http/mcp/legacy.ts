@@ -1,11 +1,10 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Ids } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
-import { type McpParts, mcpServer } from './server.ts';
-import { jsonWhereItCan } from './single-answer.ts';
+import { type McpServerDeps, mcpServer } from './server.ts';
 import type { Caller, Cancellable } from './tool-call.ts';
 
-export interface LegacyParts extends McpParts {
+export interface LegacyDeps extends McpServerDeps {
   readonly ids: Ids;
 }
 
@@ -16,7 +15,7 @@ const SESSION = 'mcp-session-id';
  * requests, but for one thing: they cancel a call by a second message. Where that shall end the run, clients get a
  * session, which is no more than a name, so that one is not taken for another. Only calls of this process hear of it.
  */
-export function legacyDoor(parts: LegacyParts) {
+export function legacyHandler(parts: LegacyDeps) {
   const calls = new Map<string, AbortController>();
 
   function cancellable(key: string): Cancellable {
@@ -26,7 +25,7 @@ export function legacyDoor(parts: LegacyParts) {
   }
 
   /** Undefined where messages cancel nothing. */
-  function openerOf(message: unknown, { actor }: Caller, session: string | null) {
+  function cancellationFor(message: unknown, { actor }: Caller, session: string | null) {
     if (!parts.cancel_on_disconnect || session === null || !isObject(message)) return undefined;
     const { method, id, params } = message;
     const keyOf = (request_id: unknown) => JSON.stringify([actor.principal, session, request_id]);
@@ -37,15 +36,52 @@ export function legacyDoor(parts: LegacyParts) {
   }
 
   return async (request: Request, message: unknown, caller: Caller): Promise<Response> => {
-    const openCall = openerOf(message, caller, request.headers.get(SESSION));
+    const openCall = cancellationFor(message, caller, request.headers.get(SESSION));
     const transport = new WebStandardStreamableHTTPServerTransport();
     const server = await mcpServer(parts, { ...caller, openCall }, request);
     await server.connect(transport);
     const stream = await transport.handleRequest(request, { parsedBody: message });
     // A batch, of 2025-03-26, has several answers.
-    const response = Array.isArray(message) ? stream : await jsonWhereItCan(stream);
+    const response = Array.isArray(message) ? stream : await asJsonIfSingle(stream);
     const isFirst = isObject(message) && message['method'] === 'initialize';
     if (isFirst && parts.cancel_on_disconnect) response.headers.set(SESSION, parts.ids.uuid4());
     return response;
   };
+}
+
+/** A server-sent event of the protocol's library. */
+const EVENT_END = '\n\n';
+
+/**
+ * A stream that begins with its only answer becomes plain JSON, as the official server gives it; where something comes
+ * before the answer (progress, a log message) it stays a stream. The answer waits for the first event either way.
+ */
+export async function asJsonIfSingle(response: Response): Promise<Response> {
+  if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return response;
+  const [peeked, whole] = response.body.tee();
+  const message = await firstMessage(peeked);
+  if (message === undefined || 'method' in message) {
+    return new Response(whole, { status: response.status, headers: response.headers });
+  }
+  await whole.cancel();
+  return Response.json(message, { status: response.status });
+}
+
+/** Undefined when the stream ends without one. */
+async function firstMessage(stream: ReadableStream<Uint8Array>): Promise<object | undefined> {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  while (!text.includes(EVENT_END)) {
+    const { done, value } = await reader.read();
+    if (done) return undefined;
+    text += value;
+  }
+  await reader.cancel();
+  const data = text
+    .slice(0, text.indexOf(EVENT_END))
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length));
+  return JSON.parse(data.join('\n')) as object;
 }

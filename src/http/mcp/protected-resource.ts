@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { trimEnd } from '../../core/trim-end.ts';
+import { trimEnd } from '../../core/text.ts';
 import { ProtectedResource } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
-import { ownAddress } from '../own-address.ts';
+import { publicUrl } from '../public-url.ts';
 
-export interface ProtectedResourceRules {
+export interface ProtectedResourceOptions {
   /** Who issues tokens for this server; nothing is told to anybody without one. */
   readonly issuers: readonly string[];
   /** Where clients reach the server; what the request says without it. */
@@ -13,7 +13,7 @@ export interface ProtectedResourceRules {
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
-const DOCUMENTED = {
+const METADATA_SCHEMA = {
   operationId: 'get_protected_resource',
   summary: 'Where to get a token',
   description: 'Who issues tokens for `/mcp`, for clients that get one by themselves (RFC 9728).',
@@ -22,11 +22,11 @@ const DOCUMENTED = {
 };
 
 /** Tells who issues tokens: below the address of the server, and of MCP and each assistant there. */
-export function protectedResourceRoutes(server: FastifyInstance, rules: ProtectedResourceRules): void {
+export function protectedResourceRoutes(server: FastifyInstance, rules: ProtectedResourceOptions): void {
   if (rules.issuers.length === 0) return;
   const config = { open: true };
   for (const path of ['', '/mcp', '/mcp/:assistant_id']) {
-    const schema = path === '' ? DOCUMENTED : {};
+    const schema = path === '' ? METADATA_SCHEMA : {};
     server.get(`${WELL_KNOWN}${path}`, { config, schema }, (request): ProtectedResource => {
       const { assistant_id } = request.params as { assistant_id?: string };
       const below = assistant_id === undefined ? '' : `/${encodeURIComponent(assistant_id)}`;
@@ -41,26 +41,26 @@ export function protectedResourceRoutes(server: FastifyInstance, rules: Protecte
 }
 
 /** Who is refused for want of a token is told where to get one. */
-export function useChallenge(server: FastifyInstance, rules: ProtectedResourceRules): void {
+export function useChallenge(server: FastifyInstance, rules: ProtectedResourceOptions): void {
   if (rules.issuers.length === 0) return;
   server.addHook('onSend', async (request, reply) => {
     if (reply.statusCode !== 401) return;
-    const said = String(reply.getHeader('www-authenticate') ?? '');
+    const existing = String(reply.getHeader('www-authenticate') ?? '');
     // What the user's own code says itself stands.
-    if (!said.includes('resource_metadata'))
-      reply.header('www-authenticate', challenge(request, rules, said));
+    if (!existing.includes('resource_metadata'))
+      reply.header('www-authenticate', challenge(request, rules, existing));
   });
 }
 
-function challenge(request: FastifyRequest, rules: ProtectedResourceRules, said: string): string {
+function challenge(request: FastifyRequest, rules: ProtectedResourceOptions, existing: string): string {
   const { assistant_id } = request.params as { assistant_id?: string };
   const below = assistant_id === undefined ? '' : `/${encodeURIComponent(assistant_id)}`;
   const wrong = request.headers.authorization === undefined ? [] : ['error="invalid_token"'];
   const where = `resource_metadata="${baseOf(request, rules)}${WELL_KNOWN}/mcp${below}"`;
-  const own = /^Bearer (.+)$/i.exec(said)?.[1];
+  const own = /^Bearer (.+)$/i.exec(existing)?.[1];
   return `Bearer ${[...(own === undefined ? [] : [own]), ...wrong, where].join(', ')}`;
 }
 
-function baseOf(request: FastifyRequest, { base_url, mount_prefix }: ProtectedResourceRules) {
-  return trimEnd(base_url ?? `${ownAddress(request) ?? 'http://localhost'}${mount_prefix}`, '/');
+function baseOf(request: FastifyRequest, { base_url, mount_prefix }: ProtectedResourceOptions) {
+  return trimEnd(base_url ?? `${publicUrl(request) ?? 'http://localhost'}${mount_prefix}`, '/');
 }

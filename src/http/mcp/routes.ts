@@ -2,17 +2,21 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
-import { lazy } from '../../core/lazy.ts';
+import { lazy } from '../../core/lifecycle.ts';
 import { McpAnswer, McpMessage } from '../../schemas/mcp.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { McpDoorParts } from './door.ts';
-import { type ProtectedResourceRules, protectedResourceRoutes, useChallenge } from './protected-resource.ts';
+import type { McpHandlerDeps } from './handler.ts';
+import {
+  type ProtectedResourceOptions,
+  protectedResourceRoutes,
+  useChallenge,
+} from './protected-resource.ts';
 
 const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** The address of MCP. What is behind it is loaded for the first client: the protocol's library takes 34 MB. */
-export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & ProtectedResourceRules): void {
-  const door = lazy(async () => (await import('./door.ts')).openDoor(parts));
+export function mcpRoutes(server: FastifyInstance, parts: McpHandlerDeps & ProtectedResourceOptions): void {
+  const handler = lazy(async () => (await import('./handler.ts')).createMcpRequestHandler(parts));
   let isClosing = false;
   protectedResourceRoutes(server, parts);
   server.register((scope, _options, done) => {
@@ -26,16 +30,16 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
     );
     scope.addHook('preClose', async () => {
       isClosing = true;
-      const opened = await door.made?.catch(() => undefined);
+      const opened = await handler.made?.catch(() => undefined);
       await opened?.close();
     });
     for (const url of ['/mcp', '/mcp/', '/mcp/:assistant_id']) {
-      const schema = url === '/mcp/' ? DOCUMENTED : {};
-      const options = { config: { scope: 'run' as const }, schema, errorHandler: refuseLarge };
+      const schema = url === '/mcp/' ? RPC_SCHEMA : {};
+      const options = { config: { scope: 'run' as const }, schema, errorHandler: contentTooLarge };
       scope.post(url, options, async (request, reply) => {
         // A door that opens now would stay open.
         if (isClosing) throw new Unavailable('The server is shutting down.');
-        return (await door()).serve(request, reply);
+        return (await handler()).serve(request, reply);
       });
     }
     done();
@@ -43,13 +47,13 @@ export function mcpRoutes(server: FastifyInstance, parts: McpDoorParts & Protect
 }
 
 /** A message that is too large, in the protocol's words; its id was not read. */
-function refuseLarge(error: Error, _request: FastifyRequest, reply: FastifyReply) {
+function contentTooLarge(error: Error, _request: FastifyRequest, reply: FastifyReply) {
   if (!(error instanceof ContentTooLarge)) throw error;
   const { status, message } = error;
   return reply.code(status).send({ jsonrpc: '2.0', id: null, error: { code: -32600, message } });
 }
 
-const DOCUMENTED = {
+const RPC_SCHEMA = {
   operationId: 'mcp',
   summary: 'MCP',
   description:

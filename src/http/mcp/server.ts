@@ -1,21 +1,21 @@
 import {
   type CallToolResult,
-  type McpServer,
+  McpServer,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestStateCodec,
   type Tool,
 } from '@modelcontextprotocol/server';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
-import { inWordsOfMcp } from './errors.ts';
-import { newServer } from './new-server.ts';
-import { type RegisterMcp, registerOwn } from './own-tools.ts';
-import { pendingCalls } from './pending-call.ts';
-import { type Caller, callTool, type ToolCallParts } from './tool-call.ts';
+import { type RegisterCustomTools, registerCustomTools } from './custom-tools.ts';
+import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './tool-call.ts';
 
-export interface McpParts extends ToolCallParts {
+export interface McpServerDeps extends ToolCallDeps {
   readonly version: string;
   /** The project's own; undefined when it has none. */
-  readonly register: RegisterMcp | undefined;
+  readonly register: RegisterCustomTools | undefined;
 }
 
 const PAGE = 100;
@@ -24,45 +24,47 @@ const PAGE = 100;
  * The server of one request: assistants as the tools of who calls, and what the project registers itself. It keeps
  * nothing between requests.
  */
-export async function mcpServer(parts: McpParts, caller: Caller, request: Request): Promise<McpServer> {
-  const codec = pendingCalls(await parts.mcp.stateKey(), caller.actor);
+export async function mcpServer(parts: McpServerDeps, caller: Caller, request: Request): Promise<McpServer> {
+  const codec = pendingCallCodec(await parts.mcp.stateKey(), caller.actor);
   const { tool_name } = caller;
   // What is wrong with it is told by the call.
   const called =
-    tool_name === undefined ? undefined : await toolNamed(parts, caller, tool_name).catch(() => undefined);
-  const mcp = newServer(parts.version, codec, called);
-  const own = await registerOwn(mcp, () => parts.register?.(mcp, { request, auth: caller.actor.user }));
+    tool_name === undefined ? undefined : await findTool(parts, caller, tool_name).catch(() => undefined);
+  const mcp = createMcpServer(parts.version, codec, called);
+  const customTools = await registerCustomTools(mcp, () =>
+    parts.register?.(mcp, { request, auth: caller.actor.user }),
+  );
 
   /** The address of an assistant has that tool alone. */
-  const listOwn = async (asked: unknown, ctx: unknown) =>
-    caller.assistant_id === undefined ? ((await own.list(asked, ctx)) as Tool[]) : [];
+  const listCustomTools = async (asked: unknown, ctx: unknown) =>
+    caller.assistant_id === undefined ? ((await customTools.list(asked, ctx)) as Tool[]) : [];
 
   // After the project's: the library sets its handlers of tools with the first of them, or with this.
   mcp.server.registerCapabilities({ tools: { listChanged: true } });
 
   mcp.server.setRequestHandler('tools/list', (asked, ctx) =>
-    inWordsOfMcp(parts.logger, async () => {
+    withMcpErrors(parts.logger, async () => {
       const { cursor } = asked.params ?? {};
-      const ownTools = await listOwn(asked, ctx);
-      const found = await listed(parts, caller, cursor === undefined ? '' : nameAt(cursor));
+      const custom = await listCustomTools(asked, ctx);
+      const found = await listTools(parts, caller, cursor === undefined ? '' : parseCursor(cursor));
       const page = found.slice(0, PAGE);
       const last = found.length > PAGE ? page.at(-1) : undefined;
-      const others = page.filter(({ name }) => ownTools.every((each) => each.name !== name));
+      const others = page.filter(({ name }) => custom.every((each) => each.name !== name));
       return {
         // The project's own are few, and on the first page.
-        tools: [...(cursor === undefined ? ownTools : []), ...others.map(toolOf)],
+        tools: [...(cursor === undefined ? custom : []), ...others.map(toolOf)],
         ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
       };
     }),
   );
   mcp.server.setRequestHandler('tools/call', (asked, ctx) =>
-    inWordsOfMcp(parts.logger, async () => {
+    withMcpErrors(parts.logger, async () => {
       const { name } = asked.params;
-      const isOwn = (await listOwn(asked, ctx)).some((each) => each.name === name);
-      if (isOwn) return (await own.call(asked, ctx)) as CallToolResult;
+      const isCustom = (await listCustomTools(asked, ctx)).some((each) => each.name === name);
+      if (isCustom) return (await customTools.call(asked, ctx)) as CallToolResult;
       // A batch, of 2025-03-26, calls several.
       const known = name === tool_name ? called : undefined;
-      const tool = known ?? (await toolNamed(parts, caller, name));
+      const tool = known ?? (await findTool(parts, caller, name));
       return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
     }),
   );
@@ -70,8 +72,8 @@ export async function mcpServer(parts: McpParts, caller: Caller, request: Reques
 }
 
 /** Undefined where there is none of that name for who calls. */
-async function toolNamed(
-  { mcp }: McpParts,
+async function findTool(
+  { mcp }: McpServerDeps,
   { actor, assistant_id }: Caller,
   name: string,
 ): Promise<AssistantTool | undefined> {
@@ -82,8 +84,8 @@ async function toolNamed(
   return tool.assistant.assistant_id === only?.assistant.assistant_id ? tool : undefined;
 }
 
-async function listed(
-  { mcp }: McpParts,
+async function listTools(
+  { mcp }: McpServerDeps,
   { actor, assistant_id }: Caller,
   after: string,
 ): Promise<AssistantTool[]> {
@@ -107,11 +109,64 @@ function cursorAfter(name: string): string {
   return Buffer.from(name).toString('base64url');
 }
 
-function nameAt(cursor: string): string {
+function parseCursor(cursor: string): string {
   const name = Buffer.from(cursor, 'base64url').toString();
   if (cursor !== '' && cursorAfter(name) === cursor) return name;
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
     'Invalid cursor: list the tools again from the start.',
+  );
+}
+
+/** What nobody foresaw is logged, and told to nobody: the library would send its text. */
+export async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    if (error instanceof ServerError) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+    }
+    logger.error('MCP request failed', { error });
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error');
+  }
+}
+
+/** How long a client may keep the list of tools; it is told of changes where it listens. */
+const LIST_TTL_MS = 60_000;
+
+/** With the schema of the tool that is called, by which the library compares the headers of a call with its arguments. */
+class CallServer extends McpServer {
+  readonly #tool: AssistantTool | undefined;
+
+  constructor(tool: AssistantTool | undefined, ...args: ConstructorParameters<typeof McpServer>) {
+    super(...args);
+    this.#tool = tool;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return super.toolInputSchemaJson(name) ?? this.#tool?.schemas.input;
+  }
+}
+
+/** `tool`: the one that the request calls; `verify` reads what a client brings back with its answers. */
+export function createMcpServer(
+  version: string,
+  { verify }: Pick<RequestStateCodec, 'verify'>,
+  tool: AssistantTool | undefined,
+): McpServer {
+  return new CallServer(
+    tool,
+    { name: 'agent-server', title: 'Agent Server', version },
+    {
+      capabilities: { logging: {} },
+      cacheHints: {
+        'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+        'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+      },
+      requestState: { verify },
+      // Clients of the older revisions keep no channel on which they could be asked.
+      inputRequired: { legacyShim: false },
+    },
   );
 }

@@ -3,6 +3,7 @@ import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  createRequestStateCodec,
   type InputRequiredResult,
   inputRequired,
   isInputRequiredResult,
@@ -12,17 +13,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Actor } from '../../auth/actor.ts';
-import { ServerError, unlessGone } from '../../core/errors.ts';
+import { ServerError, undefinedIfNotFound } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import type { McpService } from '../../services/mcp/mcp.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
-import { argumentProblem } from './arguments.ts';
-import { newsSender } from './news.ts';
-import type { PendingCall } from './pending-call.ts';
-import { answersTo, canAnswer, type Question, questionsOf } from './questions.ts';
+import { invalidArguments } from './arguments.ts';
+import { answersTo, canAnswer, type Question, questionsOf } from './elicitation.ts';
+import { progressNotifier } from './progress.ts';
 import { failedResult, questionResult, valuesResult } from './results.ts';
 
 /** Who calls, and how far the call reaches. */
@@ -43,7 +43,7 @@ export interface Cancellable extends Disposable {
   readonly signal: AbortSignal;
 }
 
-export interface ToolCallParts {
+export interface ToolCallDeps {
   readonly mcp: McpService;
   readonly logger: Logger;
   /** Whether a run stops when its caller goes away. */
@@ -51,7 +51,7 @@ export interface ToolCallParts {
 }
 
 /** One call of one tool. */
-interface Calling extends ToolCallParts, Caller {
+interface ToolCall extends ToolCallDeps, Caller {
   readonly codec: RequestStateCodec<PendingCall>;
   readonly tool: AssistantTool;
   readonly ctx: ServerContext;
@@ -64,69 +64,72 @@ type Reply = CallToolResult | InputRequiredResult;
 
 /** Answers `tools/call`: starts a run, or goes on with one whose question is answered, and follows it to its end. */
 export async function callTool(
-  { tool, ...parts }: Omit<Calling, 'tool' | 'ctx' | 'signal'> & { readonly tool: AssistantTool | undefined },
+  {
+    tool,
+    ...parts
+  }: Omit<ToolCall, 'tool' | 'ctx' | 'signal'> & { readonly tool: AssistantTool | undefined },
   params: Params,
   ctx: ServerContext,
 ): Promise<Reply> {
   if (!tool) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
   }
-  using underWay = parts.openCall?.();
+  using cancellable = parts.openCall?.();
   const { signal: connection } = ctx.mcpReq;
-  const signal = underWay ? AbortSignal.any([connection, underWay.signal]) : connection;
+  const signal = cancellable ? AbortSignal.any([connection, cancellable.signal]) : connection;
   const call = { ...parts, tool, ctx, signal };
   const pending = ctx.mcpReq.requestState<PendingCall>();
   try {
-    return pending ? await goOn(call, pending) : await begin(call, params);
+    return pending ? await resumeRun(call, pending) : await startRun(call, params);
   } catch (error) {
     if (error instanceof ServerError) return failedResult(error.message);
     throw error;
   }
 }
 
-async function begin(call: Calling, params: Params): Promise<Reply> {
+async function startRun(call: ToolCall, params: Params): Promise<Reply> {
   const { mcp, actor, tool, ctx } = call;
   const given = isObject(params.arguments) ? params.arguments : {};
-  const conversation = threadNamed(ctx) ?? call.thread;
+  const conversation = threadIdInMeta(ctx) ?? call.thread;
   const isAnswer = conversation !== undefined && 'resume' in given;
-  const problem = isAnswer ? undefined : argumentProblem(tool.schemas, given);
-  if (problem !== undefined) return failedResult(problem);
+  const invalid = isAnswer ? undefined : invalidArguments(tool.schemas, given);
+  if (invalid !== undefined) return failedResult(invalid);
   const { context } = params as { context?: unknown };
   const run = await mcp.start(actor, tool, {
     arguments: given,
     context: isObject(context) ? context : undefined,
     conversation,
   });
-  return conclude(call, run, conversation === undefined);
+  return awaitOutcome(call, run, conversation === undefined);
 }
 
-async function goOn(call: Calling, pending: PendingCall): Promise<Reply> {
+async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
   const { mcp, actor, tool, ctx } = call;
   const { thread_id, is_own_thread } = pending;
-  const questions = questionsOf(await waiting(call, pending));
+  const questions = questionsOf(await pendingInterrupts(call, pending));
   const answers = answersTo(questions, ctx.mcpReq.inputResponses);
-  if (!answers) return ask(call, questions, pending);
+  if (!answers) return requestInput(call, questions, pending);
   const run = await mcp.resume(actor, tool, { thread_id, answers });
-  const reply = await conclude(call, run, is_own_thread);
+  const reply = await awaitOutcome(call, run, is_own_thread);
   // Only the thread of a first run goes by itself.
-  if (is_own_thread && !isInputRequiredResult(reply)) await mcp.forget(actor, thread_id);
+  if (is_own_thread && !isInputRequiredResult(reply)) await mcp.deleteThread(actor, thread_id);
   return reply;
 }
 
 /** What was asked and still waits. */
-async function waiting(
-  { mcp, actor }: Calling,
+async function pendingInterrupts(
+  { mcp, actor }: ToolCall,
   { thread_id, interrupt_ids }: PendingCall,
 ): Promise<Interrupt[]> {
-  const interrupts = (await mcp.interrupts(actor, thread_id).catch(unlessGone)) ?? [];
+  const interrupts = (await mcp.interrupts(actor, thread_id).catch(undefinedIfNotFound)) ?? [];
   const asked = interrupts.filter(({ id }) => interrupt_ids.includes(String(id)));
   if (asked.length > 0) return asked;
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This question no longer waits for an answer.');
 }
 
-async function conclude(call: Calling, run: Run, is_own_thread: boolean): Promise<Reply> {
+async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): Promise<Reply> {
   const { mcp, logger, tool, ctx, signal } = call;
-  const outcome = await mcp.outcome(run, newsSender(ctx, logger), signal);
+  const outcome = await mcp.outcome(run, progressNotifier(ctx, logger), signal);
   if (signal.aborted && call.cancel_on_disconnect) {
     await mcp.abandon(run);
     return failedResult('The call was cancelled.', run);
@@ -134,15 +137,15 @@ async function conclude(call: Calling, run: Run, is_own_thread: boolean): Promis
   if (outcome.kind === 'failed') return failedResult(outcome.message, run);
   if (outcome.kind === 'values') return valuesResult(tool, run, outcome.values);
   const questions = questionsOf(outcome.interrupts);
-  const capabilities = declared(ctx);
+  const capabilities = clientCapabilities(ctx);
   if (!capabilities || !canAnswer(questions, capabilities)) return questionResult(tool, run, outcome);
   const { thread_id, run_id } = run;
   const interrupt_ids = outcome.interrupts.map(({ id }) => String(id));
-  return ask(call, questions, { thread_id, run_id, interrupt_ids, is_own_thread });
+  return requestInput(call, questions, { thread_id, run_id, interrupt_ids, is_own_thread });
 }
 
-async function ask(
-  { codec, ctx }: Calling,
+async function requestInput(
+  { codec, ctx }: ToolCall,
   questions: readonly Question[],
   pending: PendingCall,
 ): Promise<Reply> {
@@ -151,12 +154,30 @@ async function ask(
 }
 
 /** Undefined for clients of the older revisions: here they cannot be asked anything. */
-function declared({ mcpReq }: ServerContext): ClientCapabilities | undefined {
+function clientCapabilities({ mcpReq }: ServerContext): ClientCapabilities | undefined {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
 }
 
-function threadNamed({ mcpReq }: ServerContext): string | undefined {
+function threadIdInMeta({ mcpReq }: ServerContext): string | undefined {
   const thread_id = (mcpReq._meta as Record<string, unknown> | undefined)?.['thread_id'];
   return typeof thread_id === 'string' && thread_id !== '' ? thread_id : undefined;
+}
+
+/** What a client carries from a question to its answer, signed. */
+export interface PendingCall {
+  readonly thread_id: string;
+  readonly run_id: string;
+  readonly interrupt_ids: readonly string[];
+  /** The thread was made for this call and goes with its result. */
+  readonly is_own_thread: boolean;
+}
+
+/** A question may be answered for an hour, on any process, by whoever was asked. */
+const PENDING_CALL_TTL_S = 3600;
+
+/** `key`: at least 32 bytes, the same on every process. */
+export function pendingCallCodec(key: string, { user }: Actor): RequestStateCodec<PendingCall> {
+  const owner = user?.identity ?? '';
+  return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => owner });
 }

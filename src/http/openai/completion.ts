@@ -2,10 +2,10 @@ import { toJson } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from '../../schemas/chat-completions.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { ChatEnd } from '../../services/chat-completions.ts';
+import type { ChatOutcome } from '../../services/chat/chat-completions.ts';
 import { openAiError, RunFailed } from './errors.ts';
 
-export type Answer = AsyncGenerator<string, ChatEnd>;
+export type Answer = AsyncGenerator<string, ChatOutcome>;
 
 /** The whole answer as one completion. Throws `RunFailed`. */
 export async function completionOf(answer: Answer, run: Run, model: string): Promise<ChatCompletion> {

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
-import { asError, failureText } from '../../core/failure.ts';
+import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 
 /** The graph failed. The client must not try again by itself: that would run the graph once more. */
@@ -17,7 +17,7 @@ export function openAiError(status: number, message: string) {
 const ROUTES = /^\/v1\/(chat\/completions|models(\/.*)?)$/;
 
 /** For clients that expect the API although it is off: they show the message. */
-export function openAiIsOff(path: string) {
+export function openAiDisabledError(path: string) {
   if (!ROUTES.test(path)) return undefined;
   return openAiError(404, 'The OpenAI API of this server is disabled. Set http.openai.enabled to true.');
 }
@@ -36,7 +36,7 @@ function typeOf(status: number): string {
 /** Failures of the routes of `server`, authentication included, in that form. */
 export function useOpenAiErrors(server: FastifyInstance, logger: Logger): void {
   server.setErrorHandler((thrown: unknown, request, reply) => {
-    const error = asError(thrown) as FastifyError;
+    const error = toError(thrown) as FastifyError;
     if (error instanceof ServerError) {
       // What is well-formed and yet impossible is a 400 there.
       const status = error.status === 422 ? 400 : error.status;

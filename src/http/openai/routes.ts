@@ -1,13 +1,25 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { systemAssistantId } from '../../core/ids.ts';
+import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { AssistantService } from '../../services/assistants.ts';
-import type { ChatCompletionService } from '../../services/chat-completions.ts';
+import type { Assistant } from '../../schemas/assistants.ts';
+import {
+  ChatCompletion,
+  ChatCompletionCreate,
+  ChatCompletionHeaders,
+  Model,
+  ModelList,
+} from '../../schemas/chat-completions.ts';
+import type { AssistantService } from '../../services/assistants/assistants.ts';
+import type { ChatCompletionService } from '../../services/chat/chat-completions.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 import type { RunReplies } from '../run-replies.ts';
-import { chatRoutes } from './chat.ts';
+import { chunksOf, completionOf } from './completion.ts';
 import { useOpenAiErrors } from './errors.ts';
-import { modelRoutes } from './models.ts';
 
-interface Parts {
+interface OpenAiDeps {
   readonly assistants: AssistantService;
   readonly chatCompletions: ChatCompletionService;
   readonly replies: RunReplies;
@@ -15,11 +27,108 @@ interface Parts {
 }
 
 /** The door for chat front ends that speak OpenAI's API: a scope of its own, for its form of errors. */
-export function openAiRoutes(server: FastifyInstance, parts: Parts): void {
+export function openAiRoutes(server: FastifyInstance, parts: OpenAiDeps): void {
   server.register((scope, _options, done) => {
     useOpenAiErrors(scope, parts.logger);
     modelRoutes(scope, parts);
     chatRoutes(scope, parts);
     done();
   });
+}
+
+interface ChatDeps {
+  readonly chatCompletions: ChatCompletionService;
+  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendLate'>;
+}
+
+export function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatDeps) {
+  server.withTypeProvider<ZodTypeProvider>().post(
+    '/v1/chat/completions',
+    {
+      schema: {
+        operationId: 'create_chat_completion',
+        summary: 'Create chat completion',
+        description:
+          'Runs the assistant on a conversation and returns its answer. With `stream`, the answer arrives as server-sent events that end with `[DONE]`. If the assistant asks a question, the question is its answer, and the next message of the conversation responds to it.',
+        tags: [TAGS.openai],
+        headers: ChatCompletionHeaders,
+        body: ChatCompletionCreate,
+        example: { model: 'agent', messages: [{ role: 'user', content: 'Hello!' }] },
+        response: { 200: ChatCompletion },
+        response_headers: { 'X-Thread-Id': 'The thread of the conversation, if the conversation is stored.' },
+        failures: { 404: 'Thread or assistant not found.' },
+      },
+    },
+    async ({ actor, body, headers: asked }, reply) => {
+      const named = asked['x-thread-id'] ?? threadOf(body) ?? body.user ?? undefined;
+      const run = await chatCompletions.start(actor, body, named);
+      const headers: Record<string, string> = named === undefined ? {} : { 'x-thread-id': run.thread_id };
+      const { model, stream, stream_options } = body;
+      if (!stream) {
+        const result = async (signal: AbortSignal) =>
+          toJson(await completionOf(chatCompletions.answer(run, signal), run, model));
+        // Text already, which is passed on as it is.
+        return (await replies.sendLate(reply, headers, result)) as unknown as ChatCompletion;
+      }
+      const include_usage = stream_options?.include_usage === true;
+      await replies.sendEvents(reply, {
+        headers,
+        resumable: false,
+        encode: ({ data }) => `data: ${data}\n\n`,
+        frames: (signal) => chunksOf(chatCompletions.answer(run, signal), run, { model, include_usage }),
+      });
+    },
+  );
+}
+
+function threadOf({ metadata }: ChatCompletionCreate): string | undefined {
+  const thread_id = metadata?.['thread_id'];
+  return typeof thread_id === 'string' && thread_id !== '' ? thread_id : undefined;
+}
+
+const tags = [TAGS.openai];
+
+/** Every assistant that the caller may see is a model. */
+export function modelRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/v1/models',
+    {
+      schema: {
+        operationId: 'list_models',
+        summary: 'List models',
+        description: 'Every assistant is a model: a graph by its name, an assistant of your own by its id.',
+        tags,
+        response: { 200: ModelList },
+      },
+    },
+    async ({ actor }) => ({
+      object: 'list' as const,
+      data: (await assistants.all(actor)).map(modelOf),
+    }),
+  );
+
+  app.get(
+    '/v1/models/:model',
+    {
+      schema: {
+        operationId: 'get_model',
+        summary: 'Get model',
+        description: 'One assistant as a model.',
+        tags,
+        params: z.object({
+          model: z.string().meta({ description: 'A graph or an assistant.', example: 'agent' }),
+        }),
+        response: { 200: Model },
+        failures: { 404: 'Thread or assistant not found.' },
+      },
+    },
+    async ({ actor, params }) => modelOf(await assistants.resolve(actor, params.model)),
+  );
+}
+
+function modelOf({ assistant_id, graph_id, created_at }: Assistant): Model {
+  const id = assistant_id === systemAssistantId(graph_id) ? graph_id : assistant_id;
+  return { id, object: 'model', created: Math.floor(Date.parse(created_at) / 1000), owned_by: graph_id };
 }

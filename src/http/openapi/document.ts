@@ -1,13 +1,13 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../core/json.ts';
-import { EXAMPLES } from '../../schemas/path-params.ts';
-import type { OwnRoute } from '../own-app/routes.ts';
+import { EXAMPLES } from '../../schemas/request-params.ts';
+import type { CustomRoute } from '../custom-app/routes.ts';
 import { pathTemplate } from '../plugins/route-table.ts';
 import { REQUESTS, RESPONSES } from './components.ts';
+import { CUSTOM_GROUP, withCustomRoutes } from './custom-routes.ts';
 import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
-import { OWN_GROUP, withOwnRoutes } from './own-routes.ts';
 import { type SecurityDocument, securityOf, withSecurity } from './security.ts';
 import { GROUPS } from './tags.ts';
 
@@ -23,7 +23,7 @@ export interface DocumentOptions {
   readonly mount_prefix: string;
   readonly security: SecurityDocument;
   /** Of the project's own app. */
-  readonly own_routes: readonly OwnRoute[];
+  readonly custom_routes: readonly CustomRoute[];
 }
 
 /**
@@ -32,7 +32,7 @@ export interface DocumentOptions {
  * references.
  */
 export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
-  const { version, graph_ids, mount_prefix, own_routes } = options;
+  const { version, graph_ids, mount_prefix, custom_routes } = options;
   const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
   const groups = new Set<string>();
@@ -61,8 +61,11 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
         description: 'Guides: runs, streaming, authentication, deployment and more',
         url: `${mount_prefix}/docs/guides`,
       },
-      tags: [...GROUPS.filter(({ name }) => groups.has(name)), ...(own_routes.length > 0 ? [OWN_GROUP] : [])],
-      paths: withSecurity(withOwnRoutes(paths, own_routes), options.security),
+      tags: [
+        ...GROUPS.filter(({ name }) => groups.has(name)),
+        ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : []),
+      ],
+      paths: withSecurity(withCustomRoutes(paths, custom_routes), options.security),
       components: {
         securitySchemes: security.securitySchemes,
         schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },

@@ -14,7 +14,7 @@ export function definition(schema: z.ZodType, io: 'input' | 'output'): JsonObjec
     io,
     metadata: NAMES,
     unrepresentable: 'any',
-    override: ({ zodSchema, jsonSchema }) => tidy(zodSchema, jsonSchema as JsonObject),
+    override: ({ zodSchema, jsonSchema }) => simplify(zodSchema, jsonSchema as JsonObject),
   });
   const name = NAMES.get(schema)?.id;
   const own = (name && $defs?.[name]) || body;
@@ -22,7 +22,7 @@ export function definition(schema: z.ZodType, io: 'input' | 'output'): JsonObjec
 }
 
 /** Says what a reader needs: descriptions and defaults; not how zod checks it. */
-function tidy(schema: z.core.$ZodType, json: JsonObject): void {
+function simplify(schema: z.core.$ZodType, json: JsonObject): void {
   const { def } = schema._zod;
   if (def.type === 'default' && json.default === undefined)
     json.default = (def as z.core.$ZodDefaultDef).defaultValue;

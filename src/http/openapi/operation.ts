@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { EXAMPLES } from '../../schemas/path-params.ts';
-import { NO_JSON } from '../plugins/contract.ts';
+import { EXAMPLES, IdempotencyHeaders } from '../../schemas/request-params.ts';
+import { INVALID_JSON } from '../plugins/validation.ts';
 import { jsonSchema } from './json-schema.ts';
 
 export interface Route {
@@ -98,7 +97,7 @@ function failures(
   const all: Record<number, string> = {
     ...(open ? {} : { 401: 'Missing X-Api-Key header', 429: TOO_MANY }),
     ...(body || params || querystring ? { 422: invalid(body, params) } : {}),
-    ...(headers === CreateHeaders ? { 409: OTHER_REQUEST } : {}),
+    ...(headers === IdempotencyHeaders ? { 409: OTHER_REQUEST } : {}),
     ...failures,
   };
   return Object.fromEntries(
@@ -116,7 +115,7 @@ function failures(
 
 /** What a client is most likely to read. */
 function invalid(body: unknown, params: unknown): string {
-  if (body) return NO_JSON;
+  if (body) return INVALID_JSON;
   const noun = params
     ? (Object.keys((params as z.ZodObject).shape)[0] as string).replace('_id', '')
     : undefined;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXAMPLES } from '../../schemas/path-params.ts';
+import { EXAMPLES } from '../../schemas/request-params.ts';
 
 /** Works with every graph that takes messages. */
 export const RUN_EXAMPLE = {

@@ -41,13 +41,16 @@ export function withSecurity(
   paths: Readonly<Record<string, JsonObject>>,
   { openapi }: SecurityDocument,
 ): Record<string, JsonObject> {
-  const said = openapi?.paths ?? {};
+  const overrides = openapi?.paths ?? {};
   return Object.fromEntries(
-    Object.entries(paths).map(([path, methods]) => [path, { ...methods, ...changed(methods, said[path]) }]),
+    Object.entries(paths).map(([path, methods]) => [
+      path,
+      { ...methods, ...withOverrides(methods, overrides[path]) },
+    ]),
   );
 }
 
-function changed(methods: JsonObject, said: Readonly<Record<string, JsonObject>> = {}): JsonObject {
+function withOverrides(methods: JsonObject, said: Readonly<Record<string, JsonObject>> = {}): JsonObject {
   const known = Object.entries(said).filter(([method]) => Object.hasOwn(methods, method));
   return Object.fromEntries(
     known.map(([method, change]) => [method, { ...(methods[method] as JsonObject), ...change }]),

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
-import { includes, type Scope, scopeOf } from '../../auth/scopes.ts';
+import { type Scope, scopeIncludes, scopeOf } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
-import { isFromWithin, passageOf } from '../inside.ts';
-import { ownAddress } from '../own-address.ts';
+import { internalRequestOf, isInProcess } from '../in-process.ts';
+import { publicUrl } from '../public-url.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,13 +29,13 @@ export interface AuthOptions {
 }
 
 /** Finds out who sends a request, unless that is known. Throws when they must not come in. */
-export type Admit = (request: FastifyRequest) => Promise<void>;
+export type AuthHook = (request: FastifyRequest) => Promise<void>;
 
 /**
  * Who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist. The `headers` that
  * are picked become part of the configuration of the runs that the request makes. False when it was known already.
  */
-export function admission(
+export function authenticateHook(
   server: FastifyInstance,
   { authenticate, has_users }: AuthOptions,
   headersOf: (headers: IncomingHttpHeaders) => Record<string, string>,
@@ -46,34 +46,34 @@ export function admission(
     if (known.has(request)) return false;
     known.set(request, undefined);
     const { id: request_id, raw } = request;
-    const passage = passageOf(raw);
+    const passage = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
-    const asked = { request_id, headers, ...(isFromWithin(raw) && { from_within: true }) };
-    request.actor = { ...systemActor(request_id), ...asked };
+    const context = { request_id, headers, ...(isInProcess(raw) && { is_internal: true }) };
+    request.actor = { ...systemActor(request_id), ...context };
     // A webhook of the server's own, which reaches the project's routes only.
     if (passage && !passage.from) return false;
     if (!authenticate || request.method === 'OPTIONS') return true;
-    if (isOpen(request.routeOptions.config, has_users)) return true;
+    if (isPublicRoute(request.routeOptions.config, has_users)) return true;
     const before = passage && known.get(passage.from);
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity, request);
     known.set(request, identity);
-    request.actor = { ...identity, ...asked };
+    request.actor = { ...identity, ...context };
     return true;
   };
 }
 
-function isOpen({ open = false }: FastifyContextConfig, has_users: boolean): boolean {
+function isPublicRoute({ open = false }: FastifyContextConfig, has_users: boolean): boolean {
   return open === 'among users' ? has_users : open;
 }
 
 function callerOf(request: FastifyRequest) {
   const { method, url, headers } = request;
-  return { method, url: `${ownAddress(request) ?? 'http://localhost'}${url}`, headers };
+  return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers };
 }
 
 function requireScope({ scope }: Identity, { routeOptions: { config, schema } }: FastifyRequest): void {
   const needed = config.scope ?? scopeOf(schema?.operationId) ?? 'admin';
-  if (includes(scope, needed)) return;
+  if (scopeIncludes(scope, needed)) return;
   throw new Forbidden(`This requires a key with the scope "${needed}"; yours has "${scope}".`);
 }

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { didYouMean } from '../../core/did-you-mean.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
-import { nearest } from '../../core/nearest.ts';
 import { pathOf } from './route-table.ts';
 
 /** Of a body, and of a name: what is longer is no misspelt field. */
-const MOST = 20;
-const LONGEST = 40;
+const MAX_HINTS = 20;
+const MAX_FIELD_LENGTH = 40;
 
 /**
  * Says in the log which field of a body is probably misspelt, for whoever writes a client: such fields are taken, as the
@@ -17,11 +17,13 @@ export function useFieldHints(server: FastifyInstance, logger: Logger): void {
   server.addHook('preValidation', async ({ method, url, body, id, routeOptions: { schema } }) => {
     const fields = fieldsOf(schema?.body);
     if (fields.length === 0 || !isObject(body)) return;
-    const unknown = Object.keys(body).filter((name) => name.length <= LONGEST && !fields.includes(name));
-    for (const field of unknown.slice(0, MOST)) {
-      const meant = nearest(field, fields);
-      if (meant === undefined || meant in body) continue;
-      logger.warn(`${method} ${pathOf(url)}: unknown field "${field}"; did you mean "${meant}"?`, {
+    const unknown = Object.keys(body).filter(
+      (name) => name.length <= MAX_FIELD_LENGTH && !fields.includes(name),
+    );
+    for (const field of unknown.slice(0, MAX_HINTS)) {
+      const suggestion = didYouMean(field, fields);
+      if (suggestion === undefined || suggestion in body) continue;
+      logger.warn(`${method} ${pathOf(url)}: unknown field "${field}"; did you mean "${suggestion}"?`, {
         request_id: id,
       });
     }

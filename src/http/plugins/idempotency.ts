@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import type { IdempotencyService, Once } from '../../services/idempotency.ts';
+import { IdempotencyHeaders } from '../../schemas/request-params.ts';
+import type { IdempotencyContext, IdempotencyService } from '../../services/idempotency.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The request has an `Idempotency-Key`. */
-    once: Once | undefined;
+    idempotencyContext: IdempotencyContext | undefined;
   }
 }
 
 const REPLAYED = 'idempotency-replayed';
 /** What an answer needs beside its body. */
-const KEPT_HEADERS = ['content-type', 'content-location', 'location'];
+const STORED_HEADERS = ['content-type', 'content-location', 'location'];
 
 /**
  * Answers a request that comes again as it was answered before. Routes take part by reading `CreateHeaders`. Those that
@@ -24,32 +24,32 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
     const key = keyOf(request);
     if (key === undefined) return;
     const { method, url, body } = request;
-    const begun = await idempotency.begin(request.actor, key, { method, url, body });
-    if (!('answer' in begun)) {
-      request.once = begun;
-      if (begun.run) reply.header(REPLAYED, 'true');
+    const started = await idempotency.begin(request.actor, key, { method, url, body });
+    if (!('answer' in started)) {
+      request.idempotencyContext = started;
+      if (started.run) reply.header(REPLAYED, 'true');
       return;
     }
-    const { status, headers, body: text } = begun.answer;
+    const { status, headers, body: text } = started.answer;
     return reply.code(status).headers(headers).header(REPLAYED, 'true').send(text);
   });
 
-  server.addHook('onSend', async ({ once }, reply, payload) => {
+  server.addHook('onSend', async ({ idempotencyContext: once }, reply, payload) => {
     if (!once) return;
     if (reply.statusCode >= 400) await idempotency.release(once);
     else if (typeof payload === 'string') {
-      await idempotency.keep(once, { status: reply.statusCode, headers: headersOf(reply), body: payload });
-    } else idempotency.over(once);
+      await idempotency.store(once, { status: reply.statusCode, headers: headersOf(reply), body: payload });
+    } else idempotency.detach(once);
   });
 }
 
 function keyOf({ routeOptions, headers }: FastifyRequest): string | undefined {
-  if (routeOptions.schema?.headers !== CreateHeaders) return undefined;
+  if (routeOptions.schema?.headers !== IdempotencyHeaders) return undefined;
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 }
 
 function headersOf(reply: FastifyReply): Record<string, string> {
-  const present = KEPT_HEADERS.filter((name) => reply.hasHeader(name));
+  const present = STORED_HEADERS.filter((name) => reply.hasHeader(name));
   return Object.fromEntries(present.map((name) => [name, String(reply.getHeader(name))]));
 }

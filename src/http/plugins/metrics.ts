@@ -1,20 +1,20 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type {
-  CronFigures,
+  CronStats,
   EndedRun,
-  QueueFigures,
+  QueueStats,
   RequestCount,
-  WebhookFigures,
-  WorkerFigures,
+  WebhookStats,
+  WorkerStats,
 } from '../../schemas/system.ts';
 import { countRuns, measureProcess } from './process-metrics.ts';
 
 /** What the engine knows about itself. */
-export interface EngineFigures {
-  queue(): Promise<QueueFigures>;
-  workers(): WorkerFigures;
-  webhooks(): Promise<WebhookFigures>;
-  crons(): Promise<CronFigures>;
+export interface EngineStats {
+  queue(): Promise<QueueStats>;
+  workers(): WorkerStats;
+  webhooks(): Promise<WebhookStats>;
+  crons(): Promise<CronStats>;
   onRunEnded(listener: (run: EndedRun) => void): void;
 }
 
@@ -27,7 +27,7 @@ const BUCKETS_MS = [
 const LABELS = ['method', 'path', 'status'] as const;
 
 /** Requests by route, and the engine's figures at the time they are asked for; names as in CONTRACT §15. */
-export function httpMetrics(engine: EngineFigures) {
+export function httpMetrics(engine: EngineStats) {
   // One registry a server, so that two servers in a process do not add up.
   const registry = new Registry();
   const registers = [registry];
@@ -51,7 +51,7 @@ export function httpMetrics(engine: EngineFigures) {
     labelNames: ['outcome'] as const,
     registers,
   });
-  const left = new Counter({
+  const disconnects = new Counter({
     name: 'lg_api_http_clients_left_total',
     help: 'Responses whose client disconnected before the end.',
     labelNames: ['method', 'path'] as const,
@@ -64,7 +64,7 @@ export function httpMetrics(engine: EngineFigures) {
     /** To be called when the server closes. */
     stop,
 
-    left: (method: string, path: string): void => left.inc({ method, path }),
+    disconnected: (method: string, path: string): void => disconnects.inc({ method, path }),
 
     observe({
       method,
@@ -89,8 +89,8 @@ export function httpMetrics(engine: EngineFigures) {
       webhookTries.inc({ outcome: 'delivered' }, delivered);
       webhookTries.inc({ outcome: 'failed' }, failed);
       const runs = { ...engine.workers(), ...(await engine.queue()) };
-      const figures = { ...runs, ...(await engine.crons()), ...webhooks };
-      for (const [name, gauge] of Object.entries(gauges)) gauge.set(figures[name as keyof typeof gauges]);
+      const stats = { ...runs, ...(await engine.crons()), ...webhooks };
+      for (const [name, gauge] of Object.entries(gauges)) gauge.set(stats[name as keyof typeof gauges]);
       return registry.metrics();
     },
 

@@ -6,10 +6,10 @@ import {
   GraphSchema,
   Subgraphs,
 } from '../../schemas/assistants.ts';
-import { AssistantPath, SubgraphPath } from '../../schemas/path-params.ts';
-import type { AssistantService } from '../../services/assistants.ts';
+import { AssistantPath, SubgraphPath } from '../../schemas/request-params.ts';
+import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.assistants];
 const failures = { 404: 'Not Found' };
@@ -18,7 +18,7 @@ export function assistantGraphRoutes(
   server: FastifyInstance,
   { assistants }: { assistants: AssistantService },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/assistants/:assistant_id/graph',

@@ -8,10 +8,10 @@ import {
   AssistantVersion,
   AssistantVersionsSearch,
 } from '../../schemas/assistants.ts';
-import { EXAMPLES, OwnAssistantPath } from '../../schemas/path-params.ts';
-import type { AssistantService } from '../../services/assistants.ts';
+import { AssistantIdPath, EXAMPLES } from '../../schemas/request-params.ts';
+import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.assistants];
 
@@ -19,7 +19,7 @@ export function assistantVersionRoutes(
   server: FastifyInstance,
   { assistants }: { assistants: AssistantService },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/assistants/:assistant_id/versions',
@@ -29,7 +29,7 @@ export function assistantVersionRoutes(
         summary: 'List versions',
         description: 'All versions of the assistant, newest first.',
         tags,
-        params: OwnAssistantPath,
+        params: AssistantIdPath,
         body: AssistantVersionsSearch.prefault({}),
         example: { limit: 10, offset: 0 },
         response: { 200: z.array(AssistantVersion) },
@@ -48,7 +48,7 @@ export function assistantVersionRoutes(
         description:
           'Makes an earlier version the current one. The version comes from the body or the query.',
         tags,
-        params: OwnAssistantPath,
+        params: AssistantIdPath,
         querystring: AssistantLatestQuery,
         body: AssistantLatest.prefault({}),
         example: { version: 1 },

@@ -8,11 +8,15 @@ import {
   AssistantPatch,
   AssistantSearch,
 } from '../../schemas/assistants.ts';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { AssistantPath, EXAMPLES, OwnAssistantPath } from '../../schemas/path-params.ts';
-import type { AssistantService } from '../../services/assistants.ts';
+import {
+  AssistantIdPath,
+  AssistantPath,
+  EXAMPLES,
+  IdempotencyHeaders,
+} from '../../schemas/request-params.ts';
+import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { PAGE_HEADERS, paged } from '../reply.ts';
 
 const tags = [TAGS.assistants];
@@ -21,7 +25,7 @@ const BOTH = 'Cannot specify both configurable and context. Prefer setting conte
 const NO_GRAPH = "Graph 'x' not found. Expected one of: ['echo']";
 
 export function assistantRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/assistants',
@@ -31,7 +35,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
         summary: 'Create assistant',
         description: 'Creates an assistant: a graph with its own configuration, context and name.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: AssistantCreate,
         example: {
           assistant_id: EXAMPLES.assistant_id,
@@ -105,7 +109,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
         summary: 'Update assistant',
         description: 'Creates a new version. `config` and `context` are replaced, `metadata` is merged.',
         tags,
-        params: OwnAssistantPath,
+        params: AssistantIdPath,
         body: AssistantPatch,
         example: { name: 'My better assistant', config: { recursion_limit: 20 } },
         response: { 200: Assistant },
@@ -123,7 +127,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
         summary: 'Delete assistant',
         description: 'Deletes all its versions and runs, and stops active runs.',
         tags,
-        params: OwnAssistantPath,
+        params: AssistantIdPath,
         querystring: AssistantDeleteQuery,
         response: { 204: z.undefined() },
         failures: { 404: `Assistant with ID ${EXAMPLES.assistant_id} not found` },

@@ -1,13 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { Cron, CronCount, CronCreate, CronPatch, CronSearch, ThreadCronCreate } from '../../schemas/crons.ts';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { CronPath, EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
-import type { CronService } from '../../services/crons.ts';
+import {
+  Cron,
+  CronCount,
+  CronCreate,
+  CronPatch,
+  CronRun,
+  CronRunsQuery,
+  CronSearch,
+  ThreadCronCreate,
+} from '../../schemas/crons.ts';
+import { CronPath, EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { Run } from '../../schemas/runs.ts';
+import type { CronService } from '../../services/crons/crons.ts';
 import { RUN_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { PAGE_HEADERS, paged } from '../reply.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { PAGE_HEADERS, paged, RUN_HEADERS, runHeaders } from '../reply.ts';
 
 const tags = [TAGS.crons];
 const CREATE_FAILURES = {
@@ -22,7 +31,7 @@ const EXAMPLE = {
 };
 
 export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronService }) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads/:thread_id/runs/crons',
@@ -32,7 +41,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
         summary: 'Create thread cron',
         description: 'Creates runs on a thread, on a schedule.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ThreadCronCreate,
         example: EXAMPLE,
@@ -54,7 +63,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
         summary: 'Create cron',
         description: 'Creates runs on a schedule, each on its own thread.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: CronCreate,
         example: { ...EXAMPLE, on_run_completed: 'keep' },
         response: { 200: Cron },
@@ -152,5 +161,52 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       await crons.delete(actor, params.cron_id);
       reply.code(204);
     },
+  );
+}
+
+const cronRunTags = [TAGS.crons];
+
+/** What a cron makes, beyond the official server. */
+export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    '/runs/crons/:cron_id/trigger',
+    {
+      schema: {
+        operationId: 'trigger_cron',
+        summary: 'Trigger cron',
+        description: 'Creates a run now, also of a paused cron. The next run date does not change.',
+        tags: cronRunTags,
+        headers: IdempotencyHeaders,
+        params: CronPath,
+        response: { 200: Run },
+        response_headers: RUN_HEADERS,
+        failures: { 404: 'Not Found', 409: 'Thread is already running a task. …' },
+      },
+    },
+    async ({ actor, params, idempotencyContext }, reply) => {
+      const run = await crons.trigger(actor, params.cron_id, idempotencyContext);
+      reply.headers(runHeaders(run));
+      return run;
+    },
+  );
+
+  app.get(
+    '/runs/crons/:cron_id/runs',
+    {
+      schema: {
+        operationId: 'list_cron_runs',
+        summary: 'List runs of cron',
+        description:
+          'The outcome of each scheduled time, newest first: the run and how it ended, or why there was none.',
+        tags: cronRunTags,
+        params: CronPath,
+        querystring: CronRunsQuery,
+        response: { 200: z.array(CronRun) },
+        failures: { 404: 'Not Found' },
+      },
+    },
+    ({ actor, params, query }) => crons.runs(actor, params.cron_id, query),
   );
 }

@@ -1,6 +1,8 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
-import { guideFile } from '../guides/pages.ts';
+import { lazy } from '../../core/lifecycle.ts';
 
 /** Nothing but its own style and pictures. */
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
@@ -11,7 +13,7 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   for (const path of ['/docs/guides', '/docs/guides/'])
     server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
   server.get('/docs/guides/style.css', async (_request, reply) => {
-    const { GUIDE_STYLE } = await import('../guides/render.ts');
+    const { GUIDE_STYLE } = await import('../guide-page.ts');
     return reply.type('text/css; charset=utf-8').send(GUIDE_STYLE);
   });
   server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params }, reply) => {
@@ -25,9 +27,23 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
 
 /** Rendering takes up to 100 ms, and needs a library that few servers are ever asked for. */
 async function pageAt(path: string, docs: string): Promise<string> {
-  const text = (await guideFile(path))?.toString();
+  const text = (await readGuide(path))?.toString();
   if (text === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
   if (path.endsWith('.svg')) return text;
-  const { guidePage } = await import('../guides/render.ts');
+  const { guidePage } = await import('../guide-page.ts');
   return guidePage(text, docs);
 }
+
+/** The guides of this package, in the repository as in the package. */
+const GUIDES_FOLDER = resolve(import.meta.dirname, '../../../docs');
+
+/** A file of the guides by its path below their folder; undefined when there is none. Nothing else can be read. */
+export async function readGuide(path: string): Promise<Buffer | undefined> {
+  return (await guideNames()).has(path) ? readFile(join(GUIDES_FOLDER, path)) : undefined;
+}
+
+/** An installation may leave the pages out. */
+const guideNames = lazy(async () => {
+  const found = await readdir(GUIDES_FOLDER, { recursive: true }).catch(() => []);
+  return new Set(found.filter((name) => /\.(md|svg)$/.test(name)));
+});

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Unavailable } from '../../core/errors.ts';
 import { Health, HealthQuery } from '../../schemas/system.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 /** What a monitor wants to know of the process. */
 export interface EngineHealth {
@@ -17,7 +17,7 @@ export function healthRoutes(
   server: FastifyInstance,
   { engine, path }: { engine: EngineHealth; path: '/' | '/ok' },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     path,

@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import { IdempotencyHeaders, RunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { NewRunStreamQuery, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
-import type { RunService } from '../../services/runs.ts';
+import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { refuseInStream } from '../refused-stream.ts';
-import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { RECONNECT_HEADERS, runHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
-import { cursorOf } from '../sse.ts';
+import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
 
 const tags = [TAGS.runs];
 
@@ -17,7 +15,7 @@ export function runStreamRoutes(
   server: FastifyInstance,
   { runs, replies }: { runs: RunService; replies: RunReplies },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads/:thread_id/runs/stream',
@@ -28,18 +26,18 @@ export function runStreamRoutes(
         description:
           'Starts a run and sends its events as they happen. `stream_resumable` stores them, to join the stream later.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         querystring: NewRunStreamQuery,
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, query, body, once }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'stream', once);
+    async ({ actor, params, query, body, idempotencyContext }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'stream', idempotencyContext);
       const { on_disconnect } = body;
       const headers = runHeaders(run, 'stream');
       return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
@@ -58,11 +56,11 @@ export function runStreamRoutes(
         querystring: RunStreamQuery,
         headers: RunStreamHeaders,
         response: { 200: EVENT_STREAM },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: { 404: 'Not Found' },
       },
       exposeHeadRoute: false,
-      errorHandler: refuseInStream,
+      errorHandler: notFoundAsErrorEvent,
     },
     async ({ actor, params, query, headers }, reply) => {
       const run = await runs.get(actor, params.thread_id, params.run_id);
@@ -70,7 +68,7 @@ export function runStreamRoutes(
         actor,
         run,
         headers: runHeaders(run, 'stream'),
-        after: cursorOf(headers['last-event-id']),
+        after: parseLastEventId(headers['last-event-id']),
         checkpoint_id: query.checkpoint_id,
         modes: query.stream_mode,
         namespaces: query.namespace,

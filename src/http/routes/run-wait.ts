@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import { IdempotencyHeaders, RunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { RunCreate, RunJoinQuery } from '../../schemas/runs.ts';
-import type { RunService } from '../../services/runs.ts';
+import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { AGAIN_HEADERS, runHeaders } from '../reply.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { RECONNECT_HEADERS, runHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 
 const tags = [TAGS.runs];
@@ -16,7 +15,7 @@ export function runWaitRoutes(
   server: FastifyInstance,
   { runs, replies }: { runs: RunService; replies: RunReplies },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads/:thread_id/runs/wait',
@@ -27,17 +26,17 @@ export function runWaitRoutes(
         description:
           'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
         response: { 200: z.unknown() },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body, once }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'wait', once);
+    async ({ actor, params, body, idempotencyContext }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'wait', idempotencyContext);
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
   );
@@ -53,7 +52,7 @@ export function runWaitRoutes(
         params: RunPath,
         querystring: RunJoinQuery,
         response: { 200: z.unknown() },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: { 404: 'Not Found' },
       },
       exposeHeadRoute: false,

@@ -1,7 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { EXAMPLES, RunPath, ThreadPath } from '../../schemas/path-params.ts';
+import {
+  EXAMPLES,
+  IdempotencyHeaders,
+  RunPath,
+  StatelessRunPath,
+  ThreadPath,
+} from '../../schemas/request-params.ts';
+import { RunExplanation } from '../../schemas/run-explanation.ts';
 import {
   Run,
   RunCancelQuery,
@@ -10,12 +16,13 @@ import {
   RunsCancel,
   RunsCancelQuery,
 } from '../../schemas/runs.ts';
-import { pick } from '../../services/page.ts';
-import type { RunService } from '../../services/runs.ts';
+import { pickFields } from '../../services/pagination.ts';
+import type { RunExplainService } from '../../services/runs/run-explain.ts';
+import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { AGAIN_HEADERS, RUN_HEADERS, runHeaders } from '../reply.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { RECONNECT_HEADERS, RUN_HEADERS, runHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 
 const tags = [TAGS.runs];
@@ -24,7 +31,7 @@ export function runRoutes(
   server: FastifyInstance,
   { runs, replies }: { runs: RunService; replies: RunReplies },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads/:thread_id/runs',
@@ -34,7 +41,7 @@ export function runRoutes(
         summary: 'Start background run',
         description: 'Enqueues a run and returns immediately. Join the run, or read the thread later.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
@@ -43,8 +50,8 @@ export function runRoutes(
         failures: CREATE_FAILURES,
       },
     },
-    async ({ actor, params, body, once }, reply) => {
-      const run = await runs.create(actor, params.thread_id, body, 'background', once);
+    async ({ actor, params, body, idempotencyContext }, reply) => {
+      const run = await runs.create(actor, params.thread_id, body, 'background', idempotencyContext);
       reply.headers(runHeaders(run));
       return run;
     },
@@ -66,7 +73,7 @@ export function runRoutes(
     },
     async ({ actor, params, query }) => {
       const found = await runs.list(actor, params.thread_id, query);
-      return found.map((run) => pick(run, query.select) as Run);
+      return found.map((run) => pickFields(run, query.select) as Run);
     },
   );
 
@@ -116,7 +123,7 @@ export function runRoutes(
         params: RunPath,
         querystring: RunCancelQuery,
         response: { 200: z.unknown(), 202: z.undefined() },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: { 404: 'No runs found to cancel.' },
       },
     },
@@ -150,5 +157,45 @@ export function runRoutes(
       await runs.cancelMany(actor, body, query.action);
       reply.code(204);
     },
+  );
+}
+
+const explainResponse = { 200: RunExplanation };
+const explainFailures = { 404: 'Not Found' };
+
+export function runExplainRoutes(server: FastifyInstance, { explain }: { explain: RunExplainService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/explain',
+    {
+      schema: {
+        operationId: 'explain_run',
+        summary: 'Explain run',
+        description:
+          'Why the run is in its state: what it waits for, which worker executes it, which attempt it is.',
+        tags: [TAGS.runs],
+        params: RunPath,
+        response: explainResponse,
+        failures: explainFailures,
+      },
+    },
+    ({ actor, params }) => explain.explain(actor, params.thread_id, params.run_id),
+  );
+
+  app.get(
+    '/runs/:run_id/explain',
+    {
+      schema: {
+        operationId: 'explain_stateless_run',
+        summary: 'Explain run',
+        description: 'Why the run is in its state, found by its id alone.',
+        tags: [TAGS.stateless],
+        params: StatelessRunPath,
+        response: explainResponse,
+        failures: explainFailures,
+      },
+    },
+    ({ actor, params }) => explain.explain(actor, undefined, params.run_id),
   );
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { StatelessRunPath } from '../../schemas/path-params.ts';
+import { IdempotencyHeaders, StatelessRunPath } from '../../schemas/request-params.ts';
 import {
   NewRunStreamQuery,
   Run,
@@ -10,15 +9,14 @@ import {
   RunStreamHeaders,
   RunStreamQuery,
 } from '../../schemas/runs.ts';
-import type { RunService } from '../../services/runs.ts';
-import type { StatelessRunService } from '../../services/stateless-runs.ts';
+import type { RunService } from '../../services/runs/runs.ts';
+import type { StatelessRunService } from '../../services/runs/stateless-runs.ts';
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { refuseInStream } from '../refused-stream.ts';
-import { AGAIN_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { RECONNECT_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
-import { cursorOf } from '../sse.ts';
+import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
 
 interface Services {
   readonly runs: RunService;
@@ -29,7 +27,7 @@ interface Services {
 const tags = [TAGS.stateless];
 
 export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRuns, replies }: Services) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/runs',
@@ -39,7 +37,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Start background run',
         description: 'Enqueues a run on its own thread and returns immediately.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: RunCreate,
         example: { ...RUN_EXAMPLE, on_completion: 'keep' },
         response: { 200: Run },
@@ -47,8 +45,8 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body, once }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'background', once);
+    async ({ actor, body, idempotencyContext }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'background', idempotencyContext);
       reply.headers(statelessRunHeaders(run));
       return run;
     },
@@ -62,7 +60,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Start several background runs',
         description: 'Enqueues runs, each on its own thread: all of them, or none.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: RunBatchCreate,
         example: [RUN_EXAMPLE, RUN_EXAMPLE],
         response: { 200: z.array(Run) },
@@ -81,16 +79,16 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         description:
           'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: RunCreate,
         example: RUN_EXAMPLE,
         response: { 200: z.unknown() },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, body, once }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'wait', once);
+    async ({ actor, body, idempotencyContext }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'wait', idempotencyContext);
       // With its thread, whose join can be asked again; `/runs/{id}/join` does not exist (CONTRACT §2.4).
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
@@ -104,17 +102,17 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         summary: 'Run and stream',
         description: 'Starts a run and sends its events as they happen.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         querystring: NewRunStreamQuery,
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: STATELESS_FAILURES,
       },
     },
-    async ({ actor, query, body, once }, reply) => {
-      const run = await statelessRuns.create(actor, body, 'stream', once);
+    async ({ actor, query, body, idempotencyContext }, reply) => {
+      const run = await statelessRuns.create(actor, body, 'stream', idempotencyContext);
       const { on_disconnect } = body;
       const headers = statelessRunHeaders(run, 'stream');
       return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
@@ -134,11 +132,11 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         querystring: RunStreamQuery,
         headers: RunStreamHeaders,
         response: { 200: EVENT_STREAM },
-        response_headers: AGAIN_HEADERS,
+        response_headers: RECONNECT_HEADERS,
         failures: { 404: 'Not Found' },
       },
       exposeHeadRoute: false,
-      errorHandler: refuseInStream,
+      errorHandler: notFoundAsErrorEvent,
     },
     async ({ actor, params, query, headers }, reply) => {
       const run = await runs.get(actor, undefined, params.run_id);
@@ -146,7 +144,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         actor,
         run,
         headers: statelessRunHeaders(run, 'stream'),
-        after: cursorOf(headers['last-event-id']),
+        after: parseLastEventId(headers['last-event-id']),
         checkpoint_id: query.checkpoint_id,
         modes: query.stream_mode,
         namespaces: query.namespace,

@@ -12,13 +12,13 @@ import {
 } from '../../schemas/store.ts';
 import type { StoreService } from '../../services/store.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.store];
 const namespace = ['memories', 'ada'];
 
 export function storeRoutes(server: FastifyInstance, { store }: { store: StoreService }) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.put(
     '/store/items',

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Metrics, MetricsQuery, ServerInfo } from '../../schemas/system.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import type { EngineFigures, HttpMetrics } from '../plugins/metrics.ts';
+import type { EngineStats, HttpMetrics } from '../plugins/metrics.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 /** The version of the official API whose behaviour is served: clients and Studio compare it (CONTRACT §2.9). */
 const API_VERSION = '0.16.7';
@@ -20,14 +20,14 @@ export interface ServerFacts {
 
 interface SystemDeps {
   readonly info: ServerFacts;
-  readonly engine: EngineFigures;
+  readonly engine: EngineStats;
   readonly metrics: HttpMetrics;
 }
 
 const tags = [TAGS.system];
 
 export function systemRoutes(server: FastifyInstance, { info, engine, metrics }: SystemDeps) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/info',

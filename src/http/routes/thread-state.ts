@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { CheckpointPath, EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
+import { CheckpointPath, EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
 import {
   ThreadHistory,
   ThreadHistoryQuery,
@@ -12,10 +11,10 @@ import {
   ThreadStateUpdate,
   ThreadStateUpdated,
 } from '../../schemas/thread-state.ts';
-import type { ThreadStateService } from '../../services/thread-state.ts';
-import type { ThreadService } from '../../services/threads.ts';
+import type { ThreadStateService } from '../../services/threads/thread-state.ts';
+import type { ThreadService } from '../../services/threads/threads.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.threads];
 const failures = { 404: `Thread with ID ${EXAMPLES.thread_id} not found` };
@@ -24,7 +23,7 @@ export function threadStateRoutes(
   server: FastifyInstance,
   { threadState, threads }: { threadState: ThreadStateService; threads: ThreadService },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/threads/:thread_id/state',
@@ -87,7 +86,7 @@ export function threadStateRoutes(
         summary: 'Update state',
         description: 'Changes the state as if a node had returned `values`. Rejected while a run is active.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ThreadStateUpdate,
         example: { values: { messages: [{ role: 'user', content: 'Forget what I said.' }] } },

@@ -1,18 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import { ThreadPath } from '../../schemas/path-params.ts';
+import { ThreadPath } from '../../schemas/request-params.ts';
 import { ThreadStreamHeaders, ThreadStreamQuery } from '../../schemas/thread-stream.ts';
-import type { ThreadStreamService } from '../../services/thread-stream.ts';
+import type { ThreadStreamService } from '../../services/threads/thread-stream.ts';
 import { EVENT_STREAM } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { refuseInStream } from '../refused-stream.ts';
-import { cursorOf, type SendEvents } from '../sse.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { notFoundAsErrorEvent, parseLastEventId, type SendEvents } from '../sse.ts';
 
 export function threadStreamRoutes(
   server: FastifyInstance,
   { threadStream, sendEvents }: { threadStream: ThreadStreamService; sendEvents: SendEvents },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/threads/:thread_id/stream',
@@ -30,12 +29,12 @@ export function threadStreamRoutes(
         failures: { 404: 'Thread with ID <id> not found' },
       },
       exposeHeadRoute: false,
-      errorHandler: refuseInStream,
+      errorHandler: notFoundAsErrorEvent,
     },
     async ({ actor, params, query, headers }, reply) => {
       const asked = [...(query.stream_modes ?? []), ...(query.stream_mode ?? [])];
       const modes = asked.length > 0 ? asked : (['run_modes'] as const);
-      const after = cursorOf(headers['last-event-id']?.replace(/(?<=\d)-\d{1,15}$/, ''));
+      const after = parseLastEventId(headers['last-event-id']?.replace(/(?<=\d)-\d{1,15}$/, ''));
       const frames = (signal: AbortSignal) =>
         threadStream.follow(actor, params.thread_id, { modes, after }, signal);
       await sendEvents(reply, { headers: {}, resumable: true, frames });

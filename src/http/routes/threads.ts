@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CreateHeaders } from '../../schemas/idempotency.ts';
-import { EXAMPLES, ThreadPath } from '../../schemas/path-params.ts';
+import { EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
 import {
   Thread,
   ThreadCreate,
@@ -9,18 +8,21 @@ import {
   ThreadGetQuery,
   ThreadPatch,
   ThreadPatchHeaders,
+  ThreadPrune,
   ThreadSearch,
+  ThreadStorage,
+  ThreadsPruned,
 } from '../../schemas/threads.ts';
-import type { ThreadService } from '../../services/threads.ts';
+import type { ThreadService } from '../../services/threads/threads.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { PAGE_HEADERS, paged } from '../reply.ts';
 
 const tags = [TAGS.threads];
 const MISSING = `Thread with ID ${EXAMPLES.thread_id} not found`;
 
 export function threadRoutes(server: FastifyInstance, { threads }: { threads: ThreadService }) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads',
@@ -30,7 +32,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         summary: 'Create thread',
         description: 'Creates a thread, optionally with your own id and history.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         body: ThreadCreate,
         example: { thread_id: EXAMPLES.thread_id, metadata: { user: 'ada' }, if_exists: 'do_nothing' },
         response: { 200: Thread },
@@ -145,12 +147,52 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         summary: 'Copy thread',
         description: 'Creates a thread with the same metadata, state and history, without the runs.',
         tags,
-        headers: CreateHeaders,
+        headers: IdempotencyHeaders,
         params: ThreadPath,
         response: { 200: Thread },
         failures: { 409: 'Conflict' },
       },
     },
     (request) => threads.copy(request.actor, request.params.thread_id),
+  );
+}
+
+const maintenanceTags = [TAGS.threads];
+
+/** What threads take, and how it is taken back. */
+export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { threads: ThreadService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    '/threads/prune',
+    {
+      schema: {
+        operationId: 'prune_threads',
+        summary: 'Prune threads',
+        description: 'Deletes threads, or all but the newest checkpoint of each, which keeps the state.',
+        tags: maintenanceTags,
+        body: ThreadPrune,
+        example: { thread_ids: [EXAMPLES.thread_id], strategy: 'keep_latest' },
+        response: { 200: ThreadsPruned },
+        failures: { 404: 'At least one thread not found or not authorized' },
+      },
+    },
+    (request) => threads.prune(request.actor, request.body),
+  );
+
+  app.get(
+    '/threads/:thread_id/storage',
+    {
+      schema: {
+        operationId: 'get_thread_storage',
+        summary: 'Get storage',
+        description: 'How many checkpoints, values and writes the thread has, and how large they are.',
+        tags: maintenanceTags,
+        params: ThreadPath,
+        response: { 200: ThreadStorage },
+        failures: { 404: `Thread with ID ${EXAMPLES.thread_id} not found` },
+      },
+    },
+    (request) => threads.storage(request.actor, request.params.thread_id),
   );
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { TOKEN_EXAMPLE, Token, TokenCreate } from '../../schemas/tokens.ts';
 import type { TokenService } from '../../services/tokens.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 export function tokenRoutes(server: FastifyInstance, { tokens }: { tokens: TokenService }) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/auth/tokens',

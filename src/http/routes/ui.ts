@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { UiBundle } from '../../graphs/ui/bundle.ts';
 import { UiAssetPath, UiComponent, UiPath } from '../../schemas/ui.ts';
 import type { UiService } from '../../services/ui.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
-import { uiFragment } from '../ui-fragment.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.assistants];
 const failures = {
@@ -28,7 +28,7 @@ export function uiRoutes(
   server: FastifyInstance,
   { ui, mount_prefix }: { ui: UiService; mount_prefix: string },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/ui/:assistant_id',
@@ -84,4 +84,24 @@ export function uiRoutes(
 function originOf({ host, hostname }: FastifyRequest): string {
   if (!host) return '';
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname) ? `http://${host}` : `//${host}`;
+}
+
+/**
+ * What the official client puts into the shadow root of an element, with the element's id in place of
+ * `{{shadowRootId}}` (CONTRACT §2, `/ui`). `base` is where the bundle's files are.
+ */
+export function uiFragment({ assets, global }: UiBundle, component: string, base: string): string {
+  const tags = assets.map(({ file }) => {
+    const address = escapeAttribute(`${base}/${file}`).replaceAll('"', '&quot;');
+    if (file.endsWith('.css')) return `<link rel="stylesheet" href="${address}" />`;
+    const call = `${global}.render(${escapeAttribute(JSON.stringify(component))}, "{{shadowRootId}}")`;
+    return `<script src="${address}" onload='${call}'></script>`;
+  });
+  // Style sheets first, so that they load before there is something to style.
+  return tags.sort().join('\n');
+}
+
+/** For an attribute in single quotes: the double ones within stay readable. */
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { toJson } from '../../core/json.ts';
-import { DeliveryPath } from '../../schemas/path-params.ts';
+import { DeliveryPath } from '../../schemas/request-params.ts';
 import { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../../schemas/webhooks.ts';
-import type { WebhookService } from '../../services/webhooks.ts';
+import type { WebhookService } from '../../services/webhooks/webhooks.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypes } from '../plugins/contract.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { PAGE_HEADERS, paged } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 
@@ -17,7 +17,7 @@ export function webhookRoutes(
   server: FastifyInstance,
   { webhooks, replies }: { webhooks: WebhookService; replies: RunReplies },
 ) {
-  const app = server.withTypeProvider<ZodTypes>();
+  const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/webhooks/deliveries',

@@ -2,9 +2,9 @@ import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import type { AssistantService } from '../assistants.ts';
-import { assistantFacts } from './assistant-facts.ts';
-import { type A2aPushDeps, a2aPush } from './push.ts';
+import type { AssistantService } from '../assistants/assistants.ts';
+import { cardDataReader } from './card-data.ts';
+import { type A2aPushDeps, pushConfigs } from './push-configs.ts';
 import { type A2aSendDeps, a2aSend } from './send.ts';
 import { type A2aStreamDeps, a2aStream } from './stream.ts';
 import type { A2aTaskDeps } from './task-states.ts';
@@ -25,19 +25,19 @@ export type A2aService = ReturnType<typeof a2aService>;
 
 /** Assistants as agents, and tasks as runs. */
 export function a2aService(deps: A2aDeps) {
-  const factsOf = assistantFacts(deps);
-  const of = a2aTasks({ ...deps, factsOf });
-  const stream = a2aStream(deps, of);
-  const push = a2aPush(deps, of);
-  const { begin } = a2aSend({ ...deps, factsOf, checkedPush: push.checked }, of);
+  const factsOf = cardDataReader(deps);
+  const taskService = a2aTasks({ ...deps, factsOf });
+  const stream = a2aStream(deps, taskService);
+  const push = pushConfigs(deps, taskService);
+  const { start } = a2aSend({ ...deps, factsOf, checkedPush: push.checked }, taskService);
   return {
     ...stream,
-    find: of.find,
-    settled: of.settled,
-    view: of.view,
-    list: of.list,
-    cancel: of.cancel,
-    begin,
+    find: taskService.find,
+    finalize: taskService.finalize,
+    view: taskService.view,
+    list: taskService.list,
+    cancel: taskService.cancel,
+    start,
     factsOf,
     push,
     /** Whether clients may ask to be told of tasks. */
@@ -50,10 +50,10 @@ export function a2aService(deps: A2aDeps) {
       request: SendMessageRequest,
       { scope, signal }: { scope: HistoryScope; signal: AbortSignal },
     ): Promise<Task | Message> {
-      const row = await begin(actor, assistant_id, request);
-      if (request.configuration?.returnImmediately) return of.view(actor, row, scope);
-      const rested: A2aTaskRow = await stream.rest(actor, row, signal);
-      return of.answer(actor, rested, scope);
+      const row = await start(actor, assistant_id, request);
+      if (request.configuration?.returnImmediately) return taskService.view(actor, row, scope);
+      const finalRow: A2aTaskRow = await stream.untilTerminalOrInterrupted(actor, row, signal);
+      return taskService.answer(actor, finalRow, scope);
     },
 
     /** The only assistant that there is for the caller; undefined when there are more. */

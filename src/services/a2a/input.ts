@@ -3,15 +3,15 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import { textAnswer } from '../human-review.ts';
-import { namesOf, textField } from '../input-fields.ts';
-import type { AssistantFacts } from './assistant-facts.ts';
-import { blockOf, isTaken, mediaTypeOf } from './parts.ts';
+import { resumeValueOf } from '../chat/human-in-the-loop.ts';
+import { fieldNames, onlyTextField } from '../chat/input-fields.ts';
+import type { CardData } from './card-data.ts';
+import { blockOf, isAccepted, mediaTypeOf } from './parts.ts';
 
 /** Throws when the assistant does not take a part of the message. */
-export function checkMediaTypes({ parts }: Message, { input_modes }: AssistantFacts): void {
+export function checkMediaTypes({ parts }: Message, { input_modes }: CardData): void {
   if (!input_modes) return;
-  const refused = parts.map(mediaTypeOf).find((type) => !isTaken(type, input_modes));
+  const refused = parts.map(mediaTypeOf).find((type) => !isAccepted(type, input_modes));
   if (refused === undefined) return;
   throw new ContentTypeNotSupportedError(
     `Content of type ${refused} is not supported. Supported: ${input_modes.join(', ')}`,
@@ -22,25 +22,25 @@ export function checkMediaTypes({ parts }: Message, { input_modes }: AssistantFa
  * The graph's input: texts and files are one user message, objects are merged into it. A graph without messages takes
  * a text where it has one field for it. Throws `RequestMalformedError` with the names of its fields where it has none.
  */
-export function inputOf(message: Message, facts: AssistantFacts): JsonObject {
+export function inputOf(message: Message, card: CardData): JsonObject {
   const values = message.parts.filter(isInput).map(({ content }) => content?.value as JsonObject);
-  const said = message.parts.filter((part) => !isInput(part));
+  const contentParts = message.parts.filter((part) => !isInput(part));
   const input: JsonObject = Object.assign({}, ...values);
-  if (said.length === 0) return input;
-  if (!facts.has_messages) return { ...input, ...asField(said, facts) };
+  if (contentParts.length === 0) return input;
+  if (!card.has_messages) return { ...input, ...asTextField(contentParts, card) };
   const given = Array.isArray(input['messages']) ? input['messages'] : [];
-  const content = contentOf(said);
+  const content = contentOf(contentParts);
   return { ...input, messages: [...given, { role: 'user', content, id: message.messageId }] };
 }
 
 /** What waits is answered by this; the forms are tried in the order in which they are described in docs/a2a.md. */
-export function answerOf({ parts }: Message, interrupts: readonly Interrupt[]): unknown {
+export function resumeValue({ parts }: Message, interrupts: readonly Interrupt[]): unknown {
   const data = parts.flatMap(({ content }) =>
     content?.$case === 'data' && isObject(content.value) ? [content.value] : [],
   );
   const ids = interrupts.map(({ id }) => id);
   const [first] = data;
-  if (first === undefined) return textAnswer(onlyOne(interrupts)?.value, textOfParts(parts));
+  if (first === undefined) return resumeValueOf(onlyOne(interrupts)?.value, textOfParts(parts));
   const { resume, ...others } = first;
   if (resume !== undefined && Object.keys(others).length === 0) {
     return answersById(resume, ids) ?? resume;
@@ -72,12 +72,12 @@ function contentOf(parts: readonly Part[]): unknown {
   return parts.map(blockOf).filter((block) => block !== undefined);
 }
 
-function asField(parts: readonly Part[], { fields }: AssistantFacts): JsonObject {
-  const field = textField(fields);
+function asTextField(parts: readonly Part[], { fields }: CardData): JsonObject {
+  const field = onlyTextField(fields);
   const isText = parts.every(({ content }) => content?.$case === 'text');
   if (field !== undefined && isText) return { [field]: textOfParts(parts) };
   throw new RequestMalformedError(
-    `This agent takes no messages. Send a data part with an object that has its fields: ${namesOf(fields)}`,
+    `This agent takes no messages. Send a data part with an object that has its fields: ${fieldNames(fields)}`,
   );
 }
 

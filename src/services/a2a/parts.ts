@@ -19,7 +19,7 @@ export function mediaTypeOf({ content, mediaType }: Part): string {
 }
 
 /** True for a type such as `image/png` where one of `image/png`, `image/*` and `*` + `/*` is taken. */
-export function isTaken(mediaType: string, taken: readonly string[]): boolean {
+export function isAccepted(mediaType: string, taken: readonly string[]): boolean {
   const [kind] = mediaType.split('/');
   return taken.some((type) => [mediaType, `${kind}/*`, '*/*', '*', kind].includes(type));
 }

@@ -1,25 +1,28 @@
-import { TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import { StreamResponse, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { type AccessEvent, type Actor, systemActor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
+import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, toJson } from '../../core/json.ts';
 import type { EventBus } from '../../events/bus.ts';
-import type { SettledTask, Settlement } from '../../storage/a2a/finalize-task.ts';
+import type { TaskFinalization, TaskResult } from '../../storage/a2a/finalize-task.ts';
+import type { NotificationBody } from '../../storage/a2a/push-configs.ts';
 import type { A2aTaskQuery, A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import type { RunService } from '../runs.ts';
-import { isFinal } from '../transitions.ts';
-import { tellOf } from './notices.ts';
-import { shownArtifacts } from './shown-artifacts.ts';
-import { type FoundFacts, factsOfTask, type TaskFactsDeps } from './task-facts.ts';
-import { interruptsOf, isTerminal, stateOf, type TaskFacts, taskOf } from './task-view.ts';
+import type { RunService } from '../runs/runs.ts';
+import { isFinal } from '../runs/transitions.ts';
+import type { ThreadStateService } from '../threads/thread-state.ts';
+import type { ReadCardData } from './card-data.ts';
+import { eventArtifacts } from './event-artifacts.ts';
+import { agentOutputOf, interruptsOf, isTerminal, stateOf, type TaskContext, taskOf } from './task-view.ts';
 
-export interface A2aTaskDeps extends TaskFactsDeps {
+export interface A2aTaskDeps extends TaskContextDeps {
   readonly tasks: A2aTaskRepository;
   readonly runs: Pick<RunService, 'cancel' | 'joinStream'>;
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'hint' | 'outbox'>;
+  readonly bus: Pick<EventBus, 'updated' | 'deliveryQueued'>;
   /** False: subscribers are told nothing (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
 }
@@ -32,16 +35,16 @@ export const UNANSWERED = 'The conversation continued without an answer.';
 export const CANCELED = taskStateToJSON(TaskState.TASK_STATE_CANCELED);
 
 /** Whoever asks first, what became of a task is found out by the server itself, and is the same for all. */
-const SERVER = systemActor('a2a');
+const SERVER_ACTOR = systemActor('a2a');
 
 export type TaskStates = ReturnType<typeof taskStates>;
 
 /** Brings tasks up to date with their runs: what the state after a run says is read once, and kept. */
 export function taskStates(deps: A2aTaskDeps) {
   const { tasks, clock, bus } = deps;
-  const factsFor = (actor: Actor, row: A2aTaskRow) => factsOfTask(deps, actor, row);
+  const taskContext = (actor: Actor, row: A2aTaskRow) => loadTaskContext(deps, actor, row);
   /** What is being found out now, by run. */
-  const settling = new Map<string, Promise<A2aTaskRow>>();
+  const finalizing = new Map<string, Promise<A2aTaskRow>>();
 
   /**
    * The task as it stands, for who may do this. Also by `<thread id>:<run id>`, the form of the official server. Throws
@@ -60,62 +63,80 @@ export function taskStates(deps: A2aTaskDeps) {
     const visibility = await authorize(actor, event, { task_id });
     const row = isUuid(task_id) ? await tasks.get(task_id, visibility) : undefined;
     if (row?.assistant_id !== assistant_id) throw new TaskNotFoundError(`Task not found: ${id}`);
-    return settled(row);
+    return finalize(row);
   }
 
   /** Reads once what the state after the run says, and keeps it. */
-  function settled(row: A2aTaskRow): Promise<A2aTaskRow> {
-    if (!isFinal(row.run_status) || (row.is_settled && isTerminal(stateOf(row)))) return Promise.resolve(row);
-    const known = settling.get(row.run_id);
+  function finalize(row: A2aTaskRow): Promise<A2aTaskRow> {
+    if (!isFinal(row.run_status) || (row.is_finalized && isTerminal(stateOf(row))))
+      return Promise.resolve(row);
+    const known = finalizing.get(row.run_id);
     if (known) return known;
-    const found = settle(row).finally(() => settling.delete(row.run_id));
-    settling.set(row.run_id, found);
+    const found = finalizeNow(row).finally(() => finalizing.delete(row.run_id));
+    finalizing.set(row.run_id, found);
     return found;
   }
 
-  async function settle(row: A2aTaskRow): Promise<A2aTaskRow> {
-    const facts = await factsFor(SERVER, row);
-    const end = endOf(facts, timestamp(clock.now()));
-    if (row.is_settled && end.state === row.state) return row;
-    const kept_runs = row.is_settled ? [] : await tasks.unkeptRuns(row.task_id);
-    const artifacts = await shownArtifacts(deps.runs, SERVER, facts, kept_runs);
-    await keep(settlementOf(facts, { ...end, artifacts }, kept_runs));
+  async function finalizeNow(row: A2aTaskRow): Promise<A2aTaskRow> {
+    const context = await taskContext(SERVER_ACTOR, row);
+    const end = finalStateOf(context, timestamp(clock.now()));
+    if (row.is_finalized && end.state === row.state) return row;
+    const kept_runs = row.is_finalized ? [] : await tasks.runsPendingArtifacts(row.task_id);
+    const artifacts = await eventArtifacts(deps.runs, SERVER_ACTOR, context, kept_runs);
+    await save(finalizationOf(deps, context, { ...end, artifacts }, kept_runs));
     return (await tasks.get(row.task_id)) ?? row;
   }
 
-  /** What is kept of the end of a task, and told. */
-  function settlementOf(facts: TaskFacts, end: SettledTask, kept_runs: readonly string[] = []): Settlement {
-    const { row } = facts;
-    const { state, reason = null, at = row.at } = end;
-    const after = { ...row, state, reason, at, artifacts: [...end.artifacts], is_settled: true };
-    const tell = deps.sends_webhooks ? tellOf(() => taskOf({ ...facts, row: after }, 'task')) : undefined;
-    return { row, end, kept_runs, tell };
+  async function save(settlement: TaskFinalization): Promise<void> {
+    if (await tasks.finalize(settlement)) notify(settlement);
   }
 
-  async function keep(settlement: Settlement): Promise<void> {
-    if (await tasks.settle(settlement)) announce(settlement);
+  function notify({ row: { task_id } }: TaskFinalization): void {
+    bus.updated(task_id);
+    bus.deliveryQueued();
   }
 
-  function announce({ row: { task_id } }: Settlement): void {
-    bus.hint(task_id);
-    bus.outbox();
-  }
-
-  async function settleAll(actor: Actor, query: Omit<A2aTaskQuery, 'limit'>): Promise<A2aTaskRow[]> {
+  async function finalizeAll(actor: Actor, query: Omit<A2aTaskQuery, 'limit'>): Promise<A2aTaskRow[]> {
     const visibility = await authorize(actor, 'threads:search', { ...query });
     const rows: A2aTaskRow[] = [];
     for (let page: A2aTaskRow[] | undefined; !page || page.length === BATCH; ) {
       const last = page?.at(-1);
       page = await tasks.list({ ...query, after: last, limit: BATCH }, visibility);
-      for (const row of page) rows.push(await settled(row));
+      for (const row of page) rows.push(await finalize(row));
     }
     return rows;
   }
 
-  return { find, settled, factsFor, settleAll, settlementOf, keep, announce };
+  return {
+    find,
+    finalize,
+    taskContext,
+    finalizeAll,
+    save,
+    notify,
+  };
 }
 
-function endOf({ row, state, said, is_newest }: FoundFacts, now: string): Omit<SettledTask, 'artifacts'> {
+/** The result of a task as it is stored, with the push notification of it. */
+export function finalizationOf(
+  { sends_webhooks }: Pick<A2aTaskDeps, 'sends_webhooks'>,
+  context: TaskContext,
+  result: TaskResult,
+  kept_runs: readonly string[] = [],
+): TaskFinalization {
+  const { row } = context;
+  const { state, reason = null, at = row.at } = result;
+  const after = { ...row, state, reason, at, artifacts: [...result.artifacts], is_finalized: true };
+  const notification = sends_webhooks
+    ? pushPayload(() => taskOf({ ...context, row: after }, 'task'))
+    : undefined;
+  return { row, result, collected_runs: kept_runs, notification };
+}
+
+function finalStateOf(
+  { row, state, agent_output: agentOutput, is_newest }: TaskContextAtCheckpoint,
+  now: string,
+): Omit<TaskResult, 'artifacts'> {
   if (row.run_status !== 'success') return { state: row.state };
   const interrupts = interruptsOf(state);
   if (state && (state.next.length > 0 || interrupts.length > 0)) {
@@ -123,7 +144,58 @@ function endOf({ row, state, said, is_newest }: FoundFacts, now: string): Omit<S
     const is_auth = interrupts.some(({ value }) => isObject(value) && value['type'] === 'auth_required');
     return { state: `TASK_STATE_${is_auth ? 'AUTH' : 'INPUT'}_REQUIRED` };
   }
-  const { reject } = said;
+  const { reject } = agentOutput;
   if (typeof reject === 'string') return { state: 'TASK_STATE_REJECTED', reason: reject };
   return { state: 'TASK_STATE_COMPLETED' };
+}
+
+export interface TaskContextDeps {
+  readonly tasks: Pick<A2aTaskRepository, 'turns' | 'lastCheckpoint'>;
+  readonly threadState: Pick<ThreadStateService, 'at'>;
+  readonly factsOf: ReadCardData;
+}
+
+export interface TaskContextAtCheckpoint extends TaskContext {
+  /** Nobody went on from where the task stands. */
+  readonly is_newest: boolean;
+}
+
+/** Reads what was said to a task, and what its graph made of it. */
+export async function loadTaskContext(
+  { tasks, threadState, factsOf }: TaskContextDeps,
+  actor: Actor,
+  row: A2aTaskRow,
+): Promise<TaskContextAtCheckpoint> {
+  const { thread_id } = row;
+  const turns = await tasks.turns(row.task_id);
+  const run_ids = turns.map(({ run_id }) => run_id);
+  const [last, card] = await Promise.all([
+    tasks.lastCheckpoint(thread_id, run_ids),
+    // The assistant may be gone, and its tasks are there.
+    factsOf(actor, row.assistant_id).catch(undefinedIfNotFound),
+  ]);
+  const at = last && { checkpoint_id: last.checkpoint_id };
+  const state = at && (await threadState.at(actor, thread_id, at, {}).catch(undefinedIfNotFound));
+  const agentOutput = last?.written.includes('a2a') ? agentOutputOf(state) : {};
+  return {
+    row,
+    turns,
+    state,
+    agent_output: agentOutput,
+    outputs: card?.outputs ?? [],
+    is_newest: last?.is_newest ?? true,
+  };
+}
+
+const legacy = new V03PushNotificationSerializer();
+
+/**
+ * What subscribers are told of a change: the whole task, so that one notice says all and none needs another before it.
+ * 1.0 wraps it as an event of a stream. The task is made when somebody is to be told.
+ */
+export function pushPayload(taskOf: () => Task): NotificationBody {
+  return (version) => {
+    const event: StreamResponse = { payload: { $case: 'task', value: taskOf() } };
+    return version === '0.3' ? legacy.serialize(event).body : toJson(StreamResponse.toJSON(event));
+  };
 }

@@ -4,24 +4,24 @@ import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { A2aTurn } from '../../storage/a2a/turns.ts';
-import { questionOf } from '../interrupt-question.ts';
-import { isFromAi, messagesIn, type StateMessage } from '../messages.ts';
-import { failureOf } from '../run-failure.ts';
+import { interruptText } from '../chat/human-in-the-loop.ts';
+import { isAiMessage, type StateMessage, stateMessages } from '../chat/messages.ts';
+import { runErrorMessage } from '../runs/run-result.ts';
 import { dataPart, partsOf, textPart } from './parts.ts';
 
 /** What is known of a task when its graph is looked at. */
-export interface TaskFacts {
+export interface TaskContext {
   readonly row: A2aTaskRow;
   readonly turns: readonly A2aTurn[];
   /** After the last of its runs that made a checkpoint. */
   readonly state: ThreadState | undefined;
   /** What its runs said to clients of this protocol; not what is left in the state of another task. */
-  readonly said: JsonObject;
+  readonly agent_output: JsonObject;
   /** Output beside messages. */
   readonly outputs: readonly string[];
 }
 
-export const WAITING: readonly TaskState[] = [
+export const INTERRUPTED_STATES: readonly TaskState[] = [
   TaskState.TASK_STATE_INPUT_REQUIRED,
   TaskState.TASK_STATE_AUTH_REQUIRED,
 ];
@@ -36,8 +36,8 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** Nothing happens any more until somebody says something. */
-export function isAtRest(state: TaskState): boolean {
-  return isTerminal(state) || WAITING.includes(state);
+export function isTerminalOrInterrupted(state: TaskState): boolean {
+  return isTerminal(state) || INTERRUPTED_STATES.includes(state);
 }
 
 export function stateOf({ state }: Pick<A2aTaskRow, 'state'>): TaskState {
@@ -50,30 +50,30 @@ export function interruptsOf(state: ThreadState | undefined): Interrupt[] {
 }
 
 /** What the graph itself says to clients of this protocol, in the key `a2a` of its output. */
-export function saidBy(state: ThreadState | undefined): JsonObject {
+export function agentOutputOf(state: ThreadState | undefined): JsonObject {
   const values = isObject(state?.values) ? state.values : {};
   return isObject(values['a2a']) ? values['a2a'] : {};
 }
 
 /** The task as it is, with all of its history and artifacts. `scope`: of the task alone, or of its context. */
-export function taskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
-  const { row } = facts;
+export function taskOf(context: TaskContext, scope: 'task' | 'context'): Task {
+  const { row } = context;
   return {
     id: row.task_id,
     contextId: row.context_id,
-    status: { state: stateOf(row), message: statusMessageOf(facts), timestamp: row.at },
-    artifacts: artifactsOf(facts),
-    history: historyOf(facts, scope),
+    status: { state: stateOf(row), message: statusMessageOf(context), timestamp: row.at },
+    artifacts: artifactsOf(context),
+    history: historyOf(context, scope),
     metadata: undefined,
   };
 }
 
 /** The task when the message of its current run came, also if that run is over by now. */
-export function submittedTaskOf(facts: TaskFacts, scope: 'task' | 'context'): Task {
-  const { row, turns } = facts;
-  const history = historyOf(facts, scope);
-  const asked = turns.find(({ run_id }) => run_id === row.run_id);
-  const last = history.findLastIndex(({ messageId }) => messageId === messageIdOf(asked?.message));
+export function submittedTaskOf(context: TaskContext, scope: 'task' | 'context'): Task {
+  const { row, turns } = context;
+  const history = historyOf(context, scope);
+  const currentTurn = turns.find(({ run_id }) => run_id === row.run_id);
+  const last = history.findLastIndex(({ messageId }) => messageId === messageIdOf(currentTurn?.message));
   return {
     id: row.task_id,
     contextId: row.context_id,
@@ -85,7 +85,7 @@ export function submittedTaskOf(facts: TaskFacts, scope: 'task' | 'context'): Ta
 }
 
 /** The answer that a graph gives in place of a task, if it gives one. */
-export function directAnswerOf({ row, said: { message } }: TaskFacts): Message | undefined {
+export function directAnswerOf({ row, agent_output: { message } }: TaskContext): Message | undefined {
   if (message === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
   const parts = isObject(message) ? Message.fromJSON({ parts: message['parts'] }).parts : partsOf(message);
   return agentMessage(row, `${row.run_id}-answer`, parts);
@@ -108,38 +108,42 @@ export function agentMessage(
   };
 }
 
-function statusMessageOf(facts: TaskFacts): Message | undefined {
-  const { row, state } = facts;
+function statusMessageOf(context: TaskContext): Message | undefined {
+  const { row, state } = context;
   const message = (parts: Message['parts']) => agentMessage(row, `${row.run_id}-status`, parts);
   const current = stateOf(row);
-  if (WAITING.includes(current)) return message(questionParts(interruptsOf(state)));
-  if (current === TaskState.TASK_STATE_FAILED) return message([textPart(failureOf(row.error))]);
+  if (INTERRUPTED_STATES.includes(current)) return message(interruptParts(interruptsOf(state)));
+  if (current === TaskState.TASK_STATE_FAILED) return message([textPart(runErrorMessage(row.error))]);
   if (row.reason !== null) return message([textPart(row.reason)]);
-  return directAnswerOf(facts);
+  return directAnswerOf(context);
 }
 
-function questionParts(interrupts: readonly Interrupt[]) {
+function interruptParts(interrupts: readonly Interrupt[]) {
   if (interrupts.length === 0) return [textPart('Waits to go on. Any message lets it.')];
   const asked = interrupts.map(({ id, value, response_schema }) => ({ id, value, response_schema }));
-  return [...interrupts.map(({ value }) => textPart(questionOf(value))), dataPart({ interrupts: asked })];
+  return [...interrupts.map(({ value }) => textPart(interruptText(value))), dataPart({ interrupts: asked })];
 }
 
 /** What the task added to its thread. */
-export function artifactsOf(facts: TaskFacts): Artifact[] {
-  const { row, state, said } = facts;
-  const shown = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
-  const asked = WAITING.includes(stateOf(row)) ? interruptsOf(state).map(interruptArtifact) : [];
-  if (!state || stateOf(row) === TaskState.TASK_STATE_REJECTED || directAnswerOf(facts)) return shown;
-  const own = said['artifacts'];
-  if (Array.isArray(own)) return [...shown, ...own.map((each, i) => ownArtifact(row, each, i)), ...asked];
-  return [...shown, ...answersOf(facts), ...outputOf(facts), ...asked];
+export function artifactsOf(context: TaskContext): Artifact[] {
+  const { row, state, agent_output: agentOutput } = context;
+  const eventArtifacts = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
+  const interruptArtifacts = INTERRUPTED_STATES.includes(stateOf(row))
+    ? interruptsOf(state).map(interruptArtifact)
+    : [];
+  if (!state || stateOf(row) === TaskState.TASK_STATE_REJECTED || directAnswerOf(context))
+    return eventArtifacts;
+  const own = agentOutput['artifacts'];
+  if (Array.isArray(own))
+    return [...eventArtifacts, ...own.map((each, i) => ownArtifact(row, each, i)), ...interruptArtifacts];
+  return [...eventArtifacts, ...answersOf(context), ...outputOf(context), ...interruptArtifacts];
 }
 
 /** One for each message of the assistant. */
-function answersOf({ row, turns, state }: TaskFacts): Artifact[] {
-  const messages = messagesIn(state?.values);
-  return messages.slice(startOf(turns, messages)).flatMap((message, i) => {
-    const parts = isFromAi(message) ? partsOf(message.content) : [];
+function answersOf({ row, turns, state }: TaskContext): Artifact[] {
+  const messages = stateMessages(state?.values);
+  return messages.slice(taskStart(turns, messages)).flatMap((message, i) => {
+    const parts = isAiMessage(message) ? partsOf(message.content) : [];
     return parts.length === 0 ? [] : [answerArtifact(messageIdOf(message) ?? `${row.task_id}-${i}`, parts)];
   });
 }
@@ -151,7 +155,7 @@ export function answerArtifact(artifactId: string, parts: Artifact['parts']): Ar
   };
 }
 
-function outputOf({ row, state, outputs }: TaskFacts): Artifact[] {
+function outputOf({ row, state, outputs }: TaskContext): Artifact[] {
   const values = isObject(state?.values) ? state.values : {};
   const given = outputs.filter((name) => values[name] !== undefined && values[name] !== null);
   if (given.length === 0 || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return [];
@@ -173,39 +177,39 @@ function artifact(artifactId: string, name: string, parts: Artifact['parts']): A
 }
 
 /** The thread's messages; what was said to the task is as it was sent, also where no message of the state came of it. */
-function historyOf({ row, turns, state }: TaskFacts, scope: 'task' | 'context'): Message[] {
-  const messages = messagesIn(state?.values);
-  const start = startOf(turns, messages);
+function historyOf({ row, turns, state }: TaskContext, scope: 'task' | 'context'): Message[] {
+  const messages = stateMessages(state?.values);
+  const start = taskStart(turns, messages);
   // A client may say two things under one id: the state has the first of them.
   const missing = new Set(turns);
   const history = messages.map((message, i) => {
     const turn = [...missing].find((each) => messageIdOf(each.message) === messageIdOf(message));
     if (!turn) return historyMessage(row, message, i >= start);
     missing.delete(turn);
-    return saidIn(row, turn);
+    return turnMessage(row, turn);
   });
   for (const turn of [...missing].toReversed())
-    history.splice(Math.max(turn.position, start), 0, saidIn(row, turn));
+    history.splice(Math.max(turn.position, start), 0, turnMessage(row, turn));
   return history
     .slice(scope === 'task' ? start : 0)
     .filter((message): message is Message => message !== undefined && message.parts.length > 0);
 }
 
-function saidIn({ context_id, task_id }: A2aTaskRow, { message }: A2aTurn): Message {
+function turnMessage({ context_id, task_id }: A2aTaskRow, { message }: A2aTurn): Message {
   return { ...Message.fromJSON(message), contextId: context_id, taskId: task_id };
 }
 
 function historyMessage(row: A2aTaskRow, message: StateMessage, is_own: boolean): Message | undefined {
-  if (!isFromAi(message) && message.type !== 'human') return undefined;
+  if (!isAiMessage(message) && message.type !== 'human') return undefined;
   return {
     ...agentMessage(row, messageIdOf(message) ?? '', partsOf(message.content)),
-    role: isFromAi(message) ? Role.ROLE_AGENT : Role.ROLE_USER,
+    role: isAiMessage(message) ? Role.ROLE_AGENT : Role.ROLE_USER,
     taskId: is_own ? row.task_id : '',
   };
 }
 
 /** Where the task begins in the thread's messages. */
-function startOf([first]: readonly A2aTurn[], messages: readonly StateMessage[]): number {
+function taskStart([first]: readonly A2aTurn[], messages: readonly StateMessage[]): number {
   if (!first) return 0;
   const found = messages.findIndex((message) => messageIdOf(message) === messageIdOf(first.message));
   return found >= 0 ? found : Math.min(first.position, messages.length);

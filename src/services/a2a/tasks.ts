@@ -3,13 +3,27 @@ import { RequestMalformedError, TaskNotCancelableError } from '@a2a-js/sdk/error
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
-import { unlessGone } from '../../core/errors.ts';
+import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import type { Settlement } from '../../storage/a2a/finalize-task.ts';
+import type { TaskFinalization } from '../../storage/a2a/finalize-task.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import { threadOfName } from '../thread-alias.ts';
-import { type A2aTaskDeps, CANCELED, type TaskStates, taskStates, UNANSWERED } from './task-states.ts';
-import { directAnswerOf, isTerminal, stateOf, submittedTaskOf, taskOf, WAITING } from './task-view.ts';
+import { threadIdFromName } from '../threads/threads.ts';
+import {
+  type A2aTaskDeps,
+  CANCELED,
+  finalizationOf,
+  type TaskStates,
+  taskStates,
+  UNANSWERED,
+} from './task-states.ts';
+import {
+  directAnswerOf,
+  INTERRUPTED_STATES,
+  isTerminal,
+  stateOf,
+  submittedTaskOf,
+  taskOf,
+} from './task-view.ts';
 
 /** Which messages the history of a task has. */
 export type HistoryScope = 'task' | 'context';
@@ -40,41 +54,44 @@ export type A2aTasks = ReturnType<typeof a2aTasks>;
 export function a2aTasks(deps: A2aTaskDeps) {
   const { tasks, runs, clock } = deps;
   const states = taskStates(deps);
-  const { find, settled, factsFor, settleAll, settlementOf, keep, announce } = states;
+  const { find, finalize, taskContext, finalizeAll, save, notify } = states;
 
-  async function givingUp(actor: Actor, row: A2aTaskRow, reason: string): Promise<Settlement> {
+  async function cancelUnanswered(actor: Actor, row: A2aTaskRow, reason: string): Promise<TaskFinalization> {
     const { artifacts } = row;
     const at = timestamp(clock.now());
-    return settlementOf(await factsFor(actor, row), { state: CANCELED, reason, artifacts, at });
+    return finalizationOf(deps, await taskContext(actor, row), { state: CANCELED, reason, artifacts, at });
   }
 
   return {
     find,
-    settled,
-    factsFor,
-    announce,
+    finalize,
+    taskContext,
+    notify,
 
     /** Gives up those of a thread that wait for an answer: what is to be kept with the run that takes their place. */
-    async givenUp(actor: Actor, thread_id: string): Promise<Settlement[]> {
-      await settleAll(actor, { thread_id, states: [COMPLETED], is_settled: false });
-      const waiting = await settleAll(actor, { thread_id, states: WAITING.map(taskStateToJSON) });
-      const rows = waiting.filter((row) => WAITING.includes(stateOf(row)));
-      return Promise.all(rows.map((row) => givingUp(actor, row, UNANSWERED)));
+    async unansweredTasks(actor: Actor, thread_id: string): Promise<TaskFinalization[]> {
+      await finalizeAll(actor, { thread_id, states: [COMPLETED], is_finalized: false });
+      const waiting = await finalizeAll(actor, {
+        thread_id,
+        states: INTERRUPTED_STATES.map(taskStateToJSON),
+      });
+      const rows = waiting.filter((row) => INTERRUPTED_STATES.includes(stateOf(row)));
+      return Promise.all(rows.map((row) => cancelUnanswered(actor, row, UNANSWERED)));
     },
 
     async view(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
-      return taskOf(await factsFor(actor, row), scope);
+      return taskOf(await taskContext(actor, row), scope);
     },
 
     /** As it was when its last message came: what its run makes is still to come. */
     async asSubmitted(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
-      return submittedTaskOf(await factsFor(actor, row), scope);
+      return submittedTaskOf(await taskContext(actor, row), scope);
     },
 
     /** The task, or the message that its graph answers with instead. */
     async answer(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task | Message> {
-      const facts = await factsFor(actor, row);
-      return directAnswerOf(facts) ?? taskOf(facts, scope);
+      const context = await taskContext(actor, row);
+      return directAnswerOf(context) ?? taskOf(context, scope);
     },
 
     list: (actor: Actor, assistant_id: string, query: TaskListQuery) =>
@@ -88,15 +105,15 @@ export function a2aTasks(deps: A2aTaskDeps) {
       if (isTerminal(state)) {
         throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${row.state}`);
       }
-      if (WAITING.includes(state)) {
+      if (INTERRUPTED_STATES.includes(state)) {
         const waiting = await find(actor, assistant_id, id, 'threads:update');
-        await keep(await givingUp(actor, waiting, 'Cancelled by the client.'));
+        await save(await cancelUnanswered(actor, waiting, 'Cancelled by the client.'));
         return (await tasks.get(row.task_id)) ?? row;
       }
       const { thread_id, run_id } = row;
       await runs
         .cancel(actor, thread_id, run_id, { action: 'interrupt', wait: true }, signal)
-        .catch(unlessGone);
+        .catch(undefinedIfNotFound);
       return find(actor, assistant_id, id);
     },
   };
@@ -104,15 +121,15 @@ export function a2aTasks(deps: A2aTaskDeps) {
 
 /** `name`: as clients call contexts. */
 export function isInContext(actor: Actor, { thread_id }: A2aTaskRow, name: string): boolean {
-  return threadOfName(actor, name) === thread_id;
+  return threadIdFromName(actor, name) === thread_id;
 }
 
-function statusOf(status: TaskState): string {
+function parseStatus(status: TaskState): string {
   if (status === TaskState.UNRECOGNIZED) throw new RequestMalformedError('status is not a valid task state.');
   return taskStateToJSON(status);
 }
 
-function momentText(text: string | undefined): string | undefined {
+function parseTimestamp(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   const moment = Date.parse(text);
   if (Number.isNaN(moment))
@@ -120,11 +137,11 @@ function momentText(text: string | undefined): string | undefined {
   return timestamp(moment);
 }
 
-function tokenOf({ at, task_id }: A2aTaskRow): string {
+function pageTokenOf({ at, task_id }: A2aTaskRow): string {
   return Buffer.from(`${at} ${task_id}`).toString('base64url');
 }
 
-function placeOf(token: string): { at: string; task_id: string } {
+function cursorOf(token: string): { at: string; task_id: string } {
   const [at = '', task_id = ''] = Buffer.from(token, 'base64url').toString().split(' ');
   if (!isUuid(task_id) || Number.isNaN(Date.parse(at)))
     throw new RequestMalformedError('pageToken is not one of this list.');
@@ -134,7 +151,7 @@ function placeOf(token: string): { at: string; task_id: string } {
 /** The newest state first. Throws `RequestMalformedError` for a page that cannot be. */
 async function list(
   { tasks }: A2aTaskDeps,
-  { settled, settleAll }: TaskStates,
+  { finalize, finalizeAll }: TaskStates,
   actor: Actor,
   assistant_id: string,
   query: TaskListQuery,
@@ -146,15 +163,15 @@ async function list(
   const visibility = await authorize(actor, 'threads:search', { contextId });
   const filter = {
     assistant_id,
-    thread_id: contextId === '' ? undefined : threadOfName(actor, contextId),
-    states: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : [statusOf(status)],
-    since: momentText(query.statusTimestampAfter),
+    thread_id: contextId === '' ? undefined : threadIdFromName(actor, contextId),
+    states: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : [parseStatus(status)],
+    since: parseTimestamp(query.statusTimestampAfter),
   };
-  const after = query.pageToken === '' ? undefined : placeOf(query.pageToken);
-  if (filter.states) await settleAll(actor, { ...filter, states: [COMPLETED], is_settled: false });
+  const after = query.pageToken === '' ? undefined : cursorOf(query.pageToken);
+  if (filter.states) await finalizeAll(actor, { ...filter, states: [COMPLETED], is_finalized: false });
   const found = await tasks.list({ ...filter, after, limit: limit + 1 }, visibility);
   const page = found.slice(0, limit);
-  const rows = await Promise.all(page.map(settled));
-  const nextPageToken = found.length > limit ? tokenOf(page.at(-1) as A2aTaskRow) : '';
+  const rows = await Promise.all(page.map(finalize));
+  const nextPageToken = found.length > limit ? pageTokenOf(page.at(-1) as A2aTaskRow) : '';
   return { rows, nextPageToken, pageSize: limit, totalSize: await tasks.count(filter, visibility) };
 }

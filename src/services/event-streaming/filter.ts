@@ -1,7 +1,7 @@
 import { BadRequest } from '../../core/errors.ts';
 import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/event-streaming.ts';
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
-import type { ProtocolEvent } from './events.ts';
+import type { ProtocolEvent } from './protocol-events.ts';
 
 /** Which events somebody wants. */
 export interface EventFilter {

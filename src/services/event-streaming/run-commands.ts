@@ -8,10 +8,10 @@ import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.
 import type { Thread } from '../../schemas/threads.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
-import type { Once } from '../idempotency.ts';
-import type { RunService } from '../runs.ts';
-import { isFinal } from '../transitions.ts';
-import { CommandFailed, missingIs } from './failures.ts';
+import type { IdempotencyContext } from '../idempotency.ts';
+import type { RunService } from '../runs/runs.ts';
+import { isFinal } from '../runs/transitions.ts';
+import { CommandError, notFoundAs } from './command-errors.ts';
 
 export interface RunCommandDeps {
   readonly runs: Pick<RunService, 'create' | 'follow'>;
@@ -20,10 +20,10 @@ export interface RunCommandDeps {
 }
 
 /** How long an answer may wait for the run that asked to let go of its thread, ms. */
-const LET_GO_MS = 10_000;
+const IDLE_TIMEOUT_MS = 10_000;
 
 /** Everything that is told goes into the log; who follows the thread chooses. */
-const MODES: RunCreate['stream_mode'] = [
+const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
   'values',
   'updates',
   'messages',
@@ -33,6 +33,8 @@ const MODES: RunCreate['stream_mode'] = [
   'checkpoints',
 ];
 
+const ROOT_ONLY = 'A message can only be given to the graph itself, not to a subgraph.';
+
 /** The commands that make a run (CONTRACT §7); for a request that comes again, none. */
 export function runCommands(deps: RunCommandDeps) {
   const read = reader(deps);
@@ -40,57 +42,71 @@ export function runCommands(deps: RunCommandDeps) {
 
   return {
     /** With an interrupt waiting, the input is its answer, unless the run starts from a checkpoint of its own. */
-    async start(actor: Actor, thread_id: string, params: Params<'run.start'>, once?: Once) {
+    async start(
+      actor: Actor,
+      thread_id: string,
+      params: Params<'run.start'>,
+      idempotency?: IdempotencyContext,
+    ) {
       const { assistant_id, input, config, metadata } = params;
       const strategy = MultitaskStrategy.safeParse(params.multitaskStrategy ?? params.multitask_strategy);
       const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
       const thread =
         input === null || input === undefined || isFork ? undefined : await read(actor, thread_id);
-      const what = waiting(thread).length > 0 ? { command: { resume: input } } : { input };
+      const what = pendingInterruptIds(thread).length > 0 ? { command: { resume: input } } : { input };
       const multitask_strategy = strategy.data;
       const run = { assistant_id, ...what, config, metadata, multitask_strategy };
-      const { run_id } = await start(actor, thread_id, run, once);
+      const { run_id } = await start(actor, thread_id, run, idempotency);
       return { run_id };
     },
 
     /** Answers one interrupt, or several at once, and lets the graph go on. */
-    async respond(actor: Actor, thread_id: string, params: Params<'input.respond'>, once?: Once) {
+    async respond(
+      actor: Actor,
+      thread_id: string,
+      params: Params<'input.respond'>,
+      idempotency?: IdempotencyContext,
+    ) {
       const answers = answersOf(params);
-      if (once?.run) return {};
-      await letGo(deps, actor, thread_id);
+      if (idempotency?.run) return {};
+      await untilThreadIdle(deps, actor, thread_id);
       const thread = await read(actor, thread_id);
       const assistant_id = assistantOf(thread);
-      const known = waiting(thread);
+      const known = pendingInterruptIds(thread);
       const unknown = Object.keys(answers).find((id) => !known.includes(id));
       if (unknown !== undefined) {
-        throw new CommandFailed('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
+        throw new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
       }
       const { update, goto, config, metadata, strict_resume } = params;
       const command = { resume: answers, update, goto } as Command;
-      await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, once);
+      await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, idempotency);
       return {};
     },
 
     /** A message for the graph: its next input, after the run in flight. */
-    async inject(actor: Actor, thread_id: string, params: Params<'input.inject'>, once?: Once) {
-      const { namespace = [], message } = params;
-      if (namespace.length > 0) {
-        throw new CommandFailed(
-          'not_supported',
-          'A message can only be given to the graph itself, not to a subgraph.',
-        );
-      }
+    async inject(
+      actor: Actor,
+      thread_id: string,
+      { namespace = [], message }: Params<'input.inject'>,
+      idempotency?: IdempotencyContext,
+    ) {
+      if (namespace.length > 0) throw new CommandError('not_supported', ROOT_ONLY);
       const assistant_id = assistantOf(await read(actor, thread_id));
-      await start(actor, thread_id, { assistant_id, input: { messages: [message] } }, once);
+      await start(actor, thread_id, { assistant_id, input: { messages: [message] } }, idempotency);
       return {};
     },
 
-    async fork(actor: Actor, thread_id: string, params: Params<'state.fork'>, once?: Once) {
+    async fork(
+      actor: Actor,
+      thread_id: string,
+      params: Params<'state.fork'>,
+      idempotency?: IdempotencyContext,
+    ) {
       const { checkpoint_id, input, config } = params;
       const assistant_id = assistantOf(await read(actor, thread_id));
       const configurable = { ...(config?.['configurable'] as JsonObject), checkpoint_id };
-      const run = { assistant_id, input, config: { ...config, configurable } };
-      const { run_id } = await start(actor, thread_id, run, once);
+      const forked = { assistant_id, input, config: { ...config, configurable } };
+      const { run_id } = await start(actor, thread_id, forked, idempotency);
       return { run_id, thread_id };
     },
   };
@@ -106,24 +122,24 @@ type StartRun = (
   actor: Actor,
   thread_id: string,
   input: Partial<RunCreate> & { assistant_id: string },
-  once: Once | undefined,
+  idempotency: IdempotencyContext | undefined,
 ) => Promise<Run>;
 
 /** Makes a run that tells everything, on a thread that comes into being with it. */
 function starter({ runs }: RunCommandDeps): StartRun {
-  return (actor, thread_id, input, once) => {
+  return (actor, thread_id, input, idempotency) => {
     const { checkpoint_id, ...configurable } = (input.config?.configurable ?? {}) as JsonObject;
     const run: RunCreate = {
       ...input,
       ...(typeof checkpoint_id === 'string' ? { checkpoint_id } : {}),
       config: { ...input.config, configurable },
-      stream_mode: MODES,
+      stream_mode: ALL_STREAM_MODES,
       stream_subgraphs: true,
       stream_resumable: true,
       if_not_exists: 'create',
     };
-    const create = () => runs.create(actor, thread_id, run, 'events', once);
-    return checkpoint_id === undefined ? create() : missingIs('no_such_checkpoint', create);
+    const create = () => runs.create(actor, thread_id, run, 'events', idempotency);
+    return checkpoint_id === undefined ? create() : notFoundAs('no_such_checkpoint', create);
   };
 }
 
@@ -131,11 +147,11 @@ function starter({ runs }: RunCommandDeps): StartRun {
 function assistantOf(thread: Thread | undefined): string {
   const id = thread?.metadata['assistant_id'] ?? thread?.metadata['graph_id'];
   if (typeof id === 'string') return id;
-  throw new CommandFailed('no_such_run', 'Nothing has run on this thread yet; call run.start first.');
+  throw new CommandError('no_such_run', 'Nothing has run on this thread yet; call run.start first.');
 }
 
 /** The ids of what waits for an answer. */
-function waiting(thread: Thread | undefined): string[] {
+function pendingInterruptIds(thread: Thread | undefined): string[] {
   const interrupts = Object.values(thread?.interrupts ?? {}).flat();
   return thread?.status === 'interrupted' ? interrupts.map(({ id }) => id as string) : [];
 }
@@ -143,16 +159,20 @@ function waiting(thread: Thread | undefined): string[] {
 function answersOf({ interrupt_id, response, responses }: Params<'input.respond'>): JsonObject {
   if (responses) return Object.fromEntries(responses.map((each) => [each.interrupt_id, each.response]));
   if (interrupt_id !== undefined) return { [interrupt_id]: response };
-  throw new CommandFailed(
+  throw new CommandError(
     'invalid_argument',
     'input.respond requires an interrupt_id, or a list of responses.',
   );
 }
 
 /** A client may answer as soon as it is asked, which is before the run that asks has come to its end. */
-async function letGo({ runs, runRows }: RunCommandDeps, actor: Actor, thread_id: string): Promise<void> {
+async function untilThreadIdle(
+  { runs, runRows }: RunCommandDeps,
+  actor: Actor,
+  thread_id: string,
+): Promise<void> {
   const visibility = await authorize(actor, 'threads:read', { thread_id });
   const [newest] = await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility);
   if (!newest || isFinal(newest.status)) return;
-  for await (const _ of runs.follow(newest, timeoutSignal(LET_GO_MS)));
+  for await (const _ of runs.follow(newest, timeoutSignal(IDLE_TIMEOUT_MS)));
 }

@@ -1,15 +1,20 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { PROTOCOL_EVENT } from '../../events/frame.ts';
+import { isEnd, PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { Namespace, Params } from '../../schemas/event-streaming.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
-import { END_EVENT, type RunEventRepository } from '../../storage/runs/events.ts';
+import {
+  END_EVENT,
+  type Frame,
+  type RunEventRepository,
+  type RunOutcome,
+} from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
-import type { ThreadStateService } from '../thread-state.ts';
-import { CommandFailed, missingIs } from './failures.ts';
+import type { ThreadStateService } from '../threads/thread-state.ts';
+import { CommandError, notFoundAs } from './command-errors.ts';
 import { isWithin } from './filter.ts';
-import { agentTree } from './tree.ts';
+import { lifecycleEventOf } from './protocol-events.ts';
 
 export interface StateCommandDeps {
   readonly threadState: Pick<ThreadStateService, 'get' | 'at' | 'history'>;
@@ -24,7 +29,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
     const state = await threadState.get(actor, thread_id, { subgraphs: namespace.length > 0 });
     const found = namespace.length === 0 ? state : stateWithin(state, namespace);
     if (found) return found;
-    throw new CommandFailed('no_such_namespace', `No graph is at ${namespace.join('|')}.`);
+    throw new CommandError('no_such_namespace', `No graph is at ${namespace.join('|')}.`);
   }
 
   return {
@@ -48,7 +53,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
         checkpoint: { checkpoint_ns: namespace.join('|') },
       };
       const list = () => threadState.history(actor, thread_id, query);
-      return { checkpoints: (await missingIs('no_such_checkpoint', list)).map(summary) };
+      return { checkpoints: (await notFoundAs('no_such_checkpoint', list)).map(summary) };
     },
 
     /** The graphs of a run, the newest of the thread unless one is named, and how far each has come. */
@@ -57,7 +62,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
       const run = run_id
         ? await runRows.get(thread_id, run_id, visibility)
         : (await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility))[0];
-      if (!run) throw new CommandFailed('no_such_run', 'There is no such run on this thread.');
+      if (!run) throw new CommandError('no_such_run', 'There is no such run on this thread.');
       const frames = await log.readNamed(run.run_id, [`${PROTOCOL_EVENT}lifecycle|`, END_EVENT]);
       const { configurable } = run.kwargs['config'] as { configurable: { graph_id: string } };
       return { tree: agentTree(configurable.graph_id, frames) };
@@ -68,9 +73,9 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
 function stateWithin(state: ThreadState, namespace: Namespace): ThreadState | undefined {
   for (const task of state.tasks) {
     const below = task.state as ThreadState | null | undefined;
-    const place = below?.checkpoint?.checkpoint_ns?.split('|');
-    if (!below || !place) continue;
-    if (place.length === namespace.length && isWithin(place, namespace)) return below;
+    const path = below?.checkpoint?.checkpoint_ns?.split('|');
+    if (!below || !path) continue;
+    if (path.length === namespace.length && isWithin(path, namespace)) return below;
     const deeper = stateWithin(below, namespace);
     if (deeper) return deeper;
   }
@@ -87,4 +92,46 @@ function summary({ checkpoint_id, created_at, metadata }: ThreadState) {
     ...(node_name !== undefined && { node_name }),
     ...(metadata && { metadata }),
   };
+}
+
+export interface AgentTree {
+  readonly namespace: Namespace;
+  status: string;
+  readonly graph_name: string;
+  children?: AgentTree[];
+}
+
+/** The graphs of a run with their subgraphs, as the lifecycle events in its log tell of them. */
+export function agentTree(graph_name: string, frames: readonly Frame[]): AgentTree {
+  const root: AgentTree = { namespace: [], status: 'running', graph_name };
+  const nodes = new Map<string, AgentTree>([['', root]]);
+  for (const frame of frames) {
+    if (isEnd(frame)) root.status = String(lifecycleEventOf(JSON.parse(frame.data) as RunOutcome)['event']);
+    else record(nodes, root, frame);
+  }
+  return root;
+}
+
+function record(nodes: Map<string, AgentTree>, root: AgentTree, frame: Frame): void {
+  const { namespace, data } = JSON.parse(frame.data) as { namespace: string[]; data: Lifecycle };
+  const key = namespace.join('|');
+  const before = nodes.get(key);
+  if (before) {
+    before.status = data.event;
+    return;
+  }
+  const node: AgentTree = {
+    namespace,
+    status: data.event,
+    graph_name: data.graph_name ?? (namespace.at(-1) as string),
+  };
+  nodes.set(key, node);
+  const above = nodes.get(namespace.slice(0, -1).join('|')) ?? root;
+  above.children ??= [];
+  above.children.push(node);
+}
+
+interface Lifecycle {
+  readonly event: string;
+  readonly graph_name?: string;
 }

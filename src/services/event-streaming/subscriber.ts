@@ -1,6 +1,6 @@
 import { Latch } from '../../core/latch.ts';
-import type { ProtocolEvent } from './events.ts';
 import { type EventFilter, wants } from './filter.ts';
+import type { ProtocolEvent } from './protocol-events.ts';
 
 /** Where events go: a connection of some kind. */
 export interface EventSink {
@@ -14,21 +14,21 @@ export interface EventSink {
 interface Subscription {
   readonly filter: EventFilter;
   /** The number of the last event that was looked at for it. */
-  seen: number;
+  last_seq: number;
   /** Events sent before it was even with the thread. */
   replayed: number;
-  readonly onEven: (replayed: number) => void;
-  isEven: boolean;
+  readonly onCaughtUp: (replayed: number) => void;
+  isCaughtUp: boolean;
   /** False until events are read for it too: what others are told meanwhile is not the first it may hear. */
-  hasBegun: boolean;
+  isActive: boolean;
 }
 
 /** One connection with its subscriptions: each event goes out once, whichever of them want it. */
 export class Subscriber {
   readonly #sink: EventSink;
   readonly #subscriptions = new Map<string, Subscription>();
-  readonly #news = new Latch();
-  #mustGoBack = false;
+  readonly #wakeup = new Latch();
+  #needsReplay = false;
 
   constructor(sink: EventSink) {
     this.#sink = sink;
@@ -43,62 +43,64 @@ export class Subscriber {
     return new Promise((onEven) => {
       this.#subscriptions.set(id, {
         filter,
-        seen: since,
+        last_seq: since,
         replayed: 0,
-        onEven,
-        isEven: false,
-        hasBegun: false,
+        onCaughtUp: onEven,
+        isCaughtUp: false,
+        isActive: false,
       });
-      this.#mustGoBack = true;
-      this.#news.open();
+      this.#needsReplay = true;
+      this.#wakeup.open();
     });
   }
 
   /** False when there is no such subscription. */
   unsubscribe(id: string): boolean {
     const subscription = this.#subscriptions.get(id);
-    subscription?.onEven(subscription.replayed);
+    subscription?.onCaughtUp(subscription.replayed);
     return this.#subscriptions.delete(id);
   }
 
   /** The number after which it must be given events; undefined when it wants none. */
-  get seen(): number | undefined {
-    const seen = this.#begun().map((subscription) => subscription.seen);
-    return seen.length > 0 ? Math.min(...seen) : undefined;
+  get lastSeq(): number | undefined {
+    const positions = this.#active().map((subscription) => subscription.last_seq);
+    return positions.length > 0 ? Math.min(...positions) : undefined;
   }
 
   offer(event: ProtocolEvent): void {
-    const wanting = this.#begun().filter(({ seen, filter }) => event.seq > seen && wants(filter, event));
+    const wanting = this.#active().filter(
+      ({ last_seq, filter }) => event.seq > last_seq && wants(filter, event),
+    );
     if (wanting.length === 0) return;
-    for (const subscription of wanting) if (!subscription.isEven) subscription.replayed += 1;
+    for (const subscription of wanting) if (!subscription.isCaughtUp) subscription.replayed += 1;
     this.#sink.send(event);
-    if (this.#sink.isFull()) this.#news.open();
+    if (this.#sink.isFull()) this.#wakeup.open();
   }
 
   /** All events of this number were offered. */
-  passed(seq: number): void {
-    for (const subscription of this.#begun()) {
-      subscription.seen = Math.max(subscription.seen, seq);
+  advance(seq: number): void {
+    for (const subscription of this.#active()) {
+      subscription.last_seq = Math.max(subscription.last_seq, seq);
     }
   }
 
   /** To be called before events are read for it from `seen` on. */
-  goesBack(): void {
-    this.#mustGoBack = false;
-    for (const subscription of this.#subscriptions.values()) subscription.hasBegun = true;
+  beginReplay(): void {
+    this.#needsReplay = false;
+    for (const subscription of this.#subscriptions.values()) subscription.isActive = true;
   }
 
   /** A subscription came that wants events from before. */
-  get mustGoBack(): boolean {
-    return this.#mustGoBack;
+  get needsReplay(): boolean {
+    return this.#needsReplay;
   }
 
   /** It has all there was. */
-  isEven(): void {
-    for (const subscription of this.#begun()) {
-      if (subscription.isEven) continue;
-      subscription.isEven = true;
-      subscription.onEven(subscription.replayed);
+  markCaughtUp(): void {
+    for (const subscription of this.#active()) {
+      if (subscription.isCaughtUp) continue;
+      subscription.isCaughtUp = true;
+      subscription.onCaughtUp(subscription.replayed);
     }
   }
 
@@ -106,8 +108,8 @@ export class Subscriber {
     return this.#sink.isFull();
   }
 
-  #begun(): Subscription[] {
-    return [...this.#subscriptions.values()].filter(({ hasBegun }) => hasBegun);
+  #active(): Subscription[] {
+    return [...this.#subscriptions.values()].filter(({ isActive }) => isActive);
   }
 
   drained(signal: AbortSignal): Promise<void> {
@@ -115,9 +117,9 @@ export class Subscriber {
   }
 
   /** Resolves when it cannot go on with the others: it is full, or wants something from before. Or on abort. */
-  async falls(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#mustGoBack && !this.#sink.isFull()) {
-      await this.#news.wait(LONG_MS, signal);
+  async untilLagging(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#needsReplay && !this.#sink.isFull()) {
+      await this.#wakeup.wait(LONG_MS, signal);
     }
   }
 }

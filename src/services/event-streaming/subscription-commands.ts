@@ -3,17 +3,20 @@ import { BadRequest } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
 import type { EventStreamRequest } from '../../schemas/event-streaming.ts';
-import { CommandFailed } from './failures.ts';
+import { CommandError } from './command-errors.ts';
 import { eventFilter, wholeNumber } from './filter.ts';
 import type { Subscriber } from './subscriber.ts';
 
-type Verb = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
+type CommandHandler = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
 
 /**
  * What a connection hears. Over HTTP there is no connection to speak of: a subscription is accepted to no effect, as
  * the official server has it, because each request for events is one of its own.
  */
-export function subscriptionCommands(subscriber: Subscriber | undefined, ids: Ids): Record<string, Verb> {
+export function subscriptionCommands(
+  subscriber: Subscriber | undefined,
+  ids: Ids,
+): Record<string, CommandHandler> {
   /** Past events first, then the answer, then what happens. */
   async function subscribe(subscription_id: string, request: unknown) {
     const { filter, since } = requestOf(request);
@@ -26,9 +29,9 @@ export function subscriptionCommands(subscriber: Subscriber | undefined, ids: Id
 
     async 'subscription.unsubscribe'(_actor, _thread_id, params) {
       const id = isObject(params) ? params['subscription_id'] : undefined;
-      if (typeof id !== 'string') throw new CommandFailed('invalid_argument', 'subscription_id is required');
+      if (typeof id !== 'string') throw new CommandError('invalid_argument', 'subscription_id is required');
       if (subscriber?.unsubscribe(id)) return {};
-      throw new CommandFailed('no_such_subscription', `There is no subscription ${id}.`);
+      throw new CommandError('no_such_subscription', `There is no subscription ${id}.`);
     },
 
     /** Under the id it had, from the event after `since`. */
@@ -44,7 +47,7 @@ function requestOf(params: unknown) {
   try {
     return { filter: eventFilter(request), since: wholeNumber('since', request.since) ?? 0 };
   } catch (error) {
-    if (error instanceof BadRequest) throw new CommandFailed('invalid_argument', error.message);
+    if (error instanceof BadRequest) throw new CommandError('invalid_argument', error.message);
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { GraphSchema } from '../../schemas/assistants.ts';
-import { withUsedDefinitions } from './used-definitions.ts';
 
 export interface ToolSchemas {
   /** As clients see it: a list of messages is one string. */
@@ -23,7 +22,7 @@ const MESSAGES = {
 };
 
 /** Of a graph whose schemas are not known yet. */
-export const ANYTHING: ToolSchemas = {
+export const ANY_SCHEMAS: ToolSchemas = {
   input: { type: 'object' },
   accepted: { type: 'object' },
   output: undefined,
@@ -35,8 +34,8 @@ export function toolSchemas({
   output_schema,
 }: Pick<GraphSchema, 'input_schema' | 'output_schema'>) {
   const schemas: ToolSchemas = {
-    input: withUsedDefinitions(withMessages(input_schema, TEXT)),
-    accepted: withUsedDefinitions(withMessages(input_schema, { anyOf: [TEXT, MESSAGES] })),
+    input: pruneDefinitions(withMessages(input_schema, TEXT)),
+    accepted: pruneDefinitions(withMessages(input_schema, { anyOf: [TEXT, MESSAGES] })),
     output: outputOf(output_schema),
   };
   return schemas;
@@ -44,7 +43,7 @@ export function toolSchemas({
 
 function withMessages(schema: unknown, messages: JsonObject): JsonObject {
   const object = asObject(schema);
-  const properties = described(object);
+  const properties = documentedProperties(object);
   if (!properties) return object;
   if (!('messages' in properties)) return { ...object, properties };
   const changed = { ...object, properties: { ...properties, messages } };
@@ -53,7 +52,7 @@ function withMessages(schema: unknown, messages: JsonObject): JsonObject {
 }
 
 /** Without what a graph tells the protocols' doors; and where anything may stand, it says so in words that clients read. */
-function described({ properties }: JsonObject): JsonObject | undefined {
+function documentedProperties({ properties }: JsonObject): JsonObject | undefined {
   if (!isObject(properties)) return undefined;
   const { mcp: _mcp, a2a: _a2a, ...others } = properties;
   return Object.fromEntries(
@@ -67,12 +66,77 @@ function described({ properties }: JsonObject): JsonObject | undefined {
 /** What a state has not been given is missing from the output, so nothing is required of it. */
 function outputOf(schema: unknown): JsonObject | undefined {
   const { required: _required, ...object } = asObject(schema);
-  const { messages, ...others } = described(object) ?? {};
+  const { messages, ...others } = documentedProperties(object) ?? {};
   if (Object.keys(others).length === 0) return undefined;
   const shown = messages === undefined ? others : { ...others, messages: { type: 'array' } };
-  return withUsedDefinitions({ ...object, properties: shown });
+  return pruneDefinitions({ ...object, properties: shown });
 }
 
 function asObject(schema: unknown): JsonObject {
   return { ...(isObject(schema) ? schema : {}), type: 'object' };
+}
+
+const KEYWORDS = ['$defs', 'definitions'];
+
+/**
+ * The schema without definitions that nothing refers to any more: clients show schemas to models, where each line of
+ * them costs.
+ */
+export function pruneDefinitions(schema: JsonObject): JsonObject {
+  const { $defs: _defs, definitions: _definitions, ...rest } = schema;
+  const all = KEYWORDS.flatMap((keyword) => entriesOf(schema, keyword));
+  const used = new Set<string>();
+  const follow = (value: unknown) => {
+    for (const reference of referencesIn(value)) {
+      if (used.has(reference)) continue;
+      used.add(reference);
+      follow(all.find((each) => each.reference === reference)?.definition);
+    }
+  };
+  follow(rest);
+  const usedDefinitions = KEYWORDS.map((keyword) => [
+    keyword,
+    Object.fromEntries(
+      entriesOf(schema, keyword)
+        .filter(({ reference, definition }) => used.has(reference) || isNamed(definition))
+        .map(({ name, definition }) => [name, definition]),
+    ),
+  ]);
+  return {
+    ...rest,
+    ...Object.fromEntries(usedDefinitions.filter(([, names]) => Object.keys(names as object).length > 0)),
+  };
+}
+
+function entriesOf(schema: JsonObject, keyword: string) {
+  const definitions = schema[keyword];
+  if (!isObject(definitions)) return [];
+  return Object.entries(definitions).map(([name, definition]) => ({
+    name,
+    definition,
+    reference: `#/${keyword}/${name}`,
+  }));
+}
+
+/** Referred to by its own name, which can be anywhere. */
+function isNamed(definition: unknown): boolean {
+  return isObject(definition) && ('$anchor' in definition || '$id' in definition);
+}
+
+function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isObject(value)) return [];
+  const { $ref: reference, ...others } = value;
+  const own = typeof reference === 'string' ? [decoded(reference)] : [];
+  return [...own, ...Object.values(others).flatMap(referencesIn)];
+}
+
+/** As the key is written: references escape it twice, as a pointer and as part of an address. */
+function decoded(reference: string): string {
+  const pointer = reference.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return pointer;
+  }
 }

@@ -1,11 +1,10 @@
 import { type Actor, systemActor } from '../../auth/actor.ts';
 import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { TookTooLong, within } from '../../graphs/deadline.ts';
+import { DeadlineExceeded, withDeadline } from '../../core/timers.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
-import type { AssistantService } from '../assistants.ts';
-import { mcpMetadata, toolNames } from './tool-names.ts';
-import { ANYTHING, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
+import type { AssistantService } from '../assistants/assistants.ts';
+import { ANY_SCHEMAS, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
 
 /** An assistant as a tool. */
 export interface AssistantTool {
@@ -31,9 +30,9 @@ const SCHEMAS_WITHIN_MS = 10_000;
 const MAX_SCHEMAS = 1000;
 
 /** A schema that is late is there for who asks next. */
-function orAnything(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
-  return within(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
-    if (error instanceof TookTooLong) return ANYTHING;
+function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
+  return withDeadline(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
+    if (error instanceof DeadlineExceeded) return ANY_SCHEMAS;
     throw error;
   });
 }
@@ -46,7 +45,7 @@ export function toolCatalog({
 }: {
   assistants: Pick<AssistantService, 'all' | 'resolve' | 'schemas'>;
 }) {
-  const known = new Map<string, Promise<ToolSchemas>>();
+  const schemaCache = new Map<string, Promise<ToolSchemas>>();
   const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
 
   /**
@@ -55,19 +54,19 @@ export function toolCatalog({
    */
   function schemasOf({ request_id }: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
     const key = `${assistant_id}:${version}`;
-    const cached = known.get(key);
+    const cached = schemaCache.get(key);
     if (cached !== undefined) return cached;
     const schemas = assistants.schemas(systemActor(request_id), assistant_id).then(toolSchemas);
-    if (known.size >= MAX_SCHEMAS) known.delete(known.keys().next().value as string);
-    known.set(key, schemas);
-    schemas.catch(() => known.delete(key));
+    if (schemaCache.size >= MAX_SCHEMAS) schemaCache.delete(schemaCache.keys().next().value as string);
+    schemaCache.set(key, schemas);
+    schemas.catch(() => schemaCache.delete(key));
     return schemas;
   }
 
   function namesIn(list: readonly Assistant[]): Map<string, Assistant> {
-    const made = names.get(list) ?? toolNames(list);
-    names.set(list, made);
-    return made;
+    const toolsByName = names.get(list) ?? toolNames(list);
+    names.set(list, toolsByName);
+    return toolsByName;
   }
 
   /** Who is not in the caller's list may still be run by them: the assistants of the graphs. */
@@ -100,30 +99,67 @@ export function toolCatalog({
     async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<AssistantTool[]> {
       const sorted = [...namesIn(await assistants.all(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
       const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
-      const made = await Promise.allSettled(
+      const results = await Promise.allSettled(
         following.map(async ([name, assistant]) =>
-          toolOf(name, assistant, await orAnything(schemasOf(actor, assistant))),
+          toolOf(name, assistant, await orAnySchemas(schemasOf(actor, assistant))),
         ),
       );
-      return made.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
+      return results.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
     },
 
     /** By the name of the tool, the exact name of the assistant, or its id; undefined when there is none. */
     async find(actor: Actor, name: string): Promise<AssistantTool | undefined> {
       const tool =
-        called(name, namesIn(await assistants.all(actor))) ??
+        findByName(name, namesIn(await assistants.all(actor))) ??
         (await byId(actor, name)) ??
-        called(name, namesIn(await assistants.all(actor, { isFresh: true })));
+        findByName(name, namesIn(await assistants.all(actor, { isFresh: true })));
       // One whose graph does not load may be called, as a run of it may be made: the run tells why it fails.
-      return tool && toolOf(...tool, await orAnything(schemasOf(actor, tool[1])).catch(() => ANYTHING));
+      return tool && toolOf(...tool, await orAnySchemas(schemasOf(actor, tool[1])).catch(() => ANY_SCHEMAS));
     },
   };
 }
 
 type Tool = readonly [name: string, assistant: Assistant];
 
-function called(name: string, tools: ReadonlyMap<string, Assistant>): Tool | undefined {
+function findByName(name: string, tools: ReadonlyMap<string, Assistant>): Tool | undefined {
   const assistant = tools.get(name);
   if (assistant) return [name, assistant];
   return [...tools].find(([, { assistant_id, name: own }]) => [assistant_id, own].includes(name));
+}
+
+const MAX_LENGTH = 64;
+
+/**
+ * The tool name of each assistant, as the official server makes them (white space becomes `_`, everything but letters,
+ * digits, `_`, `.` and `-` goes), and unique: of several with one name the oldest keeps it. Those that want to be no tool
+ * have none.
+ */
+export function toolNames(assistants: readonly Assistant[]): Map<string, Assistant> {
+  const exposed = assistants.filter(({ metadata }) => mcpMetadata(metadata)['expose'] !== false);
+  const byAge = exposed.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const names = new Map<string, Assistant>();
+  for (const assistant of byAge) {
+    const id = assistant.assistant_id.slice(0, 8);
+    const name = sanitized(configuredName(assistant)) || `assistant-${id}`;
+    names.set(names.has(name) ? `${name.slice(0, MAX_LENGTH - 9)}-${id}` : name, assistant);
+  }
+  return names;
+}
+
+function sanitized(name: string): string {
+  return name
+    .trim()
+    .replace(/\s+/g, '_')
+    .replace(/[^A-Za-z0-9_.-]/g, '')
+    .slice(0, MAX_LENGTH);
+}
+
+function configuredName({ name, metadata }: Assistant): string {
+  const own = mcpMetadata(metadata)['name'];
+  return typeof own === 'string' ? own : name;
+}
+
+/** What an assistant says about itself as a tool: `metadata.mcp {expose, name, description, annotations}`. */
+export function mcpMetadata(metadata: Assistant['metadata']): Record<string, unknown> {
+  return isObject(metadata['mcp']) ? metadata['mcp'] : {};
 }

@@ -1,5 +1,5 @@
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { openText } from '../../db/encryption/cipher.ts';
+import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { enqueueDelivery } from '../webhooks/enqueue.ts';
@@ -25,7 +25,7 @@ export interface NewPushConfig extends Omit<PushConfig, 'task_id' | 'config_id'>
 }
 
 /** The body for subscribers of a version: JSON text. */
-export type Tell = (version: PushConfig['version']) => string;
+export type NotificationBody = (version: PushConfig['version']) => string;
 
 /** For each change of a task each of them is sent a delivery. */
 export const MAX_PUSH_CONFIGS = 20;
@@ -37,7 +37,7 @@ export function a2aPushRepository(db: Db) {
   return {
     /** In place of the one with its id. Undefined when the task has as many as it may have, or is gone. */
     save: (task_id: string, config: NewPushConfig): Promise<PushConfig | undefined> =>
-      db.transaction('promised', async (tx) => {
+      db.transaction('sync', async (tx) => {
         // Locks the row: what the task becomes from now on is told to this one too.
         const locked = await tx.run(
           sql`update a2a_tasks set context_id = context_id where task_id = ${task_id}`,
@@ -54,7 +54,7 @@ export function a2aPushRepository(db: Db) {
 
     /** With what waits to be sent to it. */
     delete: (task_id: string, config_id: string): Promise<void> =>
-      db.transaction('promised', async (tx) => {
+      db.transaction('sync', async (tx) => {
         await tx.run(
           sql`delete from a2a_push_configs where task_id = ${task_id} and config_id = ${config_id}`,
         );
@@ -68,10 +68,10 @@ async function configsOf(reader: Reader, task_id: string): Promise<PushConfig[]>
   const rows = await reader.all<PushConfig>(sql`
     select task_id, config_id, version, url, token, scheme, credentials from a2a_push_configs
     where task_id = ${task_id} order by created_at, config_id`);
-  return rows.map((row) => openText(reader.cipher, row, SEALED));
+  return rows.map((row) => decryptTextColumns(reader.cipher, row, ENCRYPTED_COLUMNS));
 }
 
-const SEALED = {
+const ENCRYPTED_COLUMNS = {
   url: 'a2a_push_configs.url',
   token: 'a2a_push_configs.token',
   scheme: 'a2a_push_configs.scheme',
@@ -84,9 +84,9 @@ export async function insertPushConfig(
   task_id: string,
   { config_id = task_id, ...config }: NewPushConfig,
 ): Promise<PushConfig> {
-  const sealed = (name: keyof typeof SEALED) => {
+  const sealed = (name: keyof typeof ENCRYPTED_COLUMNS) => {
     const text = config[name];
-    return text === null ? null : tx.cipher.sealText(SEALED[name], text);
+    return text === null ? null : tx.cipher.encryptText(ENCRYPTED_COLUMNS[name], text);
   };
   await tx.run(sql`
     insert into a2a_push_configs (task_id, config_id, version, url, token, scheme, credentials, created_at)
@@ -98,10 +98,10 @@ export async function insertPushConfig(
 }
 
 /** Part of the transaction that changes the task. */
-export async function tellSubscribers(
+export async function notifySubscribers(
   tx: Transaction,
   { task_id, thread_id, run_id }: { task_id: string; thread_id: string; run_id: string },
-  tell: Tell,
+  notification: NotificationBody,
 ): Promise<void> {
   const configs = await configsOf(tx, task_id);
   if (configs.length === 0) return;
@@ -116,7 +116,7 @@ export async function tellSubscribers(
     await enqueueDelivery(tx, {
       kind: 'a2a',
       url,
-      body: tell(version),
+      body: notification(version),
       headers,
       run_id,
       thread_id,

@@ -1,12 +1,17 @@
 import type { Db } from '../../db/db.ts';
-import { type Cipher, openJson, openText, Unreadable } from '../../db/encryption/cipher.ts';
+import {
+  type Cipher,
+  DecryptionError,
+  decryptJsonColumns,
+  decryptTextColumns,
+} from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { all, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, list, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
-import { ARTIFACTS, REASON, type Settlement, settleTask } from './finalize-task.ts';
-import { type A2aTurn, turnsOf, unkeptRuns, WAITS } from './turns.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { ARTIFACTS_COLUMN, finalizeTask, REASON_COLUMN, type TaskFinalization } from './finalize-task.ts';
+import { type A2aTurn, AWAITS_INPUT, listTurns, runsPendingArtifacts } from './turns.ts';
 
 /** A task as it stands. */
 export interface A2aTaskRow {
@@ -19,10 +24,10 @@ export interface A2aTaskRow {
   readonly created_at: string;
   /** Of its newest turn. */
   readonly run_id: string;
-  /** `TASK_STATE_…`: of the run while `is_settled` is false. */
+  /** `TASK_STATE_…`: of the run while `is_finalized` is false. */
   readonly state: string;
   /** Whether the state after the run was read. */
-  readonly is_settled: boolean;
+  readonly is_finalized: boolean;
   /** Since when, ISO-8601. */
   readonly at: string;
   readonly reason: string | null;
@@ -33,7 +38,7 @@ export interface A2aTaskRow {
 }
 
 /** What the runs of a task made of its thread. */
-export interface CheckpointOfTask {
+export interface TaskCheckpoint {
   readonly checkpoint_id: string;
   /** Nobody went on from there. */
   readonly is_newest: boolean;
@@ -45,7 +50,7 @@ export interface A2aTaskQuery {
   readonly assistant_id?: string | undefined;
   readonly thread_id?: string | undefined;
   readonly states?: readonly string[] | undefined;
-  readonly is_settled?: boolean;
+  readonly is_finalized?: boolean;
   /** ISO-8601: only those whose state is from then or later. */
   readonly since?: string | undefined;
   /** Only those behind this one. */
@@ -61,14 +66,14 @@ const STATE = `coalesce(t.state, case r.status when 'pending' then 'TASK_STATE_S
 const AT = 'coalesce(t.state_at, r.updated_at)';
 const COLUMNS =
   raw(`t.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, ${STATE} as state,
-  t.state is not null as is_settled, ${AT} as at, t.reason, t.artifacts, r.status as run_status, r.error`);
+  t.state is not null as is_finalized, ${AT} as at, t.reason, t.artifacts, r.status as run_status, r.error`);
 const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 
 /** Tasks, with the status of their newest run; one whose run is gone is gone too. */
 export function a2aTaskRepository(db: Db) {
   return {
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
-      const wanted = all([sql`t.task_id = ${task_id}`, ofVisibleThread('t.thread_id', visibility)]);
+      const wanted = and([sql`t.task_id = ${task_id}`, threadVisible('t.thread_id', visibility)]);
       const row = await db.get<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return row && rowOf(db.cipher, row);
     },
@@ -88,32 +93,29 @@ export function a2aTaskRepository(db: Db) {
     },
 
     /** The first ones whose run has ended, and what that means is not known yet; with runs behind `after`. */
-    unsettled: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+    unfinalized: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
       page(db, [raw('t.state is null'), HAS_ENDED], after, limit),
 
     /** The same of some runs, however many others there are. */
-    async unsettledOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
-      const wanted = all([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
+    async unfinalizedOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
+      const wanted = and([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
       const rows = await db.all<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
-      return readable(db.cipher, rows);
+      return decryptable(db.cipher, rows);
     },
 
     /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
-    overtaken: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
-      page(db, [raw(`t.${WAITS}`), IS_TOLD, IS_OVERTAKEN], after, limit),
+    superseded: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
+      page(db, [raw(`t.${AWAITS_INPUT}`), HAS_SUBSCRIBERS, IS_SUPERSEDED], after, limit),
 
-    turns: (task_id: string): Promise<A2aTurn[]> => turnsOf(db, task_id),
+    turns: (task_id: string): Promise<A2aTurn[]> => listTurns(db, task_id),
 
-    unkeptRuns: (task_id: string): Promise<string[]> => unkeptRuns(db, task_id),
+    runsPendingArtifacts: (task_id: string): Promise<string[]> => runsPendingArtifacts(db, task_id),
 
-    settle: (settlement: Settlement): Promise<boolean> =>
-      db.transaction('promised', (tx) => settleTask(tx, settlement)),
+    finalize: (finalization: TaskFinalization): Promise<boolean> =>
+      db.transaction('sync', (tx) => finalizeTask(tx, finalization)),
 
     /** The last checkpoint that some runs made on a thread, and what they changed before it. */
-    async lastCheckpoint(
-      thread_id: string,
-      run_ids: readonly string[],
-    ): Promise<CheckpointOfTask | undefined> {
+    async lastCheckpoint(thread_id: string, run_ids: readonly string[]): Promise<TaskCheckpoint | undefined> {
       const row = await db.get<{
         checkpoint_id: string;
         versions: string;
@@ -141,8 +143,8 @@ export function a2aTaskRepository(db: Db) {
 }
 
 const HAS_ENDED = raw(`r.status not in ('pending', 'running')`);
-const IS_TOLD = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
-const IS_OVERTAKEN = raw(
+const HAS_SUBSCRIBERS = raw('exists (select 1 from a2a_push_configs c where c.task_id = t.task_id)');
+const IS_SUPERSEDED = raw(
   `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
 );
 
@@ -157,20 +159,20 @@ async function page(
   for (let last = after; ; ) {
     const behind = last === undefined ? undefined : sql`t.run_id > ${last}`;
     const rows = await db.all<StoredRow>(sql`
-      select ${COLUMNS} from ${FROM} where ${all([...conditions, behind])} order by t.run_id limit ${limit}`);
-    found.push(...readable(db.cipher, rows));
+      select ${COLUMNS} from ${FROM} where ${and([...conditions, behind])} order by t.run_id limit ${limit}`);
+    found.push(...decryptable(db.cipher, rows));
     if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
     last = rows.at(-1)?.run_id;
   }
 }
 
 /** Tasks that cannot be decrypted must not keep the others from being settled. */
-function readable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
+function decryptable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
   return rows.flatMap((row) => {
     try {
       return [rowOf(cipher, row)];
     } catch (error) {
-      if (error instanceof Unreadable) return [];
+      if (error instanceof DecryptionError) return [];
       throw error;
     }
   });
@@ -178,25 +180,25 @@ function readable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
 
 type Versions = Readonly<Record<string, string | number>>;
 
-type StoredRow = Omit<A2aTaskRow, 'is_settled'> & { is_settled: boolean | number };
+type StoredRow = Omit<A2aTaskRow, 'is_finalized'> & { is_finalized: boolean | number };
 
 function rowOf(cipher: Cipher, row: StoredRow): A2aTaskRow {
-  openJson(cipher, row, { artifacts: ARTIFACTS, error: 'runs.error' });
-  openText(cipher, row, { reason: REASON });
-  return { ...row, is_settled: Boolean(row.is_settled) };
+  decryptJsonColumns(cipher, row, { artifacts: ARTIFACTS_COLUMN, error: 'runs.error' });
+  decryptTextColumns(cipher, row, { reason: REASON_COLUMN });
+  return { ...row, is_finalized: Boolean(row.is_finalized) };
 }
 
 function conditions(
-  { assistant_id, thread_id, states, is_settled, since, after }: Omit<A2aTaskQuery, 'limit'>,
+  { assistant_id, thread_id, states, is_finalized, since, after }: Omit<A2aTaskQuery, 'limit'>,
   visibility: Visibility | undefined,
 ): Sql {
-  return all([
+  return and([
     assistant_id === undefined ? undefined : sql`t.assistant_id = ${assistant_id}`,
     thread_id === undefined ? undefined : sql`t.thread_id = ${thread_id}`,
     states && sql`${raw(STATE)} in ${list(states)}`,
-    is_settled === undefined ? undefined : raw(`t.state is ${is_settled ? 'not null' : 'null'}`),
+    is_finalized === undefined ? undefined : raw(`t.state is ${is_finalized ? 'not null' : 'null'}`),
     since === undefined ? undefined : sql`${raw(AT)} >= ${since}`,
     after && sql`(${raw(AT)} < ${after.at} or ${raw(AT)} = ${after.at} and t.task_id < ${after.task_id})`,
-    ofVisibleThread('t.thread_id', visibility),
+    threadVisible('t.thread_id', visibility),
   ]);
 }

@@ -1,8 +1,8 @@
 import { toJson } from '../../core/json.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
-import { openJson } from '../../db/encryption/cipher.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { raw, sql } from '../../db/sql.ts';
-import { type Settlement, settleTask } from './finalize-task.ts';
+import { finalizeTask, type TaskFinalization } from './finalize-task.ts';
 import { insertPushConfig, type NewPushConfig } from './push-configs.ts';
 
 /** What a client said, and the run that it led to. */
@@ -21,7 +21,7 @@ export interface NewTurn extends Pick<A2aTurn, 'position' | 'message'> {
   /** Who is told of the task from now on; an id that is missing becomes that of the task. */
   readonly push?: NewPushConfig | undefined;
   /** Tasks that waited for an answer and do not get one any more. */
-  readonly gives_up?: readonly Settlement[];
+  readonly abandoned?: readonly TaskFinalization[];
 }
 
 /** Its id is that of its first run. */
@@ -45,16 +45,17 @@ interface RunOfTurn {
   readonly updated_at: string;
 }
 
-const MESSAGE = 'a2a_turns.message';
+const MESSAGE_COLUMN = 'a2a_turns.message';
 
 /** Of tasks that wait for an answer. */
-export const WAITS = `state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
+export const AWAITS_INPUT = `state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
 /** Whether the task is still as the caller saw it. Part of the transaction that adds the run, after the thread's lock. */
-export async function takesTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
+export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
   if (task.is_new) return true;
   const { task_id, answers } = task;
-  const fits = answers === undefined ? raw('state is null') : sql`${raw(WAITS)} and run_id = ${answers}`;
+  const fits =
+    answers === undefined ? raw('state is null') : sql`${raw(AWAITS_INPUT)} and run_id = ${answers}`;
   const changed = await tx.run(
     sql`update a2a_tasks set context_id = context_id where task_id = ${task_id} and ${fits}`,
   );
@@ -62,10 +63,10 @@ export async function takesTurn(tx: Transaction, { task }: NewTurn): Promise<boo
 }
 
 /** Part of the transaction that has added the run. */
-export async function keepTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
-  const { task, position, message, push, gives_up = [] } = turn;
+export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
+  const { task, position, message, push, abandoned = [] } = turn;
   const { run_id } = run;
-  const sealed = tx.cipher.sealJson(MESSAGE, toJson(message));
+  const sealed = tx.cipher.encryptJson(MESSAGE_COLUMN, toJson(message));
   const task_id = task.is_new ? run_id : task.task_id;
   if (task.is_new) {
     await tx.run(sql`
@@ -80,18 +81,18 @@ export async function keepTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): 
   await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message, is_kept)
     values (${task_id}, ${run_id}, ${position}, ${sealed}, 0)`);
   if (push) await insertPushConfig(tx, task_id, push);
-  for (const settlement of gives_up) await settleTask(tx, settlement);
+  for (const finalization of abandoned) await finalizeTask(tx, finalization);
 }
 
 /** In the order in which they were said. */
-export async function turnsOf(reader: Reader, task_id: string): Promise<A2aTurn[]> {
+export async function listTurns(reader: Reader, task_id: string): Promise<A2aTurn[]> {
   const rows = await reader.all<A2aTurn>(sql`
     select task_id, run_id, position, message from a2a_turns where task_id = ${task_id} order by seq`);
-  return rows.map((row) => openJson(reader.cipher, row, { message: MESSAGE }));
+  return rows.map((row) => decryptJsonColumns(reader.cipher, row, { message: MESSAGE_COLUMN }));
 }
 
 /** The runs whose events the task has not yet got, the first one first. */
-export async function unkeptRuns(reader: Reader, task_id: string): Promise<string[]> {
+export async function runsPendingArtifacts(reader: Reader, task_id: string): Promise<string[]> {
   const rows = await reader.all<{ run_id: string }>(
     sql`select run_id from a2a_turns where task_id = ${task_id} and is_kept = 0 order by seq`,
   );

@@ -25,7 +25,7 @@ export function apiKeyRepository(db: Db) {
         ${key.scope}, ${key.created_at}, ${key.expires_at}, ${key.revoked_at}, ${key.last_used_at})`);
     },
 
-    withDigest(digest: string): Promise<ApiKey | undefined> {
+    findByDigest(digest: string): Promise<ApiKey | undefined> {
       return db.get(sql`select ${COLUMNS} from api_keys where digest = ${digest}`);
     },
 
@@ -46,8 +46,8 @@ export function apiKeyRepository(db: Db) {
       return changed > 0;
     },
 
-    async use(key_id: string, at: string): Promise<void> {
-      await db.run(sql`update api_keys set last_used_at = ${at} where key_id = ${key_id}`, 'relaxed');
+    async recordUse(key_id: string, at: string): Promise<void> {
+      await db.run(sql`update api_keys set last_used_at = ${at} where key_id = ${key_id}`, 'async');
     },
   };
 }

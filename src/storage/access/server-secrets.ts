@@ -2,7 +2,7 @@ import type { Db } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 
-const SECRET = 'server_secrets.secret';
+const SECRET_COLUMN = 'server_secrets.secret';
 
 export type ServerSecretRepository = ReturnType<typeof serverSecretRepository>;
 
@@ -10,19 +10,19 @@ export type ServerSecretRepository = ReturnType<typeof serverSecretRepository>;
 export function serverSecretRepository(db: Db) {
   return {
     /** The secret of that name; `fresh` becomes it where there is none yet. Of several at once one wins. */
-    async obtain(name: string, fresh: string): Promise<string> {
+    async getOrCreate(name: string, fresh: string): Promise<string> {
       const stored = await db.get<{ secret: string }>(
         sql`select secret from server_secrets where name = ${name}`,
       );
-      if (stored) return db.cipher.openText(SECRET, stored.secret);
-      return db.transaction('promised', async (tx) => {
+      if (stored) return db.cipher.decryptText(SECRET_COLUMN, stored.secret);
+      return db.transaction('sync', async (tx) => {
         await tx.run(sql`
-          insert into server_secrets (name, secret, created_at) values (${name}, ${tx.cipher.sealText(SECRET, fresh)}, ${NOW})
+          insert into server_secrets (name, secret, created_at) values (${name}, ${tx.cipher.encryptText(SECRET_COLUMN, fresh)}, ${NOW})
           on conflict (name) do nothing`);
         const row = await tx.get<{ secret: string }>(
           sql`select secret from server_secrets where name = ${name}`,
         );
-        return tx.cipher.openText(SECRET, (row as { secret: string }).secret);
+        return tx.cipher.decryptText(SECRET_COLUMN, (row as { secret: string }).secret);
       });
     },
   };

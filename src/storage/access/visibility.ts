@@ -1,6 +1,6 @@
 import { isOneOf } from '../../db/json.ts';
-import { everyFilter, type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { combineFilters, type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 
 /** Which rows somebody may see: by what their metadata is, by their ids, or both. Where it is undefined: all. */
 export interface Visibility {
@@ -29,12 +29,15 @@ export const VISIBLE_DELIVERIES: VisibleRows = {
 export const VISIBLE_CRONS: VisibleRows = { metadata: 'crons.metadata', id: 'crons.cron_id' };
 
 /** What both let through. */
-export function both(one: Visibility | undefined, other: Visibility | undefined): Visibility | undefined {
+export function intersectVisibility(
+  one: Visibility | undefined,
+  other: Visibility | undefined,
+): Visibility | undefined {
   if (!one || !other) return one ?? other;
   const ids = one.ids && other.ids ? one.ids.filter((id) => other.ids?.includes(id)) : (one.ids ?? other.ids);
   const metadata =
     one.metadata && other.metadata
-      ? everyFilter(one.metadata, other.metadata)
+      ? combineFilters(one.metadata, other.metadata)
       : (one.metadata ?? other.metadata);
   return { metadata, ids };
 }
@@ -48,7 +51,7 @@ export function visible(rows: VisibleRows, visibility: Visibility | undefined): 
 }
 
 /** The same for what belongs to a thread: `thread_id` is the column that names it. */
-export function ofVisibleThread(thread_id: string, visibility: Visibility | undefined): Sql | undefined {
+export function threadVisible(thread_id: string, visibility: Visibility | undefined): Sql | undefined {
   return (
     visibility &&
     sql`exists (select 1 from threads
@@ -57,7 +60,7 @@ export function ofVisibleThread(thread_id: string, visibility: Visibility | unde
 }
 
 function conditionOf(rows: VisibleRows, { metadata, ids }: Visibility): Sql {
-  return all([
+  return and([
     metadata && metadataMatches(rows.metadata, metadata),
     // An empty list is nobody's.
     ids && isOneOf(rows.id, ids),

@@ -2,8 +2,8 @@ import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { contains, isOneOf, merged } from '../../db/json.ts';
-import { all, join, type Sql, sql } from '../../db/sql.ts';
+import { contains, isOneOf, mergeJson } from '../../db/json.ts';
+import { and, join, type Sql, sql } from '../../db/sql.ts';
 import type {
   Assistant,
   AssistantFilter,
@@ -12,7 +12,14 @@ import type {
   AssistantVersionsSearch,
 } from '../../schemas/assistants.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { ASSISTANT, assistantOf, findAssistant, insertInto, keepVersion, VERSIONED } from './row.ts';
+import {
+  ASSISTANT_COLUMNS,
+  assistantOf,
+  findAssistant,
+  insertAssistant,
+  upsertVersion,
+  VERSIONED_COLUMNS,
+} from './row.ts';
 import { countAssistants, searchAssistants } from './search.ts';
 
 /** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
@@ -29,11 +36,11 @@ export function assistantRepository(db: Db) {
   return {
     /** With its first version. False when the id is taken. */
     insert(assistant: Assistant): Promise<boolean> {
-      return db.transaction('promised', async (tx) => {
+      return db.transaction('sync', async (tx) => {
         const inserted = await tx.run(
-          sql`${insertInto(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
+          sql`${insertAssistant(tx.cipher, assistant)} on conflict (assistant_id) do nothing`,
         );
-        if (inserted > 0) await keepVersion(tx, assistant.assistant_id);
+        if (inserted > 0) await upsertVersion(tx, assistant.assistant_id);
         return inserted > 0;
       });
     },
@@ -76,7 +83,7 @@ export function assistantRepository(db: Db) {
 
     /** Its versions and crons go too; its runs stay. */
     delete(assistant_id: string): Promise<boolean> {
-      return db.transaction('freeing', async (tx) => {
+      return db.transaction('reclaim', async (tx) => {
         await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
         return (await tx.run(sql`delete from assistants where assistant_id = ${assistant_id}`)) > 0;
       });
@@ -84,12 +91,12 @@ export function assistantRepository(db: Db) {
 
     /** Inserts the assistants of the configured graphs; those that exist take name and description. */
     upsertSystem(assistants: readonly Assistant[]): Promise<void> {
-      return upsertSystem(db, assistants);
+      return upsertSystemAssistants(db, assistants);
     },
 
     /** Deletes the system assistants of graphs that are no longer configured. */
     deleteSystemExcept(assistant_ids: readonly string[]): Promise<void> {
-      return deleteSystemExcept(db, assistant_ids);
+      return deleteSystemAssistantsExcept(db, assistant_ids);
     },
   };
 }
@@ -100,7 +107,7 @@ function updateAssistant(
   change: (stored: Assistant) => AssistantChanges,
   at: string,
 ): Promise<Assistant | undefined> {
-  return db.transaction('promised', async (tx) => {
+  return db.transaction('sync', async (tx) => {
     // Locks the row, so that two updates see each other's changes and do not come to the same number.
     await tx.run(sql`update assistants set updated_at = ${at} where assistant_id = ${assistant_id}`);
     const stored = await findAssistant(tx, assistant_id);
@@ -110,7 +117,7 @@ function updateAssistant(
     await tx.run(sql`
       update assistants set ${join([next, ...assignments(tx.cipher, change(stored))], ', ')}
       where assistant_id = ${assistant_id}`);
-    await keepVersion(tx, assistant_id);
+    await upsertVersion(tx, assistant_id);
     return findAssistant(tx, assistant_id);
   });
 }
@@ -123,9 +130,9 @@ function assignments(
     graph_id !== undefined && sql`graph_id = ${graph_id}`,
     name !== undefined && sql`name = ${name}`,
     description !== undefined && sql`description = ${description}`,
-    config && sql`config = ${cipher.sealJson(ASSISTANT.config, toJson(config))}`,
-    context && sql`context = ${cipher.sealJson(ASSISTANT.context, toJson(context))}`,
-    metadata && sql`metadata = ${merged('metadata', metadata)}`,
+    config && sql`config = ${cipher.encryptJson(ASSISTANT_COLUMNS.config, toJson(config))}`,
+    context && sql`context = ${cipher.encryptJson(ASSISTANT_COLUMNS.context, toJson(context))}`,
+    metadata && sql`metadata = ${mergeJson('metadata', metadata)}`,
   ];
   return given.filter((assignment) => typeof assignment === 'object');
 }
@@ -135,9 +142,9 @@ export async function listVersions(
   assistant_id: string,
   { metadata, limit, offset }: AssistantVersionsSearch,
 ): Promise<AssistantVersion[]> {
-  const wanted = all([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
+  const wanted = and([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
   const rows = await db.all<AssistantVersion>(sql`
-    select assistant_id, ${VERSIONED}, created_at from assistant_versions where ${wanted}
+    select assistant_id, ${VERSIONED_COLUMNS}, created_at from assistant_versions where ${wanted}
     order by version desc limit ${limit} offset ${offset}`);
   return rows.map((row) => assistantOf(db.cipher, row));
 }
@@ -148,23 +155,23 @@ export function setLatestVersion(
   version: number,
   at: string,
 ): Promise<Assistant | undefined> {
-  const kept = sql`from assistant_versions where assistant_id = ${assistant_id} and version = ${version}`;
-  return db.transaction('promised', async (tx) => {
+  const storedVersion = sql`from assistant_versions where assistant_id = ${assistant_id} and version = ${version}`;
+  return db.transaction('sync', async (tx) => {
     const changed = await tx.run(sql`
-      update assistants set (${VERSIONED}) = (select ${VERSIONED} ${kept}), updated_at = ${at}
-      where assistant_id = ${assistant_id} and exists (select 1 ${kept})`);
+      update assistants set (${VERSIONED_COLUMNS}) = (select ${VERSIONED_COLUMNS} ${storedVersion}), updated_at = ${at}
+      where assistant_id = ${assistant_id} and exists (select 1 ${storedVersion})`);
     return changed > 0 ? findAssistant(tx, assistant_id) : undefined;
   });
 }
 
-export function upsertSystem(db: Db, assistants: readonly Assistant[]): Promise<void> {
-  return db.transaction('promised', async (tx) => {
+export function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
+  return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
-      await tx.run(sql`${insertInto(tx.cipher, assistant)}
+      await tx.run(sql`${insertAssistant(tx.cipher, assistant)}
         on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
           config = case when assistants.version = 1 then excluded.config else assistants.config end,
           context = case when assistants.version = 1 then excluded.context else assistants.context end`);
-      await keepVersion(tx, assistant.assistant_id);
+      await upsertVersion(tx, assistant.assistant_id);
     }
   });
 }
@@ -173,8 +180,8 @@ export function upsertSystem(db: Db, assistants: readonly Assistant[]): Promise<
  * A system assistant is known by its id, which is made from the graph it began with: `created_by` alone is metadata,
  * and clients may write the same.
  */
-export function deleteSystemExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
-  return db.transaction('promised', async (tx) => {
+export function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
+  return db.transaction('sync', async (tx) => {
     const first = await tx.all<{ assistant_id: string; graph_id: string }>(sql`
       select assistant_id, graph_id from assistant_versions
       where version = 1 and ${contains('metadata', { created_by: 'system' })}`);

@@ -1,24 +1,28 @@
 import { toJson } from '../../core/json.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
-import { type Cipher, openJson } from '../../db/encryption/cipher.ts';
-import { decode } from '../../db/json.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../db/json.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 
 /** What each version keeps, and `assistants` a copy of from the current one. */
-export const VERSIONED = raw('graph_id, name, description, config, context, metadata, version');
-export const COLUMNS = sql`assistant_id, ${VERSIONED}, created_at, updated_at`;
+export const VERSIONED_COLUMNS = raw('graph_id, name, description, config, context, metadata, version');
+export const COLUMNS = sql`assistant_id, ${VERSIONED_COLUMNS}, created_at, updated_at`;
 
 /** What they are sealed as, in `assistant_versions` too: the database copies them from one to the other. */
-export const ASSISTANT = { config: 'assistants.config', context: 'assistants.context' };
+export const ASSISTANT_COLUMNS = { config: 'assistants.config', context: 'assistants.context' };
 
 /** A row of either table with its JSON as values. */
 export function assistantOf<Row extends Pick<Assistant, 'config' | 'context' | 'metadata'>>(
   cipher: Cipher,
   row: Row,
 ): Row {
-  return openJson<Pick<Assistant, 'config' | 'context'>>(cipher, decode(row, ['metadata']), ASSISTANT) as Row;
+  return decryptJsonColumns<Pick<Assistant, 'config' | 'context'>>(
+    cipher,
+    parseJsonColumns(row, ['metadata']),
+    ASSISTANT_COLUMNS,
+  ) as Row;
 }
 
 export async function findAssistant(
@@ -26,25 +30,25 @@ export async function findAssistant(
   assistant_id: string,
   visibility?: Visibility,
 ): Promise<Assistant | undefined> {
-  const wanted = all([sql`assistant_id = ${assistant_id}`, visible(VISIBLE_ASSISTANTS, visibility)]);
+  const wanted = and([sql`assistant_id = ${assistant_id}`, visible(VISIBLE_ASSISTANTS, visibility)]);
   const row = await reader.get<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
   return row && assistantOf(reader.cipher, row);
 }
 
 /** To be followed by what happens when the id is taken. */
-export function insertInto(cipher: Cipher, assistant: Assistant): Sql {
+export function insertAssistant(cipher: Cipher, assistant: Assistant): Sql {
   const { assistant_id, graph_id, name, description, config, context, metadata, version } = assistant;
   return sql`insert into assistants (${COLUMNS}) values (${assistant_id}, ${graph_id}, ${name}, ${description},
-    ${cipher.sealJson(ASSISTANT.config, toJson(config))}, ${cipher.sealJson(ASSISTANT.context, toJson(context))},
+    ${cipher.encryptJson(ASSISTANT_COLUMNS.config, toJson(config))}, ${cipher.encryptJson(ASSISTANT_COLUMNS.context, toJson(context))},
     ${toJson(metadata)}, ${version}, ${assistant.created_at},
     ${assistant.updated_at})`;
 }
 
 /** Writes an assistant as it is now as the version that it says it is; an existing one takes name and description. */
-export async function keepVersion(tx: Transaction, assistant_id: string): Promise<void> {
+export async function upsertVersion(tx: Transaction, assistant_id: string): Promise<void> {
   await tx.run(sql`
-    insert into assistant_versions (assistant_id, ${VERSIONED}, created_at)
-    select assistant_id, ${VERSIONED}, updated_at from assistants where assistant_id = ${assistant_id}
+    insert into assistant_versions (assistant_id, ${VERSIONED_COLUMNS}, created_at)
+    select assistant_id, ${VERSIONED_COLUMNS}, updated_at from assistants where assistant_id = ${assistant_id}
     on conflict (assistant_id, version) do update set name = excluded.name, description = excluded.description,
       config = excluded.config, context = excluded.context`);
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { asksForNothing, everyFilter, metadataMatches } from '../../db/metadata-filter.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { combineFilters, matchesEverything, metadataMatches } from '../../db/metadata-filter.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant, AssistantFilter, AssistantSearch } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 import type { TableFilter } from '../search/access-path.ts';
@@ -30,7 +30,7 @@ export async function searchAssistants(
     offset: query.offset,
   });
   if (ids.length === 0) return [];
-  const wanted = all([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
+  const wanted = and([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
   const rows = await reader.all<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
@@ -48,7 +48,7 @@ function filterOf(
   { metadata, graph_id, name }: AssistantFilter,
   visibility: Visibility | undefined,
 ): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
+  const wanted = combineFilters(metadata && { contains: metadata }, visibility?.metadata);
   return {
     table: 'assistants',
     contained: [{ column: 'metadata', filter: wanted }],
@@ -56,9 +56,9 @@ function filterOf(
       graph_id === undefined ? undefined : isOfGraph(graph_id),
       visibility?.ids && isOneOf('assistants.assistant_id', visibility.ids),
       name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
-      asksForNothing(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
+      matchesEverything(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
     ].filter((condition) => condition !== undefined),
-    narrowing:
+    row_id_queries:
       graph_id === undefined ? [] : [sql`select row_id from assistants where graph_id = ${graph_id}`],
   };
 }

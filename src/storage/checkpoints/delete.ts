@@ -1,13 +1,13 @@
 import type { Transaction } from '../../db/db.ts';
-import { eachText } from '../../db/json.ts';
-import { lookUp } from '../../db/lateral-join.ts';
+import { jsonEachText } from '../../db/json.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
 import { sql } from '../../db/sql.ts';
-import { newestReadable } from './find.ts';
+import { latestReadable } from './find.ts';
 import { metadataContains } from './metadata.ts';
-import { BASES } from './rows.ts';
+import { BASE_VERSIONS } from './rows.ts';
 
 /** Everything a thread remembers. */
-export async function removeCheckpointsOfThread(tx: Transaction, thread_id: string): Promise<void> {
+export async function deleteCheckpointsOfThread(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`delete from checkpoint_writes where thread_id = ${thread_id}`);
   await tx.run(sql`delete from checkpoint_blobs where thread_id = ${thread_id}`);
   await tx.run(sql`delete from checkpoints where thread_id = ${thread_id}`);
@@ -18,7 +18,7 @@ export async function removeCheckpointsOfThread(tx: Transaction, thread_id: stri
  * another run's checkpoint stays with the writes that led on from it, and all stays while another run executes, for
  * that one may have started from any of it.
  */
-export async function removeCheckpointsOfRun(
+export async function deleteCheckpointsOfRun(
   tx: Transaction,
   thread_id: string,
   run_id: string,
@@ -26,20 +26,20 @@ export async function removeCheckpointsOfRun(
   const other = await tx.get(sql`select 1 from run_queue
     where thread_id = ${thread_id} and state = 'running' and run_id <> ${run_id}`);
   if (other) return;
-  const checkpoints = await removeCheckpoints(tx, thread_id, run_id);
-  const writes = await removeWrites(tx, thread_id, run_id);
+  const checkpoints = await deleteCheckpoints(tx, thread_id, run_id);
+  const writes = await deleteWrites(tx, thread_id, run_id);
   if (checkpoints + writes === 0) return;
   await restoreWrites(tx, thread_id, run_id);
-  await removeLooseBlobs(tx, thread_id);
+  await deleteUnreferencedBlobs(tx, thread_id);
 }
 
-function removeCheckpoints(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
+function deleteCheckpoints(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
   return tx.run(sql`
     with recursive needed (ns, checkpoint_id) as (
       select ns, parent_id from checkpoints
       where thread_id = ${thread_id} and run_id is distinct from ${run_id} and parent_id is not null
       union
-      select c.ns, c.parent_id from needed n ${lookUp(
+      select c.ns, c.parent_id from needed n ${lateralJoin(
         'checkpoints',
         'c',
         sql`c.thread_id = ${thread_id} and c.ns = n.ns and c.checkpoint_id = n.checkpoint_id`,
@@ -50,7 +50,7 @@ function removeCheckpoints(tx: Transaction, thread_id: string, run_id: string): 
 }
 
 /** Those at a checkpoint that is gone, and the run's own at a checkpoint of before which none of the run's follows. */
-function removeWrites(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
+function deleteWrites(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
   return tx.run(sql`
     delete from checkpoint_writes where thread_id = ${thread_id} and (
       not exists (
@@ -72,13 +72,13 @@ async function restoreWrites(tx: Transaction, thread_id: string, run_id: string)
 }
 
 /** Values that no checkpoint has and no other value is based on. */
-export async function removeLooseBlobs(tx: Transaction, thread_id: string): Promise<void> {
+export async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`
     with recursive wanted (thread_id, ns, channel, version) as (
       select c.thread_id, c.ns, v.key, cast(v.value as text)
-      from checkpoints c cross join ${eachText('c.versions', 'v')} where c.thread_id = ${thread_id}
+      from checkpoints c cross join ${jsonEachText('c.versions', 'v')} where c.thread_id = ${thread_id}
       union
-      ${BASES}
+      ${BASE_VERSIONS}
     )
     delete from checkpoint_blobs where thread_id = ${thread_id}
       and (ns, channel, version) not in (select ns, channel, version from wanted)`);
@@ -89,14 +89,14 @@ export async function removeLooseBlobs(tx: Transaction, thread_id: string): Prom
  * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were. When a part of
  * the newest cannot be read the newest that can be stays too: it is the last good state.
  */
-export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
+export async function keepLatestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
   const newest = await tx.get<{ id: string | null; count: number }>(
     sql`select max(checkpoint_id) as id, count(*) as count from checkpoints
       where thread_id = ${thread_id} and ns = ''`,
   );
   if (!newest?.id) return;
-  const readable_id = Number(newest.count) > 1 ? await newestReadable(tx, thread_id) : undefined;
-  if ((await removeOlder(tx, thread_id, newest.id, readable_id ?? newest.id)) === 0) return;
+  const readable_id = Number(newest.count) > 1 ? await latestReadable(tx, thread_id) : undefined;
+  if ((await deleteOlder(tx, thread_id, newest.id, readable_id ?? newest.id)) === 0) return;
   await tx.run(sql`
     update checkpoints set parent_id = null where thread_id = ${thread_id} and parent_id is not null
       and not exists (select 1 from checkpoints p where p.thread_id = ${thread_id} and p.ns = checkpoints.ns
@@ -105,7 +105,7 @@ export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): 
     delete from checkpoint_writes where thread_id = ${thread_id} and not exists (
       select 1 from checkpoints c where c.thread_id = ${thread_id} and c.ns = checkpoint_writes.ns
         and c.checkpoint_id = checkpoint_writes.checkpoint_id)`);
-  await removeLooseBlobs(tx, thread_id);
+  await deleteUnreferencedBlobs(tx, thread_id);
 }
 
 /**
@@ -113,7 +113,7 @@ export async function keepNewestCheckpoint(tx: Transaction, thread_id: string): 
  * (`name:task`), and is of use only to who resumes from the newest checkpoint. A `DeltaChannel` is put together from
  * the writes of ancestors: as long as LangGraph counts them in the metadata, the parent is needed too.
  */
-function removeOlder(
+function deleteOlder(
   tx: Transaction,
   thread_id: string,
   newest_id: string,

@@ -19,12 +19,12 @@ export interface StoredValue {
   readonly type: string;
   readonly bytes: Uint8Array;
   readonly appends: number;
-  readonly milestone: Milestone;
+  readonly keyframe: Keyframe;
   /** Why the bytes cannot be had: a row it stands on is missing, or cannot be decrypted. They are empty then. */
   readonly damage?: string | undefined;
 }
 
-interface Milestone {
+interface Keyframe {
   readonly version: string;
   /** Of the whole value at that version. */
   readonly bytes: number;
@@ -35,32 +35,32 @@ interface Milestone {
  * then read from n/16 + 16 rows and stored at most twice, whatever n is. Without milestones reading cost 4 µs a row on
  * SQLite, 8 ms for 2000 appends; with full copies instead the storage would grow with the square of n.
  */
-const MILESTONE_EVERY = 16;
+const KEYFRAME_INTERVAL = 16;
 
 const COMMA = 0x2c;
 const CLOSE = 0x5d;
 
 /** A row has about as much beside its value: below this, putting a value together costs more than it saves. */
-const WHOLE_BELOW_BYTES = 256;
+const MIN_DELTA_BYTES = 256;
 
 /** The row of a value's next version; `base` is any earlier version that is in the database. */
-export function nextVersion(
+export function encodeVersion(
   base: StoredValue | undefined,
   next: Pick<StoredValue, 'version' | 'type' | 'bytes'>,
   channel: string,
 ): { row: BlobRow; value: StoredValue } {
   const { version, type, bytes } = next;
-  if (!base || !continues(base, next)) {
+  if (!base || !extendsValue(base, next)) {
     const row = { channel, version, base_version: null, appends: 0, type, value: bytes };
-    return { row, value: { ...next, appends: 0, milestone: { version, bytes: bytes.length } } };
+    return { row, value: { ...next, appends: 0, keyframe: { version, bytes: bytes.length } } };
   }
   const appends = base.appends + 1;
-  const atMilestone = appends % MILESTONE_EVERY === 0;
-  const from = atMilestone ? base.milestone : { version: base.version, bytes: base.bytes.length };
+  const isKeyframe = appends % KEYFRAME_INTERVAL === 0;
+  const from = isKeyframe ? base.keyframe : { version: base.version, bytes: base.bytes.length };
   const value = bytes.subarray(from.bytes, -1);
   return {
     row: { channel, version, base_version: from.version, appends, type, value },
-    value: { ...next, appends, milestone: atMilestone ? { version, bytes: bytes.length } : base.milestone },
+    value: { ...next, appends, keyframe: isKeyframe ? { version, bytes: bytes.length } : base.keyframe },
   };
 }
 
@@ -68,29 +68,30 @@ export function nextVersion(
  * True when `next` is the same as `base`, or the same list with elements after it. A list that more than doubled is
  * stored whole, which costs no more and ends the chain.
  */
-function continues(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes'>): boolean {
-  const [had, has] = [base.bytes, next.bytes];
-  if (base.type !== next.type || had.length < WHOLE_BELOW_BYTES || has.length > 2 * had.length) return false;
-  return has.length === had.length
-    ? Buffer.compare(had, has) === 0
-    : base.type === 'json' && extendsList(had, has);
+function extendsValue(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes'>): boolean {
+  const [before, after] = [base.bytes, next.bytes];
+  if (base.type !== next.type || before.length < MIN_DELTA_BYTES || after.length > 2 * before.length)
+    return false;
+  return after.length === before.length
+    ? Buffer.compare(before, after) === 0
+    : base.type === 'json' && extendsList(before, after);
 }
 
 /**
  * Where the text of a complete list closes, the text of another that is the same up to there can only close too or go
  * on with a comma: comparing the bytes compares the elements, also one that was changed in place.
  */
-function extendsList(had: Uint8Array, has: Uint8Array): boolean {
-  const end = had.length - 1;
+function extendsList(before: Uint8Array, after: Uint8Array): boolean {
+  const end = before.length - 1;
   return (
-    had[end] === CLOSE &&
-    has[end] === COMMA &&
-    Buffer.compare(had.subarray(0, end), has.subarray(0, end)) === 0
+    before[end] === CLOSE &&
+    after[end] === COMMA &&
+    Buffer.compare(before.subarray(0, end), after.subarray(0, end)) === 0
   );
 }
 
 /** Puts a version together from the rows it stands on. Undefined when there is no such version. */
-export function readVersion(rows: ReadonlyMap<string, BlobRow>, version: string): StoredValue | undefined {
+export function decodeVersion(rows: ReadonlyMap<string, BlobRow>, version: string): StoredValue | undefined {
   const last = rows.get(version);
   if (!last) return undefined;
   const chain: BlobRow[] = [last];
@@ -101,35 +102,35 @@ export function readVersion(rows: ReadonlyMap<string, BlobRow>, version: string)
     row = base;
   }
   const damage = chain.find((row) => row.damage !== undefined)?.damage;
-  return damage === undefined ? unfold(chain.reverse()) : damaged(last, damage);
+  return damage === undefined ? applyDeltas(chain.reverse()) : damaged(last, damage);
 }
 
 /** Nothing can be appended to it: it is empty. */
 function damaged({ version, type }: BlobRow, damage: string): StoredValue {
-  return { version, type, bytes: new Uint8Array(), appends: 0, milestone: { version, bytes: 0 }, damage };
+  return { version, type, bytes: new Uint8Array(), appends: 0, keyframe: { version, bytes: 0 }, damage };
 }
 
 /** From the whole value to the last appendix. */
-function unfold(chain: readonly BlobRow[]): StoredValue {
-  const [whole, ...appendices] = chain as [BlobRow, ...BlobRow[]];
-  let milestone = { version: whole.version, bytes: whole.value.length };
-  let bytes = whole.value.length;
-  const parts: Uint8Array[] = [whole.value];
-  for (const { value, version, appends } of appendices) {
+function applyDeltas(chain: readonly BlobRow[]): StoredValue {
+  const [full, ...deltas] = chain as [BlobRow, ...BlobRow[]];
+  let keyframe = { version: full.version, bytes: full.value.length };
+  let bytes = full.value.length;
+  const parts: Uint8Array[] = [full.value];
+  for (const { value, version, appends } of deltas) {
     if (value.length > 0) {
       parts.push(value);
       // One for the comma before it.
       bytes += value.length + 1;
     }
-    if (appends % MILESTONE_EVERY === 0) milestone = { version, bytes };
+    if (appends % KEYFRAME_INTERVAL === 0) keyframe = { version, bytes };
   }
   const { version, type, appends } = chain.at(-1) as BlobRow;
   return {
     version,
     type,
     appends,
-    milestone,
-    bytes: parts.length === 1 ? whole.value : joined(parts, bytes),
+    keyframe,
+    bytes: parts.length === 1 ? full.value : joined(parts, bytes),
   };
 }
 

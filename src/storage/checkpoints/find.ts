@@ -1,9 +1,16 @@
 import type { Db, Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { lookUp } from '../../db/lateral-join.ts';
-import { all, type Sql, sql } from '../../db/sql.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
+import { and, type Sql, sql } from '../../db/sql.ts';
 import { metadataContains } from './metadata.ts';
-import { type CheckpointKey, damageOf, HEAD, type Head, type StoredCheckpoint, withValues } from './rows.ts';
+import {
+  CHECKPOINT_COLUMNS,
+  type CheckpointKey,
+  type CheckpointRow,
+  damageOf,
+  loadCheckpoints,
+  type StoredCheckpoint,
+} from './rows.ts';
 
 /** Which checkpoints: each condition narrows. Newest first. */
 export interface CheckpointQuery {
@@ -19,10 +26,10 @@ export interface CheckpointQuery {
 }
 
 export async function findCheckpoints(db: Db, query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-  const heads = await db.all<Head>(sql`
-    select ${HEAD} from checkpoints where ${all(conditions(db.cipher, query))}
-    order by checkpoint_id desc ${limited(query.limit)}`);
-  return withValues(db, heads);
+  const heads = await db.all<CheckpointRow>(sql`
+    select ${CHECKPOINT_COLUMNS} from checkpoints where ${and(conditions(db.cipher, query))}
+    order by checkpoint_id desc ${limitClause(query.limit)}`);
+  return loadCheckpoints(db, heads);
 }
 
 function conditions(cipher: Cipher, query: CheckpointQuery): (Sql | undefined)[] {
@@ -36,7 +43,7 @@ function conditions(cipher: Cipher, query: CheckpointQuery): (Sql | undefined)[]
   ];
 }
 
-function limited(limit: number | undefined): Sql {
+function limitClause(limit: number | undefined): Sql {
   return limit === undefined ? sql`` : sql`limit ${limit}`;
 }
 
@@ -47,18 +54,18 @@ export interface AncestorQuery extends CheckpointKey {
 }
 
 /** The parent of a checkpoint, its parent, and so on; nearest first. */
-export async function ancestors(reader: Reader, query: AncestorQuery): Promise<StoredCheckpoint[]> {
+export async function findAncestors(reader: Reader, query: AncestorQuery): Promise<StoredCheckpoint[]> {
   const { thread_id, ns, checkpoint_id, channels, limit } = query;
   const ofPath = sql`c.thread_id = ${thread_id} and c.ns = ${ns} and c.checkpoint_id = p.id`;
-  const heads = await reader.all<Head>(sql`
+  const heads = await reader.all<CheckpointRow>(sql`
     with recursive path (id, distance) as (
       select checkpoint_id, 0 from checkpoints
       where thread_id = ${thread_id} and ns = ${ns} and checkpoint_id = ${checkpoint_id}
       union all
-      select c.parent_id, p.distance + 1 from path p ${lookUp('checkpoints', 'c', ofPath)} and p.distance < ${limit}
+      select c.parent_id, p.distance + 1 from path p ${lateralJoin('checkpoints', 'c', ofPath)} and p.distance < ${limit}
     )
-    select ${HEAD} from path p ${lookUp('checkpoints', 'c', ofPath)} and p.distance > 0 order by p.distance`);
-  return withValues(reader, heads, channels);
+    select ${CHECKPOINT_COLUMNS} from path p ${lateralJoin('checkpoints', 'c', ofPath)} and p.distance > 0 order by p.distance`);
+  return loadCheckpoints(reader, heads, channels);
 }
 
 /** So many checkpoints are read at once when the newest is damaged: their states are in memory together. */
@@ -68,15 +75,15 @@ const PAGE = 10;
  * The newest checkpoint of a thread's own graph, not of its subgraphs, of which everything can be read. Undefined when
  * there is none.
  */
-export async function newestReadable(reader: Reader, thread_id: string): Promise<string | undefined> {
+export async function latestReadable(reader: Reader, thread_id: string): Promise<string | undefined> {
   let before: string | undefined;
   // Nearly always the first is sound.
   for (let limit = 1; ; limit = PAGE) {
-    const heads = await reader.all<Head>(sql`
-      select ${HEAD} from checkpoints where thread_id = ${thread_id} and ns = ''
+    const heads = await reader.all<CheckpointRow>(sql`
+      select ${CHECKPOINT_COLUMNS} from checkpoints where thread_id = ${thread_id} and ns = ''
         ${before === undefined ? sql`` : sql`and checkpoint_id < ${before}`}
       order by checkpoint_id desc limit ${limit}`);
-    for (const stored of await withValues(reader, heads)) {
+    for (const stored of await loadCheckpoints(reader, heads)) {
       if (await isReadable(reader, stored)) return stored.checkpoint_id;
     }
     if (heads.length < limit) return undefined;
@@ -100,7 +107,13 @@ async function hasReadableDeltas(reader: Reader, stored: StoredCheckpoint): Prom
   let from: StoredCheckpoint | undefined = stored;
   while (from && open.size > 0) {
     const { thread_id, ns, checkpoint_id } = from;
-    const path = await ancestors(reader, { thread_id, ns, checkpoint_id, channels: [...open], limit: PAGE });
+    const path = await findAncestors(reader, {
+      thread_id,
+      ns,
+      checkpoint_id,
+      channels: [...open],
+      limit: PAGE,
+    });
     for (const ancestor of path) {
       for (const channel of open) {
         const writes = ancestor.writes.filter((write) => write.channel === channel);

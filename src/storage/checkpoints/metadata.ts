@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
-import { blind } from '../../db/encryption/blind-index.ts';
+import { blindDocument } from '../../db/encryption/blind-index.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains } from '../../db/json.ts';
-import { any, type DialectSql, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, or, type Sql, sql } from '../../db/sql.ts';
 
 /** As what it is blinded and sealed. */
-const METADATA = 'checkpoints.metadata';
+const METADATA_COLUMN = 'checkpoints.metadata';
 
 /**
  * Stored metadata is blinded, for the database to search it, and has the original sealed in one more member. In a copy
@@ -16,21 +16,21 @@ interface StoredMetadata extends JsonObject {
   readonly __thread_id?: string;
 }
 
-export const METADATA_SEALED = '__sealed' satisfies keyof StoredMetadata;
+export const ENCRYPTED_METADATA_MEMBER = '__sealed' satisfies keyof StoredMetadata;
 
 /** JSON text as it is stored. */
-export function sealMetadata(cipher: Cipher, text: string): string {
-  if (!cipher.on) return text;
-  const blinded = blind(cipher, METADATA, JSON.parse(text)) as JsonObject;
-  return toJson({ ...blinded, __sealed: cipher.sealText(METADATA, text) } satisfies StoredMetadata);
+export function encryptMetadata(cipher: Cipher, text: string): string {
+  if (!cipher.enabled) return text;
+  const blinded = blindDocument(cipher, METADATA_COLUMN, JSON.parse(text)) as JsonObject;
+  return toJson({ ...blinded, __sealed: cipher.encryptText(METADATA_COLUMN, text) } satisfies StoredMetadata);
 }
 
 /** The JSON text that was stored; in a copy of a thread it names that one. */
-export function openMetadata(cipher: Cipher, text: string): string {
-  if (!cipher.on) return text;
+export function decryptMetadata(cipher: Cipher, text: string): string {
+  if (!cipher.enabled) return text;
   const { __sealed, __thread_id } = JSON.parse(text) as StoredMetadata;
   if (__sealed === undefined) return text;
-  const original = cipher.openText(METADATA, __sealed);
+  const original = cipher.decryptText(METADATA_COLUMN, __sealed);
   if (__thread_id === undefined) return original;
   const metadata: unknown = JSON.parse(original);
   return isObject(metadata) && 'thread_id' in metadata
@@ -41,17 +41,19 @@ export function openMetadata(cipher: Cipher, text: string): string {
 /** True when the metadata in `column` contains `wanted`, sealed or not: it may be older than the encryption. */
 export function metadataContains(cipher: Cipher, column: string, wanted: JsonObject): Sql {
   const plain = contains(column, wanted);
-  return cipher.on ? any([contains(column, blind(cipher, METADATA, wanted)), plain]) : sql`${plain}`;
+  return cipher.enabled
+    ? or([contains(column, blindDocument(cipher, METADATA_COLUMN, wanted)), plain])
+    : sql`${plain}`;
 }
 
 /** The metadata names the thread it is on, where it names one: here as that of another. */
-export function movedTo(cipher: Cipher, thread_id: string): Sql {
+export function withThreadId(cipher: Cipher, thread_id: string): Sql {
   const plain: DialectSql = {
     sqlite: sql`json_replace(metadata, '$.thread_id', ${thread_id})`,
     postgres: sql`jsonb_set(metadata, '{thread_id}', to_jsonb(${thread_id}::text), false)`,
   };
-  if (!cipher.on) return sql`${plain}`;
-  const token = (blind(cipher, METADATA, { thread_id }) as { thread_id: string }).thread_id;
+  if (!cipher.enabled) return sql`${plain}`;
+  const token = (blindDocument(cipher, METADATA_COLUMN, { thread_id }) as { thread_id: string }).thread_id;
   const sealed: DialectSql = {
     sqlite: sql`json_set(json_replace(metadata, '$.thread_id', ${token}), '$.__thread_id', ${thread_id})`,
     postgres: sql`jsonb_set(jsonb_set(metadata, '{thread_id}', to_jsonb(${token}::text), false),

@@ -1,35 +1,41 @@
-import type { Db, Durability, Transaction } from '../../db/db.ts';
+import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { insertRows } from '../../db/rows.ts';
 import { list, raw, sql } from '../../db/sql.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
-import type { AttemptWrites, Write } from '../runs/write-buffer.ts';
+import type { Write, WriteBuffer } from '../runs/write-buffer.ts';
 import type { BlobRow } from './delta-blobs.ts';
-import { movedTo, sealMetadata } from './metadata.ts';
-import { BLOB_VALUE, CHECKPOINT, type CheckpointKey, WRITE_VALUE, type WriteRow } from './rows.ts';
+import { encryptMetadata, withThreadId } from './metadata.ts';
+import {
+  BLOB_VALUE_COLUMN,
+  CHECKPOINT_COLUMN,
+  type CheckpointKey,
+  WRITE_VALUE_COLUMN,
+  type WriteRow,
+} from './rows.ts';
 
 /**
  * What allows checkpoints to be written: the lease of an attempt (invariant 2), or, for a change from outside of runs,
  * that no run of the thread is pending or running.
  */
-export type Fence = { readonly attempt: AttemptWrites } | { readonly idle_thread_id: string };
+export type Fence = { readonly attempt: WriteBuffer } | { readonly idle_thread_id: string };
 
 /**
  * Writes under the fence. False when a thread that must be idle is not, or `also` says no, and nothing is written.
  * An attempt's writes are checked with their commit, which may come later; throws what an earlier one threw.
  */
-export async function writeUnder(
+export async function writeFenced(
   db: Db,
   fence: Fence,
-  durability: Durability,
+  durability: CommitMode,
   write: Write,
-  also: (tx: Transaction) => Promise<boolean> = async () => true,
+  condition: (tx: Transaction) => Promise<boolean> = async () => true,
 ): Promise<boolean> {
   if ('attempt' in fence) {
     await fence.attempt.add(write, durability);
     return true;
   }
   return withThread(db, durability, fence.idle_thread_id, async (tx, thread) => {
-    if (!thread.exists || !(await isIdle(tx, thread)) || !(await also(tx))) return false;
+    if (!thread.exists || !(await isIdle(tx, thread)) || !(await condition(tx))) return false;
     await write(tx);
     return true;
   });
@@ -56,13 +62,13 @@ export function putCheckpoint(
   db: Db,
   fence: Fence,
   checkpoint: NewCheckpoint,
-  durability: Durability,
+  durability: CommitMode,
 ): Promise<boolean> {
   const write = async (tx: Transaction) => {
     await insertBlobs(tx, checkpoint);
     await insertCheckpoint(tx, checkpoint);
   };
-  return writeUnder(db, fence, durability, write, (tx) => parentExists(tx, checkpoint));
+  return writeFenced(db, fence, durability, write, (tx) => parentExists(tx, checkpoint));
 }
 
 /** Outside of a run the run that made the parent may have been deleted since it was read, with all it wrote. */
@@ -74,8 +80,8 @@ async function parentExists(tx: Transaction, { thread_id, ns, parent_id }: NewCh
 }
 
 async function insertCheckpoint(tx: Transaction, row: NewCheckpoint): Promise<void> {
-  const checkpoint = tx.cipher.sealJson(CHECKPOINT, row.checkpoint);
-  const metadata = sealMetadata(tx.cipher, row.metadata);
+  const checkpoint = tx.cipher.encryptJson(CHECKPOINT_COLUMN, row.checkpoint);
+  const metadata = encryptMetadata(tx.cipher, row.metadata);
   await tx.run(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, run_id, checkpoint, versions, metadata)
     values (${row.thread_id}, ${row.ns}, ${row.checkpoint_id}, ${row.parent_id}, ${row.run_id}, ${checkpoint},
@@ -93,7 +99,7 @@ function insertBlobs(tx: Transaction, { thread_id, ns, blobs }: NewCheckpoint): 
       (
         blob,
       ) => sql`(${thread_id}, ${ns}, ${blob.channel}, ${blob.version}, ${blob.base_version}, ${blob.appends},
-        ${blob.type}, ${tx.cipher.sealBytes(BLOB_VALUE, blob.value)})`,
+        ${blob.type}, ${tx.cipher.encryptBytes(BLOB_VALUE_COLUMN, blob.value)})`,
     ),
     sql`on conflict (thread_id, ns, channel, version) do nothing`,
   );
@@ -111,19 +117,22 @@ export function putWrites(
   db: Db,
   fence: Fence,
   request: NewWrites,
-  durability: Durability,
+  durability: CommitMode,
 ): Promise<boolean> {
-  return writeUnder(db, fence, durability, async (tx) => {
-    await supersede(tx, request);
+  return writeFenced(db, fence, durability, async (tx) => {
+    await supersedeWrites(tx, request);
     await insertWrites(tx, request);
   });
 }
 
 /**
  * Puts aside what an earlier run wrote and this one writes again, such as the interrupt of a task that a resume
- * reaches once more. Taking this run back brings it to light again (`removeCheckpointsOfRun`).
+ * reaches once more. Taking this run back brings it to light again (`deleteCheckpointsOfRun`).
  */
-async function supersede(tx: Transaction, { thread_id, ns, checkpoint_id, ...by }: NewWrites): Promise<void> {
+async function supersedeWrites(
+  tx: Transaction,
+  { thread_id, ns, checkpoint_id, ...by }: NewWrites,
+): Promise<void> {
   const again = by.writes.filter((write) => write.idx < 0).map((write) => write.idx);
   if (again.length === 0 || by.run_id === null) return;
   await tx.run(sql`update checkpoint_writes set superseded_by = ${by.run_id}
@@ -143,15 +152,15 @@ function insertWrites(tx: Transaction, request: NewWrites): Promise<void> {
         type,
         value,
       }) => sql`(${thread_id}, ${ns}, ${checkpoint_id}, ${task_id}, ${idx}, ${channel},
-        ${type}, ${tx.cipher.sealBytes(WRITE_VALUE, value)}, ${run_id})`,
+        ${type}, ${tx.cipher.encryptBytes(WRITE_VALUE_COLUMN, value)}, ${run_id})`,
     ),
     sql`on conflict (thread_id, ns, checkpoint_id, task_id, idx, superseded_by) do update
       set channel = excluded.channel, type = excluded.type, value = excluded.value where excluded.idx < 0`,
   );
 }
 
-const BLOB = raw('ns, channel, version, base_version, appends, type, value');
-const WRITE = raw('ns, checkpoint_id, task_id, idx, channel, type, value');
+const BLOB_COLUMNS = raw('ns, channel, version, base_version, appends, type, value');
+const WRITE_COLUMNS = raw('ns, checkpoint_id, task_id, idx, channel, type, value');
 
 /**
  * Gives a thread the whole history of another. No `run_id` goes with it: the runs stay with the source, and removing
@@ -161,10 +170,10 @@ export async function copyCheckpoints(tx: Transaction, source_id: string, target
   // Checkpoints first: PostgreSQL looks again for each statement, and a run may add some of all three meanwhile.
   await tx.run(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata)
-    select ${target_id}, ns, checkpoint_id, parent_id, checkpoint, versions, ${movedTo(tx.cipher, target_id)}
+    select ${target_id}, ns, checkpoint_id, parent_id, checkpoint, versions, ${withThreadId(tx.cipher, target_id)}
     from checkpoints where thread_id = ${source_id}`);
-  await tx.run(sql`insert into checkpoint_blobs (thread_id, ${BLOB})
-    select ${target_id}, ${BLOB} from checkpoint_blobs where thread_id = ${source_id}`);
-  await tx.run(sql`insert into checkpoint_writes (thread_id, ${WRITE})
-    select ${target_id}, ${WRITE} from checkpoint_writes where thread_id = ${source_id} and superseded_by = ''`);
+  await tx.run(sql`insert into checkpoint_blobs (thread_id, ${BLOB_COLUMNS})
+    select ${target_id}, ${BLOB_COLUMNS} from checkpoint_blobs where thread_id = ${source_id}`);
+  await tx.run(sql`insert into checkpoint_writes (thread_id, ${WRITE_COLUMNS})
+    select ${target_id}, ${WRITE_COLUMNS} from checkpoint_writes where thread_id = ${source_id} and superseded_by = ''`);
 }

@@ -1,10 +1,10 @@
 import type { Reader } from '../../db/db.ts';
-import { type Cipher, Unreadable } from '../../db/encryption/cipher.ts';
-import { eachElement } from '../../db/json.ts';
-import { lookUp } from '../../db/lateral-join.ts';
+import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
+import { jsonElements } from '../../db/json.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
 import { list, raw, type Sql, sql } from '../../db/sql.ts';
-import { type BlobRow, readVersion, type StoredValue } from './delta-blobs.ts';
-import { openMetadata } from './metadata.ts';
+import { type BlobRow, decodeVersion, type StoredValue } from './delta-blobs.ts';
+import { decryptMetadata } from './metadata.ts';
 
 /** A checkpoint with all that belongs to it. */
 export interface StoredCheckpoint extends CheckpointKey {
@@ -23,25 +23,27 @@ export interface StoredCheckpoint extends CheckpointKey {
 }
 
 /** A row of `checkpoints`, as it is stored. */
-export type Head = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
+export type CheckpointRow = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
 
 /** What they are sealed as. */
-export const CHECKPOINT = 'checkpoints.checkpoint';
-export const BLOB_VALUE = 'checkpoint_blobs.value';
-export const WRITE_VALUE = 'checkpoint_writes.value';
+export const CHECKPOINT_COLUMN = 'checkpoints.checkpoint';
+export const BLOB_VALUE_COLUMN = 'checkpoint_blobs.value';
+export const WRITE_VALUE_COLUMN = 'checkpoint_writes.value';
 
 const EMPTY = new Uint8Array();
 
 /** The columns of a `Head`. */
-export const HEAD = raw('thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata');
+export const CHECKPOINT_COLUMNS = raw(
+  'thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata',
+);
 
 /**
  * Adds what belongs to these checkpoints, in their order; of `channels` only, when given. One that was removed since
  * it was read is left out: what belongs to it is read in one statement, and with all its values or not at all.
  */
-export async function withValues(
+export async function loadCheckpoints(
   reader: Reader,
-  heads: readonly Head[],
+  heads: readonly CheckpointRow[],
   channels?: readonly string[],
 ): Promise<StoredCheckpoint[]> {
   if (heads.length === 0) return [];
@@ -49,44 +51,44 @@ export async function withValues(
   const present = new Set<string>();
   const blobs = new Map<string, Map<string, BlobRow>>();
   const writes = new Map<string, WriteRow[]>();
-  for (const row of await reader.all<Row>(belongings(heads, channels))) {
+  for (const row of await reader.all<Row>(relatedRows(heads, channels))) {
     const { thread_id, ns, checkpoint_id, task_id, channel, version, base_version, number, type, value } =
       row;
     if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
     else if (row.kind === 'blob') {
-      const opened = orDamage(EMPTY, () => cipher.openBytes(BLOB_VALUE, value));
+      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, value));
       const blob = { channel, version, base_version, appends: number, type, ...opened };
-      at(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
+      getOrInsert(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const opened = orDamage(EMPTY, () => cipher.openBytes(WRITE_VALUE, value));
+      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, value));
       const write = { task_id, idx: number, channel, type, ...opened };
-      at(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
+      getOrInsert(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
   return heads.flatMap((head) => {
     const key = keyOf(head.thread_id, head.ns, head.checkpoint_id);
     if (!present.has(key)) return [];
     const value = (channel: string, version: string) =>
-      readVersion(
-        at(blobs, keyOf(head.thread_id, head.ns, channel), () => new Map()),
+      decodeVersion(
+        getOrInsert(blobs, keyOf(head.thread_id, head.ns, channel), () => new Map()),
         version,
       );
     return {
       ...head,
-      ...openedHead(cipher, head),
-      writes: at(writes, key, () => []).sort(byTask),
+      ...decryptRow(cipher, head),
+      writes: getOrInsert(writes, key, () => []).sort(compareWrites),
       value,
     };
   });
 }
 
-function openedHead(
+function decryptRow(
   cipher: Cipher,
-  head: Head,
+  head: CheckpointRow,
 ): Pick<StoredCheckpoint, 'checkpoint' | 'metadata' | 'damage'> {
-  const { value, damage } = orDamage({ checkpoint: '{}', metadata: '{}' }, () => ({
-    checkpoint: cipher.openJson(CHECKPOINT, head.checkpoint),
-    metadata: openMetadata(cipher, head.metadata),
+  const { value, damage } = decryptOrDamage({ checkpoint: '{}', metadata: '{}' }, () => ({
+    checkpoint: cipher.decryptJson(CHECKPOINT_COLUMN, head.checkpoint),
+    metadata: decryptMetadata(cipher, head.metadata),
   }));
   return { ...value, damage };
 }
@@ -95,45 +97,45 @@ type Row = Omit<WriteRow, 'idx'> &
   Omit<BlobRow, 'appends'> &
   CheckpointKey & { kind: 'head' | 'blob' | 'write'; number: number };
 
-const BLOB_OF_WANTED = lookUp(
+const BLOB_OF_WANTED = lateralJoin(
   'checkpoint_blobs',
   'b',
   sql`b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version`,
 );
 
 /** The step of a recursive `wanted`: what values are based on. */
-export const BASES = sql`select b.thread_id, b.ns, b.channel, b.base_version
+export const BASE_VERSIONS = sql`select b.thread_id, b.ns, b.channel, b.base_version
   from wanted w ${BLOB_OF_WANTED} and b.base_version is not null`;
 
 /**
  * The checkpoints that are still there, their values with those they are based on, and their writes. A value that
  * several checkpoints share comes once.
  */
-function belongings(heads: readonly Head[], channels: readonly string[] | undefined): Sql {
+function relatedRows(heads: readonly CheckpointRow[], channels: readonly string[] | undefined): Sql {
   const keys = heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]);
   const ofKey = sql`thread_id = k.value ->> 0 and ns = k.value ->> 1 and checkpoint_id = k.value ->> 2`;
   const among = channels ? sql`and channel in ${list(channels)}` : raw('');
   return sql`
     with recursive wanted (thread_id, ns, channel, version) as (
       select v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3
-      from ${eachElement(versionsOf(heads, channels), 'v')}
+      from ${jsonElements(versionsOf(heads, channels), 'v')}
       union
-      ${BASES}
+      ${BASE_VERSIONS}
     )
     select 'blob' as kind, b.thread_id, b.ns, null as checkpoint_id, null as task_id, b.channel, b.version,
       b.base_version, b.appends as number, b.type, b.value
     from wanted w ${BLOB_OF_WANTED}
     union all
     select 'write', p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel, null, null, p.idx, p.type, p.value
-    from ${eachElement(keys, 'k')}
-    ${lookUp('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}
+    from ${jsonElements(keys, 'k')}
+    ${lateralJoin('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}
     union all
     select 'head', c.thread_id, c.ns, c.checkpoint_id, null, null, null, null, null, null, null
-    from ${eachElement(keys, 'k')} ${lookUp('checkpoints', 'c', ofKey)}`;
+    from ${jsonElements(keys, 'k')} ${lateralJoin('checkpoints', 'c', ofKey)}`;
 }
 
 /** Each version that the checkpoints name once: thread, namespace, channel, version. */
-function versionsOf(heads: readonly Head[], channels: readonly string[] | undefined): string[][] {
+function versionsOf(heads: readonly CheckpointRow[], channels: readonly string[] | undefined): string[][] {
   const versions = new Map<string, string[]>();
   for (const { thread_id, ns, versions: named } of heads) {
     for (const [channel, version] of Object.entries(JSON.parse(named))) {
@@ -145,7 +147,7 @@ function versionsOf(heads: readonly Head[], channels: readonly string[] | undefi
   return [...versions.values()];
 }
 
-function at<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+function getOrInsert<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
   const found = map.get(key) ?? make();
   map.set(key, found);
   return found;
@@ -156,7 +158,7 @@ function keyOf(...path: string[]): string {
 }
 
 /** Replaying the writes of parallel tasks must give what applying them gave: LangGraph goes by the task's id. */
-export function byTask(one: WriteRow, other: WriteRow): number {
+export function compareWrites(one: WriteRow, other: WriteRow): number {
   if (one.task_id !== other.task_id) return one.task_id < other.task_id ? -1 : 1;
   return one.idx - other.idx;
 }
@@ -186,15 +188,15 @@ export function damageOf({ type, bytes, damage }: Stored): string | undefined {
 }
 
 /** What `open` gives, or `otherwise` with the damage when it is sealed and cannot be opened. */
-export function orDamage<Value>(
-  otherwise: Value,
+export function decryptOrDamage<Value>(
+  fallback: Value,
   open: () => Value,
 ): { readonly value: Value; readonly damage?: string } {
   try {
     return { value: open() };
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    return { value: otherwise, damage: 'it cannot be decrypted' };
+    if (!(error instanceof DecryptionError)) throw error;
+    return { value: fallback, damage: 'it cannot be decrypted' };
   }
 }
 /** Where a checkpoint is. `ns` is empty for the graph itself and names a task for a subgraph. */

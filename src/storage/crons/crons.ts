@@ -1,9 +1,9 @@
 import type { Db, Transaction } from '../../db/db.ts';
 import { metadataMatches } from '../../db/metadata-filter.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CronCount, CronFilter, CronRun, CronRunsQuery, CronSearch } from '../../schemas/crons.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
-import type { CronFigures } from '../../schemas/system.ts';
+import type { CronStats } from '../../schemas/system.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
 import {
   assignments,
@@ -11,9 +11,9 @@ import {
   type CronRow,
   type CronTimes,
   cronOf,
+  encryptReason,
   findCron,
   type StoredCron,
-  sealedReason,
   TIMES,
   type TimesRow,
   timesOf,
@@ -66,7 +66,7 @@ export function cronRepository(db: Db) {
       revise: (cron: StoredCron) => StoredCron,
       visibility?: Visibility,
     ): Promise<StoredCron | undefined> {
-      return db.transaction('promised', async (tx) => {
+      return db.transaction('sync', async (tx) => {
         const stored = await findCron(tx, cron_id, { visibility, lock: true });
         const revised = stored && revise(stored);
         if (revised)
@@ -77,8 +77,8 @@ export function cronRepository(db: Db) {
 
     /** Its history goes too, its runs stay. */
     async delete(cron_id: string, visibility?: Visibility): Promise<boolean> {
-      const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
-      return (await db.run(sql`delete from crons where ${wanted}`, 'freeing')) > 0;
+      const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
+      return (await db.run(sql`delete from crons where ${wanted}`, 'reclaim')) > 0;
     },
 
     /** Some of those whose time has come by `at`; the longest overdue first. */
@@ -97,24 +97,24 @@ export function cronRepository(db: Db) {
     },
 
     /** How many make runs, and how many of them should have by `at`. */
-    async figures(at: string): Promise<CronFigures> {
-      const row = await db.get<CronFigures>(sql`
+    async stats(at: string): Promise<CronStats> {
+      const row = await db.get<CronStats>(sql`
         select count(*) as n_crons, count(case when next_run_date <= ${at} then 1 end) as n_overdue_crons
         from crons where next_run_date is not null`);
       return row ?? { n_crons: 0, n_overdue_crons: 0 };
     },
 
     /** Those that come after `at`, by their ids, after one of them. */
-    async coming(at: string, after: string | undefined, limit: number): Promise<CronTimes[]> {
+    async upcoming(at: string, after: string | undefined, limit: number): Promise<CronTimes[]> {
       const rest = after === undefined ? undefined : sql`cron_id > ${after}`;
       const rows = await db.all<TimesRow>(sql`
-        select ${TIMES} from crons where ${all([sql`next_run_date > ${at}`, rest])}
+        select ${TIMES} from crons where ${and([sql`next_run_date > ${at}`, rest])}
         order by cron_id limit ${limit}`);
       return rows.map(timesOf);
     },
 
     /** Puts the next run to another time, unless somebody was faster. */
-    async move({ cron_id, next_run_date }: CronTimes, next: string | null): Promise<void> {
+    async reschedule({ cron_id, next_run_date }: CronTimes, next: string | null): Promise<void> {
       await db.run(sql`update crons set next_run_date = ${next}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
     },
@@ -122,7 +122,7 @@ export function cronRepository(db: Db) {
     /** Pauses a cron that cannot make this run nor any other, unless somebody has changed it meanwhile. */
     async disable({ cron_id, next_run_date }: CronTimes, reason: string, at: string): Promise<boolean> {
       const changed = await db.run(sql`
-        update crons set enabled = 0, next_run_date = null, disabled_reason = ${sealedReason(db.cipher, reason)}, updated_at = ${at}
+        update crons set enabled = 0, next_run_date = null, disabled_reason = ${encryptReason(db.cipher, reason)}, updated_at = ${at}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
       return changed > 0;
     },
@@ -133,7 +133,7 @@ function matches(
   { assistant_id, thread_id, enabled, metadata }: CronFilter,
   visibility: Visibility | undefined,
 ): Sql {
-  return all([
+  return and([
     assistant_id === undefined ? undefined : sql`assistant_id = ${assistant_id}`,
     thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
     enabled === undefined ? undefined : sql`enabled = ${Number(enabled)}`,
@@ -157,17 +157,17 @@ export function cronFireRepository(db: Db) {
     },
 
     /** Forgets what was before `at`; at most `limit`, how many. */
-    dropBefore(at: string, limit: number): Promise<number> {
+    deleteBefore(at: string, limit: number): Promise<number> {
       return db.run(
         sql`delete from cron_fires where seq in (
           select seq from cron_fires where fired_at < ${at} order by fired_at limit ${limit})`,
-        'relaxed',
+        'async',
       );
     },
   };
 }
 
 /** Notes how a run of a cron ended, before it may be gone. */
-export async function noteCronRunEnd(tx: Transaction, run_id: string, status: RunStatus): Promise<void> {
+export async function recordCronRunEnd(tx: Transaction, run_id: string, status: RunStatus): Promise<void> {
   await tx.run(sql`update cron_fires set status = ${status} where run_id = ${run_id}`);
 }

@@ -1,8 +1,8 @@
 import { toJson } from '../../core/json.ts';
 import type { Reader } from '../../db/db.ts';
-import { type Cipher, openJson, openText } from '../../db/encryption/cipher.ts';
-import { decode } from '../../db/json.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../db/json.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Cron } from '../../schemas/crons.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
 
@@ -38,15 +38,15 @@ const RUN_AS = 'crons.run_as';
 const DISABLED_REASON = 'crons.disabled_reason';
 
 export function cronOf(cipher: Cipher, row: CronRow): StoredCron {
-  decode(row, ['metadata']);
-  openJson(cipher, row, { payload: PAYLOAD, run_as: RUN_AS });
-  openText(cipher, row, { disabled_reason: DISABLED_REASON });
+  parseJsonColumns(row, ['metadata']);
+  decryptJsonColumns(cipher, row, { payload: PAYLOAD, run_as: RUN_AS });
+  decryptTextColumns(cipher, row, { disabled_reason: DISABLED_REASON });
   return { ...row, enabled: row.enabled === 1 };
 }
 
 /** May name what the cron was to be given. */
-export function sealedReason(cipher: Cipher, reason: string | null): string | null {
-  return reason && cipher.sealText(DISABLED_REASON, reason);
+export function encryptReason(cipher: Cipher, reason: string | null): string | null {
+  return reason && cipher.encryptText(DISABLED_REASON, reason);
 }
 
 /** `lock`: nobody else changes it until the transaction ends. */
@@ -55,7 +55,7 @@ export async function findCron(
   cron_id: string,
   { visibility, lock = false }: { visibility?: Visibility | undefined; lock?: boolean },
 ): Promise<StoredCron | undefined> {
-  const wanted = all([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
+  const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
   // SQLite has one writer at a time anyway.
   const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
   const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
@@ -65,19 +65,19 @@ export async function findCron(
 /** What may change, for an `update crons set`. */
 export function assignments(cipher: Cipher, cron: StoredCron): Sql {
   return sql`end_time = ${cron.end_time}, ends_at = ${cron.ends_at}, schedule = ${cron.schedule},
-    timezone = ${cron.timezone}, payload = ${sealedPayload(cipher, cron)}, next_run_date = ${cron.next_run_date},
+    timezone = ${cron.timezone}, payload = ${encryptPayload(cipher, cron)}, next_run_date = ${cron.next_run_date},
     metadata = ${toJson(cron.metadata)}, on_run_completed = ${cron.on_run_completed},
-    enabled = ${Number(cron.enabled)}, disabled_reason = ${sealedReason(cipher, cron.disabled_reason)}, updated_at = ${cron.updated_at}`;
+    enabled = ${Number(cron.enabled)}, disabled_reason = ${encryptReason(cipher, cron.disabled_reason)}, updated_at = ${cron.updated_at}`;
 }
 
 /** In the order of `COLUMNS`. */
 export function values(cipher: Cipher, cron: StoredCron): Sql {
   return sql`${cron.cron_id}, ${cron.assistant_id}, ${cron.thread_id}, ${cron.user_id}, ${cron.end_time},
-    ${cron.schedule}, ${cron.timezone}, ${sealedPayload(cipher, cron)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
-    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${sealedReason(cipher, cron.disabled_reason)}, ${cron.created_at},
-    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.sealJson(RUN_AS, toJson(cron.run_as))}`;
+    ${cron.schedule}, ${cron.timezone}, ${encryptPayload(cipher, cron)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
+    ${cron.on_run_completed}, ${Number(cron.enabled)}, ${encryptReason(cipher, cron.disabled_reason)}, ${cron.created_at},
+    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.encryptJson(RUN_AS, toJson(cron.run_as))}`;
 }
 
-function sealedPayload(cipher: Cipher, { payload }: StoredCron): string {
-  return cipher.sealJson(PAYLOAD, toJson(payload));
+function encryptPayload(cipher: Cipher, { payload }: StoredCron): string {
+  return cipher.encryptJson(PAYLOAD, toJson(payload));
 }

@@ -1,29 +1,29 @@
-import type { SealingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
 import { type DialectSql, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
-import { METADATA_SEALED, openMetadata, sealMetadata } from '../checkpoints/metadata.ts';
-import { openedValue, storedValue, VALUE_SEALED } from '../store/encryption.ts';
+import { decryptMetadata, ENCRYPTED_METADATA_MEMBER, encryptMetadata } from '../checkpoints/metadata.ts';
+import { decryptValue, ENCRYPTED_VALUE_MEMBER, encryptValue } from '../store/encryption.ts';
 
 /**
  * How a column is sealed: its JSON, text or bytes as a whole; `searched`: an object of tokens, which the database looks
  * into, with the original sealed in a member of it.
  */
-export type SealedForm = 'json' | 'text' | 'bytes' | 'searched';
+export type EncryptedForm = 'json' | 'text' | 'bytes' | 'searched';
 
-export interface SealedTable {
+export interface EncryptedTable {
   readonly table: string;
   /** The table that its values are sealed for, where the database copies them from one to the other. */
-  readonly sealed_for?: string;
+  readonly encrypted_as_table?: string;
   /** Columns that name a row. */
   readonly key: readonly string[];
-  readonly columns: Readonly<Record<string, SealedForm>>;
+  readonly columns: Readonly<Record<string, EncryptedForm>>;
 }
 
 /** Every column that is sealed, with encryption at rest: what a user, a graph or somebody's configuration put there. */
-export const SEALED_TABLES: readonly SealedTable[] = [
+export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'assistants', key: ['assistant_id'], columns: { config: 'json', context: 'json' } },
   {
     table: 'assistant_versions',
-    sealed_for: 'assistants',
+    encrypted_as_table: 'assistants',
     key: ['assistant_id', 'version'],
     columns: { config: 'json', context: 'json' },
   },
@@ -70,68 +70,68 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];
 
-export interface SealedColumn {
+export interface EncryptedColumn {
   readonly name: string;
   /** As `runs.kwargs`. */
-  readonly sealed_as: string;
-  readonly form: SealedForm;
+  readonly encrypted_as: string;
+  readonly form: EncryptedForm;
 }
 
 /** An object of tokens. */
-interface Searched {
+interface SearchableColumn {
   /** That is sealed. */
   readonly member: string;
   /** Makes all of it anew. */
-  reseal(cipher: SealingCipher, text: string): string;
+  reencrypt(cipher: EncryptingCipher, text: string): string;
 }
 
-const SEARCHED: Readonly<Record<string, Searched>> = {
+const SEARCHABLE_COLUMNS: Readonly<Record<string, SearchableColumn>> = {
   'checkpoints.metadata': {
-    member: METADATA_SEALED,
-    reseal: (cipher, text) => sealMetadata(cipher, openMetadata(cipher, text)),
+    member: ENCRYPTED_METADATA_MEMBER,
+    reencrypt: (cipher, text) => encryptMetadata(cipher, decryptMetadata(cipher, text)),
   },
   'store_items.value': {
-    member: VALUE_SEALED,
-    reseal: (cipher, text) => storedValue(cipher, openedValue(cipher, text)),
+    member: ENCRYPTED_VALUE_MEMBER,
+    reencrypt: (cipher, text) => encryptValue(cipher, decryptValue(cipher, text)),
   },
 };
 
 /** True in SQL when the column holds something that is not sealed under the current key. */
-export function isStale(cipher: SealingCipher, { name, form, sealed_as }: SealedColumn): Sql {
-  const beginning = (text: Sql | DialectSql, mark: string | Uint8Array) =>
+export function isStale(cipher: EncryptingCipher, { name, form, encrypted_as }: EncryptedColumn): Sql {
+  const hasOtherPrefix = (text: Sql | DialectSql, mark: string | Uint8Array) =>
     sql`(${raw(name)} is not null and coalesce(substr(${text}, 1, ${raw(String(mark.length))}) <> ${mark}, true))`;
   switch (form) {
     case 'text':
-      return beginning(raw(name), cipher.prefix);
+      return hasOtherPrefix(raw(name), cipher.prefix);
     case 'json':
-      return beginning(raw(`cast(${name} as text)`), `"${cipher.prefix}`);
+      return hasOtherPrefix(raw(`cast(${name} as text)`), `"${cipher.prefix}`);
     case 'bytes':
-      return beginning(raw(name), cipher.bytesPrefix);
+      return hasOtherPrefix(raw(name), cipher.bytesPrefix);
     case 'searched':
-      return beginning(raw(`(${name} ->> '${searched(sealed_as).member}')`), cipher.prefix);
+      return hasOtherPrefix(raw(`(${name} ->> '${searchableColumn(encrypted_as).member}')`), cipher.prefix);
   }
 }
 
-/** What is stored, sealed under the current key. Throws `Unreadable`. */
-export function resealed(
-  cipher: SealingCipher,
-  { form, sealed_as }: SealedColumn,
+/** What is stored, sealed under the current key. Throws `DecryptionError`. */
+export function reencrypt(
+  cipher: EncryptingCipher,
+  { form, encrypted_as }: EncryptedColumn,
   stored: SqlValue,
 ): SqlValue {
   switch (form) {
     case 'text':
-      return cipher.sealText(sealed_as, cipher.openText(sealed_as, stored as string));
+      return cipher.encryptText(encrypted_as, cipher.decryptText(encrypted_as, stored as string));
     case 'json':
-      return cipher.sealJson(sealed_as, cipher.openJson(sealed_as, stored as string));
+      return cipher.encryptJson(encrypted_as, cipher.decryptJson(encrypted_as, stored as string));
     case 'bytes':
-      return cipher.sealBytes(sealed_as, cipher.openBytes(sealed_as, stored as Uint8Array));
+      return cipher.encryptBytes(encrypted_as, cipher.decryptBytes(encrypted_as, stored as Uint8Array));
     case 'searched':
-      return searched(sealed_as).reseal(cipher, stored as string);
+      return searchableColumn(encrypted_as).reencrypt(cipher, stored as string);
   }
 }
 
-function searched(sealed_as: string): Searched {
-  const found = SEARCHED[sealed_as];
+function searchableColumn(sealed_as: string): SearchableColumn {
+  const found = SEARCHABLE_COLUMNS[sealed_as];
   if (!found) throw new Error(`It is not known how ${sealed_as} is sealed anew.`);
   return found;
 }

@@ -1,20 +1,26 @@
 import { sleep } from '../../core/timers.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { Unreadable } from '../../db/encryption/cipher.ts';
-import type { SealingCipher } from '../../db/encryption/encrypting-cipher.ts';
-import { all, any, join, list, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
-import { type IdempotencyKey, sealKey } from '../idempotency.ts';
-import { forgetReplacedWords, sealWords } from '../store/full-text.ts';
-import { blindOutline } from '../threads/values-summary.ts';
-import { isStale, resealed, SEALED_TABLES, type SealedColumn, type SealedTable } from './columns.ts';
+import { DecryptionError } from '../../db/encryption/cipher.ts';
+import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import { and, join, list, or, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
+import { blindKey, type IdempotencyKey } from '../idempotency.ts';
+import { blindIndexWords, mergeWordIndex } from '../store/full-text.ts';
+import { blindSummary } from '../threads/values-summary.ts';
+import {
+  ENCRYPTED_TABLES,
+  type EncryptedColumn,
+  type EncryptedTable,
+  isStale,
+  reencrypt,
+} from './columns.ts';
 
-export interface RotationRules {
+export interface RotationOptions {
   /** Also what is under the current key already: for handlers that have keys of their own. */
   readonly everything?: boolean;
   readonly onTable: (table: string, rows: number) => void;
 }
 
-export interface Rotated {
+export interface RotationResult {
   /** How many rows were written anew. */
   readonly rows: number;
   /** What could not be opened and stays as it is, a line each. */
@@ -33,17 +39,21 @@ type Row = Record<string, SqlValue>;
  * Seals under the current key whatever is not, while servers go on. May be stopped at any time and run again: it goes on
  * with what is left. It goes over the database again until nothing is, for rows are copied as they are meanwhile.
  */
-export async function rotate(db: Db, cipher: SealingCipher, rules: RotationRules): Promise<Rotated> {
+export async function rotate(
+  db: Db,
+  cipher: EncryptingCipher,
+  rules: RotationOptions,
+): Promise<RotationResult> {
   const { everything = false, onTable } = rules;
   const unreadable = new Set<string>();
   let rows = 0;
   let changed: number;
   do {
     changed = 0;
-    for (const table of SEALED_TABLES) {
+    for (const table of ENCRYPTED_TABLES) {
       const done = await rotateTable({ db, cipher, table, everything, unreadable });
       if (done > 0) onTable(table.table, done);
-      if (done > 0 && table.table === 'store_items') await forgetReplacedWords(db);
+      if (done > 0 && table.table === 'store_items') await mergeWordIndex(db);
       changed += done;
     }
     rows += changed;
@@ -53,8 +63,8 @@ export async function rotate(db: Db, cipher: SealingCipher, rules: RotationRules
 
 interface TableRotation {
   readonly db: Db;
-  readonly cipher: SealingCipher;
-  readonly table: SealedTable;
+  readonly cipher: EncryptingCipher;
+  readonly table: EncryptedTable;
   readonly everything: boolean;
   /** Grows. */
   readonly unreadable: Set<string>;
@@ -69,7 +79,7 @@ async function rotateTable(rotation: TableRotation): Promise<number> {
     const last = await endOfBatch(rotation, after);
     if (!last) return done;
     const from = after;
-    done += await db.transaction('promised', (tx) => rotateBatch(tx, rotation, from, last));
+    done += await db.transaction('sync', (tx) => rotateBatch(tx, rotation, from, last));
     after = last;
     if (db.dialect === 'sqlite') await sleep(PAUSE_MS);
   }
@@ -83,7 +93,7 @@ async function endOfBatch(rotation: TableRotation, after: Row | undefined): Prom
   );
   const rows = await db.all<Row & { bytes: number }>(sql`
     select ${keyOf(table)}, ${join(bytes, ' + ')} as bytes from ${raw(table.table)}
-    where ${stale(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
+    where ${staleCondition(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
   let sum = 0;
   for (const row of rows) {
     sum += row.bytes;
@@ -107,7 +117,7 @@ async function rotateBatch(
   const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
   const rows = await tx.all<Row>(sql`
     select ${keyOf(table)}, ${names} from ${raw(table.table)}
-    where ${stale(rotation, after)} and ${place(table, '<=', last)} order by ${keyOf(table)} ${lock}`);
+    where ${staleCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)} ${lock}`);
   let done = 0;
   for (const row of rows) if (await rotateRow(tx, rotation, columns, row)) done++;
   return done;
@@ -116,52 +126,56 @@ async function rotateBatch(
 async function rotateRow(
   tx: Transaction,
   { cipher, table, unreadable }: TableRotation,
-  columns: readonly SealedColumn[],
+  columns: readonly EncryptedColumn[],
   row: Row,
 ): Promise<boolean> {
   try {
     const anew = columns
       .filter(({ name }) => row[name] !== null)
-      .map((column) => sql`${raw(column.name)} = ${resealed(cipher, column, row[column.name] as SqlValue)}`);
+      .map((column) => sql`${raw(column.name)} = ${reencrypt(cipher, column, row[column.name] as SqlValue)}`);
     await tx.run(sql`update ${raw(table.table)} set ${join(anew, ', ')} where ${isRow(table, row)}`);
-    await tokensOf(tx, table, row);
+    await blindIndexesOf(tx, table, row);
     return true;
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
+    if (!(error instanceof DecryptionError)) throw error;
     unreadable.add(`${error.message}: ${table.key.map((name) => row[name]).join(', ')}`);
     return false;
   }
 }
 
 /** What the database compares, of a row from before encryption: given as it was. */
-async function tokensOf(tx: Transaction, { table }: SealedTable, row: Row): Promise<void> {
+async function blindIndexesOf(tx: Transaction, { table }: EncryptedTable, row: Row): Promise<void> {
   switch (table) {
     case 'thread_values':
-      return blindOutline(tx, row as { thread_id: string; value: string });
+      return blindSummary(tx, row as { thread_id: string; value: string });
     case 'store_items':
-      return sealWords(tx, row as { item_id: number; value: string });
+      return blindIndexWords(tx, row as { item_id: number; value: string });
     case 'idempotency_keys':
-      return sealKey(tx, row as unknown as IdempotencyKey);
+      return blindKey(tx, row as unknown as IdempotencyKey);
   }
 }
 
-function columnsOf({ table, sealed_for = table, columns }: SealedTable): SealedColumn[] {
-  return Object.entries(columns).map(([name, form]) => ({ name, form, sealed_as: `${sealed_for}.${name}` }));
+function columnsOf({ table, encrypted_as_table = table, columns }: EncryptedTable): EncryptedColumn[] {
+  return Object.entries(columns).map(([name, form]) => ({
+    name,
+    form,
+    encrypted_as: `${encrypted_as_table}.${name}`,
+  }));
 }
 
-function stale({ cipher, table, everything }: TableRotation, after: Row | undefined): Sql {
+function staleCondition({ cipher, table, everything }: TableRotation, after: Row | undefined): Sql {
   const isOld = columnsOf(table).map((column) => isStale(cipher, column));
-  return all([after && place(table, '>', after), everything ? undefined : any(isOld)]);
+  return and([after && keysetCondition(table, '>', after), everything ? undefined : or(isOld)]);
 }
 
-function keyOf({ key }: SealedTable): Sql {
+function keyOf({ key }: EncryptedTable): Sql {
   return raw(key.join(', '));
 }
 
-function place(table: SealedTable, than: '>' | '<=', row: Row): Sql {
+function keysetCondition(table: EncryptedTable, than: '>' | '<=', row: Row): Sql {
   return sql`(${keyOf(table)}) ${raw(than)} ${list(table.key.map((name) => row[name] as SqlValue))}`;
 }
 
-function isRow({ key }: SealedTable, row: Row): Sql {
-  return all(key.map((name) => sql`${raw(name)} = ${row[name] as SqlValue}`));
+function isRow({ key }: EncryptedTable, row: Row): Sql {
+  return and(key.map((name) => sql`${raw(name)} = ${row[name] as SqlValue}`));
 }

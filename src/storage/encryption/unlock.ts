@@ -1,25 +1,25 @@
 import { Unavailable } from '../../core/errors.ts';
-import type { Random } from '../../core/random.ts';
+import type { RandomBytes } from '../../core/random.ts';
 import type { Db } from '../../db/db.ts';
-import { Unreadable } from '../../db/encryption/cipher.ts';
-import type { SealingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import { DecryptionError } from '../../db/encryption/cipher.ts';
+import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
 import { sql } from '../../db/sql.ts';
 import { serverSecretRepository } from '../access/server-secrets.ts';
 
 /** The secret that tokens are made with. Rotation seals it last, so a key that is still needed is missed at once. */
-export const TOKEN_KEY = 'encryption tokens';
+export const BLIND_INDEX_KEY = 'encryption tokens';
 
 /**
  * Fetches what tokens are made with, which is made when the database first meets encryption. Throws `Unavailable` when
  * the database was sealed under a key that `cipher` does not have.
  */
-export async function unlock(db: Db, cipher: SealingCipher, random: Random): Promise<void> {
+export async function unlock(db: Db, cipher: EncryptingCipher, random: RandomBytes): Promise<void> {
   const secrets = serverSecretRepository(db);
   try {
-    const key = await secrets.obtain(TOKEN_KEY, random(32).toString('base64url'));
-    cipher.useTokenKey(Buffer.from(key, 'base64url'));
+    const key = await secrets.getOrCreate(BLIND_INDEX_KEY, random(32).toString('base64url'));
+    cipher.useBlindIndexKey(Buffer.from(key, 'base64url'));
   } catch (cause) {
-    if (!(cause instanceof Unreadable)) throw cause;
+    if (!(cause instanceof DecryptionError)) throw cause;
     const detail = 'The database was encrypted with another key, or not all of it is under the new one yet.';
     throw new Unavailable(
       `${detail} Set LANGGRAPH_AES_KEY to its key, or add that key to LANGGRAPH_AES_FALLBACK_KEYS.`,
@@ -30,7 +30,7 @@ export async function unlock(db: Db, cipher: SealingCipher, random: Random): Pro
 
 /** Throws `Unavailable` when the database has met encryption: without its key nothing of it could be read. */
 export async function assertPlain(db: Db): Promise<void> {
-  const met = await db.get(sql`select 1 from server_secrets where name = ${TOKEN_KEY}`);
+  const met = await db.get(sql`select 1 from server_secrets where name = ${BLIND_INDEX_KEY}`);
   if (!met) return;
   throw new Unavailable(
     'The database is encrypted, and no key is configured. Set LANGGRAPH_AES_KEY to its key.',

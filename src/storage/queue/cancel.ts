@@ -1,18 +1,19 @@
 import { toJson } from '../../core/json.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { all as every, list, sql } from '../../db/sql.ts';
+import { and as every, list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
-import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
-import { noteCronRunEnd } from '../crons/crons.ts';
-import { endLog } from '../runs/events.ts';
-import { RUN_ERROR } from '../runs/runs.ts';
-import { type LockedThread, type QueueRow, queued, withThread } from '../runs/thread-lock.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { recordCronRunEnd } from '../crons/crons.ts';
+import { closeRunLog } from '../runs/events.ts';
+import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
+import { type LockedThread, type QueueRow, queuedRuns, withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
-import { removeTemporaryThread } from '../threads/delete.ts';
+import { deleteTemporaryThread } from '../threads/delete.ts';
 import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
+import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 
 export interface Cancellation {
@@ -21,7 +22,7 @@ export interface Cancellation {
   /** The run's `cancel_reason`; the error's message without it. */
   readonly reason?: string;
   /** How long the log of a run that never started is kept, ms. */
-  readonly keep_log_ms: number;
+  readonly log_retention_ms: number;
 }
 
 export interface Cancelled {
@@ -38,29 +39,29 @@ export interface InFlightRun {
   readonly thread_id: string;
 }
 
-const OF_STATUS = {
+const STATUS_CONDITION = {
   pending: sql`state <> 'running'`,
   running: sql`state = 'running'`,
   all: sql`true`,
 };
 
 /** Some runs that wait, execute, or both, on any visible thread, and are not cancelled yet; the first that came. */
-export function inFlightOf(
+export function findInFlight(
   db: Db,
-  status: keyof typeof OF_STATUS,
+  status: keyof typeof STATUS_CONDITION,
   limit: number,
   visibility?: Visibility,
 ): Promise<InFlightRun[]> {
   const wanted = every([
     sql`cancel_action is null`,
-    OF_STATUS[status],
-    ofVisibleThread('run_queue.thread_id', visibility),
+    STATUS_CONDITION[status],
+    threadVisible('run_queue.thread_id', visibility),
   ]);
   return db.all(sql`select run_id, thread_id from run_queue where ${wanted} order by seq limit ${limit}`);
 }
 
 /** The runs of a thread that wait or execute, first come first. For messages only: a verb asks under the lock. */
-export async function inFlightOn(reader: Reader, thread_id: string): Promise<string[]> {
+export async function inFlightOnThread(reader: Reader, thread_id: string): Promise<string[]> {
   const rows = await reader.all<{ run_id: string }>(
     sql`select run_id from run_queue where thread_id = ${thread_id} order by not_before, seq`,
   );
@@ -72,17 +73,16 @@ export async function inFlightOn(reader: Reader, thread_id: string): Promise<str
  * place at the head until its worker lets go, although its public status changes at once (CONTRACT §3).
  */
 export function cancelRuns(
-  db: Db,
+  { db, webhooks }: QueueContext,
   thread_id: string,
   run_ids: string[],
   how: Cancellation,
-  webhooks: RunWebhookRules,
 ): Promise<Cancelled> {
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    const rows = thread.exists ? await queued(tx, thread, run_ids) : [];
+  return withThread(db, 'sync', thread_id, async (tx, thread) => {
+    const rows = thread.exists ? await queuedRuns(tx, thread, run_ids) : [];
     const cancelled = await cancelRows(tx, thread, rows, how, webhooks);
     const isOwn = rows.some(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
-    const removed = isOwn && (await removeTemporaryThread(tx, thread_id));
+    const removed = isOwn && (await deleteTemporaryThread(tx, thread_id));
     return { ...cancelled, promoted: !removed && thread.exists && (await promote(tx, thread_id)) };
   });
 }
@@ -103,27 +103,27 @@ export async function cancelRows(
   }
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
   for (const run_id of ended) {
-    await endLog(tx, run_id, { status: 'interrupted' }, how.keep_log_ms);
+    await closeRunLog(tx, run_id, { status: 'interrupted' }, how.log_retention_ms);
     // One that was given back has begun already.
     await closeThreadLog(tx, thread_id, run_id);
   }
   const all = [...stopping, ...ended];
   if (all.length > 0) {
-    if (how.action === 'interrupt') await interrupt(tx, all, how);
+    if (how.action === 'interrupt') await markInterrupted(tx, all, how);
     // What executes tells its end when it has let go; of what is rolled back nothing will be left to tell of.
     await enqueueEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
-    if (how.action === 'rollback') await remove(tx, thread_id, all);
-    else for (const run_id of ended) await noteCronRunEnd(tx, run_id, 'interrupted');
+    if (how.action === 'rollback') await deleteRuns(tx, thread_id, all);
+    else for (const run_id of ended) await recordCronRunEnd(tx, run_id, 'interrupted');
   }
   return { stopping, ended };
 }
 
-function interrupt(
+function markInterrupted(
   tx: Transaction,
   run_ids: string[],
   { error, reason = error.message }: Cancellation,
 ): Promise<number> {
-  return tx.run(sql`update runs set status = 'interrupted', error = ${tx.cipher.sealJson(RUN_ERROR, toJson(error))}, cancel_reason = ${reason},
+  return tx.run(sql`update runs set status = 'interrupted', error = ${tx.cipher.encryptJson(RUN_ERROR_COLUMN, toJson(error))}, cancel_reason = ${reason},
     updated_at = ${NOW}, ended_at = ${NOW} where run_id in ${list(run_ids)}`);
 }
 
@@ -142,7 +142,7 @@ async function enqueueEnds(
   }
 }
 
-async function remove(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {
-  for (const run_id of run_ids) await removeCheckpointsOfRun(tx, thread_id, run_id);
+async function deleteRuns(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {
+  for (const run_id of run_ids) await deleteCheckpointsOfRun(tx, thread_id, run_id);
   await tx.run(sql`delete from runs where run_id in ${list(run_ids)}`);
 }

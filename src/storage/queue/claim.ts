@@ -1,16 +1,15 @@
 import type { Db, Transaction } from '../../db/db.ts';
-import { Unreadable } from '../../db/encryption/cipher.ts';
-import { eachRow } from '../../db/rows.ts';
+import { DecryptionError } from '../../db/encryption/cipher.ts';
+import { forEachRow } from '../../db/rows.ts';
 import { type DialectSql, list, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
 import { runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
-import type { RunWebhookRules } from '../webhooks/run-ended.ts';
+import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
-import type { QueueReport } from './report.ts';
-import { releaseUnknown } from './requeue.ts';
+import { requeueUnknown } from './requeue.ts';
 
 export interface Claim {
   readonly worker_id: string;
@@ -29,7 +28,7 @@ export interface ClaimedRun {
   readonly has_checkpoint: boolean;
 }
 
-type Taken = { run_id: string; thread_id: string; attempt: number; seq: number; not_before: string };
+type ClaimedRow = { run_id: string; thread_id: string; attempt: number; seq: number; not_before: string };
 
 /** Rows that another worker is taking right now are passed over; SQLite has one writer and no such words. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
@@ -39,18 +38,14 @@ const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update ski
  * cut takes back leaves the run `ready`, so it need not be promised. A place in the queue whose run is gone is removed
  * and reported, and what waits behind it goes on.
  */
-export async function claim(
-  db: Db,
-  request: Claim,
-  webhooks: RunWebhookRules,
-  report: QueueReport,
-): Promise<ClaimedRun[]> {
-  const { runs, strays } = await db.transaction('relaxed', (tx) => take(tx, request));
+export async function claim(context: QueueContext, request: Claim): Promise<ClaimedRun[]> {
+  const { db, report } = context;
+  const { runs, orphans } = await db.transaction('async', (tx) => claimRows(tx, request));
   // In transactions of their own, which lock the thread first: a claim holds heads, and would turn the order around.
-  await eachRow(
-    strays,
+  await forEachRow(
+    orphans,
     async ({ run_id, thread_id }) => {
-      await releaseUnknown(db, { ...request, run_id, thread_id }, webhooks);
+      await requeueUnknown(context, { ...request, run_id, thread_id });
       report({ what: 'place in the queue without a run removed', run_id, thread_id });
     },
     // The worker finds it among its leases, and tries again.
@@ -71,12 +66,12 @@ export async function isMoreReady(db: Db): Promise<boolean> {
   );
 }
 
-async function take(
+async function claimRows(
   tx: Transaction,
   { worker_id, token, limit }: Claim,
-): Promise<{ runs: ClaimedRun[]; strays: Taken[] }> {
+): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
   // Materialised: as a plain subquery PostgreSQL may run it once for each row, and lock and take other rows each time.
-  const taken = await tx.all<Taken>(sql`
+  const claimed = await tx.all<ClaimedRow>(sql`
     with due as materialized (
       select seq from run_queue where state = 'ready' and not_before <= ${NOW}
       order by not_before, seq limit ${limit} ${SKIP_LOCKED}
@@ -85,25 +80,27 @@ async function take(
       batches = 0
     from due where run_queue.seq = due.seq
     returning run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before`);
-  if (taken.length === 0) return { runs: [], strays: [] };
-  taken.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
-  const { runs: started, sealed } = readable(tx, await start(tx, taken));
-  await putOff(tx, sealed);
+  if (claimed.length === 0) return { runs: [], orphans: [] };
+  claimed.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
+  const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
+  await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && run.kwargs['temporary'] !== true);
   await openThreadLog(
     tx,
     first.map((run) => run.run_id),
   );
   const byId = new Map(started.map((run) => [run.run_id, run]));
-  const found = taken.filter((row) => byId.has(row.run_id));
+  const found = claimed.filter((row) => byId.has(row.run_id));
   return {
-    runs: await Promise.all(found.map((row) => claimed(tx, row, token, byId.get(row.run_id) as Started))),
-    strays: taken.filter((row) => !byId.has(row.run_id) && !sealed.includes(row.run_id)),
+    runs: await Promise.all(
+      found.map((row) => toClaimedRun(tx, row, token, byId.get(row.run_id) as StartedRun)),
+    ),
+    orphans: claimed.filter((row) => !byId.has(row.run_id) && !undecryptable.includes(row.run_id)),
   };
 }
 
-function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
-  return tx.all<Started>(sql`
+function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRun[]> {
+  return tx.all<StartedRun>(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
       attempt = attempt + 1
     where run_id in ${list(taken.map((row) => row.run_id))}
@@ -111,7 +108,12 @@ function start(tx: Transaction, taken: Taken[]): Promise<Started[]> {
       attempt`);
 }
 
-async function claimed(tx: Transaction, row: Taken, token: string, started: Started): Promise<ClaimedRun> {
+async function toClaimedRun(
+  tx: Transaction,
+  row: ClaimedRow,
+  token: string,
+  started: StartedRun,
+): Promise<ClaimedRun> {
   const { attempt: starts, ...run } = started;
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt };
   if (starts === 1) return { lease, run, last_seq: 0, has_checkpoint: false };
@@ -126,32 +128,35 @@ async function claimed(tx: Transaction, row: Taken, token: string, started: Star
 }
 
 /** Here `attempt` counts every start, also those that the queue did not charge. */
-export type Started = Run & { attempt: number };
+export type StartedRun = Run & { attempt: number };
 
 /** A server that can read it may take it sooner; one that cannot would look for nothing else. */
-const PUT_OFF_MS = 30_000;
+const DEFER_MS = 30_000;
 
 /** The runs that can be read; the ids of the others, which a key is missing for, or which were changed. */
-export function readable(tx: Transaction, rows: readonly Started[]): { runs: Started[]; sealed: string[] } {
-  const runs: Started[] = [];
-  const sealed: string[] = [];
+export function partitionDecryptable(
+  tx: Transaction,
+  rows: readonly StartedRun[],
+): { runs: StartedRun[]; undecryptable: string[] } {
+  const runs: StartedRun[] = [];
+  const undecryptable: string[] = [];
   for (const row of rows) {
     try {
       runs.push(runOf(tx.cipher, row));
     } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      sealed.push(row.run_id);
+      if (!(error instanceof DecryptionError)) throw error;
+      undecryptable.push(row.run_id);
     }
   }
-  return { runs, sealed };
+  return { runs, undecryptable };
 }
 
 /** Gives runs back that were just claimed, as if nobody had. */
-export async function putOff(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+export async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
   await tx.run(sql`
     update run_queue set state = 'ready', lease_token = null, worker_id = null, attempt = attempt - 1,
-      not_before = ${nowPlus(PUT_OFF_MS)}, retry_reason = ${'unreadable' satisfies RetryReason}
+      not_before = ${nowPlus(DEFER_MS)}, retry_reason = ${'unreadable' satisfies RetryReason}
     where run_id in ${list(run_ids)}`);
   await tx.run(sql`
     update runs set status = 'pending', attempt = attempt - 1,

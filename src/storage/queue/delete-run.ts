@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts';
-import { all, list, sql } from '../../db/sql.ts';
-import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
-import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
-import { removeLogs } from '../runs/events.ts';
+import { and, list, sql } from '../../db/sql.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { deleteLogs } from '../runs/events.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
 import { promote } from './promote.ts';
@@ -16,7 +16,7 @@ export interface DeletedRun {
 }
 
 /** Whether the thread's history goes on without what the run wrote, or keeps it. */
-export type ItsCheckpoints = 'remove checkpoints' | 'keep checkpoints';
+export type CheckpointDisposition = 'remove checkpoints' | 'keep checkpoints';
 
 /**
  * Removes a run in any state with its log; a worker that executes it loses its lease. The thread keeps its values
@@ -26,22 +26,22 @@ export function deleteRun(
   db: Db,
   thread_id: string,
   run_id: string,
-  checkpoints: ItsCheckpoints = 'remove checkpoints',
+  checkpoints: CheckpointDisposition = 'remove checkpoints',
   visibility?: Visibility,
 ): Promise<DeletedRun> {
-  const wanted = all([
+  const wanted = and([
     sql`run_id = ${run_id}`,
     sql`thread_id = ${thread_id}`,
-    ofVisibleThread('runs.thread_id', visibility),
+    threadVisible('runs.thread_id', visibility),
   ]);
-  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
+  return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     const gone = thread.exists ? await tx.run(sql`delete from runs where ${wanted}`) : 0;
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     // Its length counts an end that was never written, so that two runs never begin at the same number.
     await closeThreadLog(tx, thread_id, run_id, 1);
-    await removeLogs(tx, list([run_id]));
-    if (checkpoints === 'remove checkpoints') await removeCheckpointsOfRun(tx, thread_id, run_id);
+    await deleteLogs(tx, list([run_id]));
+    if (checkpoints === 'remove checkpoints') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     return { deleted: true, was_in_flight: queued > 0, promoted: await promote(tx, thread_id) };
   });
 }

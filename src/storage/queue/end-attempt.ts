@@ -3,42 +3,42 @@ import type { Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
-import { noteCronRunEnd } from '../crons/crons.ts';
-import { type Ending, EVENT_DATA, endLog } from '../runs/events.ts';
-import { RUN_ERROR } from '../runs/runs.ts';
+import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { recordCronRunEnd } from '../crons/crons.ts';
+import { closeRunLog, EVENT_DATA_COLUMN, type RunOutcome } from '../runs/events.ts';
+import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { HeadRow, LockedThread, QueueRow } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
-import { removeTemporaryThread } from '../threads/delete.ts';
-import { THREAD } from '../threads/row.ts';
+import { deleteTemporaryThread } from '../threads/delete.ts';
+import { THREAD_COLUMNS } from '../threads/row.ts';
 import { enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { RetryReason } from './position.ts';
 import { promote } from './promote.ts';
 
 /** When a run that fails again and again without progress is not tried any more. */
-export interface FailureRules {
+export interface FailurePolicy {
   /** Failures in a row without progress. */
   readonly max_attempts: number;
   /** How long the log of a run that ends is kept, ms. */
-  readonly keep_log_ms: number;
+  readonly log_retention_ms: number;
   /** What the run and its thread show then. */
   readonly exhausted: RunError;
   /** A run that is known to end its worker: it is not tried again at all, and shows this. */
   readonly blamed?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
 
-export interface GiveBack {
+export interface AttemptEnd {
   readonly reason: RetryReason;
   /** Of this attempt, which the next one is then given the number of; else it counts. */
   readonly refund: boolean;
   /** Before a worker may take the run again, ms; of a failure doubled for each loss after the second. */
   readonly delay_ms: number;
   /** The attempt failed, by the run's own fault or its neighbour's; undefined when it was the server's decision. */
-  readonly failure?: FailureRules | undefined;
+  readonly failure?: FailurePolicy | undefined;
 }
 
 /** `ready`: the run waits for a worker again. `ended`: it was cancelled, used up its attempts, or is gone. */
-export interface GivenBack {
+export interface AttemptEndResult {
   readonly outcome: 'ready' | 'ended' | 'stray';
   /** The thread has a run that a worker can take now. */
   readonly promoted: boolean;
@@ -48,20 +48,20 @@ export interface GivenBack {
  * Makes progress forgive: with at most this many checkpoints no node has completed, for a run begins with one for its
  * input and one for the first step.
  */
-const FIRST_SUPERSTEPS = 2;
+const INITIAL_SUPERSTEPS = 2;
 /** A run that makes progress and still loses its worker this many times as often as allowed is to blame. */
-const MOST_LOSSES = 10;
-const LONGEST_BACKOFF_MS = 10 * 60_000;
+const MAX_LOSSES_FACTOR = 10;
+const MAX_BACKOFF_MS = 10 * 60_000;
 
 /** Part of a transaction that has locked the thread: the attempt of its head is over without an end of the run. */
-export async function giveBack(
+export async function endAttempt(
   tx: Transaction,
   thread: LockedThread,
   head: HeadRow,
-  how: GiveBack,
+  how: AttemptEnd,
   webhooks: RunWebhookRules,
-): Promise<GivenBack> {
-  const rules = { keep_log_ms: how.failure?.keep_log_ms ?? STRAY_LOG_MS, webhooks };
+): Promise<AttemptEndResult> {
+  const rules = { log_retention_ms: how.failure?.log_retention_ms ?? ORPHAN_LOG_MS, webhooks };
   if (head.cancel_action !== null) {
     const status = head.cancel_action === 'rollback' ? 'rollback' : 'interrupted';
     return { outcome: 'ended', promoted: await endRun(tx, thread, head, { status }, rules) };
@@ -70,10 +70,10 @@ export async function giveBack(
   if (known === 0) {
     return { outcome: 'stray', promoted: await endRun(tx, thread, head, { status: 'interrupted' }, rules) };
   }
-  const { failures, losses, supersteps } = how.failure ? await charged(tx, head) : head;
-  const last = how.failure && lastError(how.failure, head.run_id, failures, losses);
+  const { failures, losses, supersteps } = how.failure ? await chargeFailure(tx, head) : head;
+  const last = how.failure && terminalError(how.failure, head.run_id, failures, losses);
   if (last) {
-    await exhaust(tx, thread, head, last);
+    await failRun(tx, thread, head, last);
     const ending = { status: 'error', error: last.message } as const;
     return { outcome: 'ended', promoted: await endRun(tx, thread, head, ending, rules) };
   }
@@ -86,15 +86,15 @@ export async function giveBack(
 }
 
 /** Nobody follows a run that is gone for long, ms. */
-const STRAY_LOG_MS = 5 * 60_000;
+const ORPHAN_LOG_MS = 5 * 60_000;
 
 /** A failed attempt that completed a superstep is not counted: it was not the run that is stuck. */
-async function charged(tx: Transaction, head: HeadRow) {
+async function chargeFailure(tx: Transaction, head: HeadRow) {
   const row = await tx.get<{ n: number }>(
     sql`select count(*) as n from checkpoints where run_id = ${head.run_id} and ns = ''`,
   );
-  const reached = Math.max(Number(row?.n ?? 0), FIRST_SUPERSTEPS);
-  const before = Math.max(head.supersteps, FIRST_SUPERSTEPS);
+  const reached = Math.max(Number(row?.n ?? 0), INITIAL_SUPERSTEPS);
+  const before = Math.max(head.supersteps, INITIAL_SUPERSTEPS);
   return {
     failures: reached > before ? 0 : head.failures + 1,
     losses: head.losses + 1,
@@ -103,21 +103,21 @@ async function charged(tx: Transaction, head: HeadRow) {
 }
 
 /** Why a run is not tried any more; undefined while it is. */
-function lastError(
-  { max_attempts, exhausted, blamed }: FailureRules,
+function terminalError(
+  { max_attempts, exhausted, blamed }: FailurePolicy,
   run_id: string,
   failures: number,
   losses: number,
 ): RunError | undefined {
   if (blamed?.run_id === run_id) return blamed.error;
-  return failures >= max_attempts || losses >= max_attempts * MOST_LOSSES ? exhausted : undefined;
+  return failures >= max_attempts || losses >= max_attempts * MAX_LOSSES_FACTOR ? exhausted : undefined;
 }
 
 function backoffMs(first_ms: number, losses: number): number {
-  return losses <= 1 ? 0 : Math.min(first_ms * 2 ** Math.min(losses - 2, 30), LONGEST_BACKOFF_MS);
+  return losses <= 1 ? 0 : Math.min(first_ms * 2 ** Math.min(losses - 2, 30), MAX_BACKOFF_MS);
 }
 
-async function exhaust(
+async function failRun(
   tx: Transaction,
   { thread_id }: LockedThread,
   { run_id }: HeadRow,
@@ -128,17 +128,17 @@ async function exhaust(
   await tx.run(sql`
     insert into run_events (run_id, seq, event, data)
     select run_id, (select coalesce(max(seq), 0) + 1 from run_events where run_id = ${run_id}), 'error',
-      ${cipher.sealText(EVENT_DATA, error)}
+      ${cipher.encryptText(EVENT_DATA_COLUMN, error)}
     from runs where run_id = ${run_id}`);
-  await tx.run(sql`update runs set status = 'error', error = ${cipher.sealJson(RUN_ERROR, error)}, updated_at = ${NOW}, ended_at = ${NOW}
+  await tx.run(sql`update runs set status = 'error', error = ${cipher.encryptJson(RUN_ERROR_COLUMN, error)}, updated_at = ${NOW}, ended_at = ${NOW}
     where run_id = ${run_id}`);
-  await tx.run(sql`update threads set status = 'error', error = ${cipher.sealJson(THREAD.error, error)}, updated_at = ${NOW}
+  await tx.run(sql`update threads set status = 'error', error = ${cipher.encryptJson(THREAD_COLUMNS.error, error)}, updated_at = ${NOW}
     where thread_id = ${thread_id}`);
 }
 
 export interface EndRules {
   /** How long the log of the run is kept, ms. */
-  readonly keep_log_ms: number;
+  readonly log_retention_ms: number;
   readonly webhooks: RunWebhookRules;
 }
 
@@ -151,15 +151,15 @@ export async function endRun(
   tx: Transaction,
   { thread_id }: LockedThread,
   { run_id, owns_thread }: Pick<QueueRow, 'run_id' | 'owns_thread'>,
-  ending: Ending,
-  { keep_log_ms, webhooks }: EndRules,
+  ending: RunOutcome,
+  { log_retention_ms, webhooks }: EndRules,
 ): Promise<boolean> {
   await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
   await enqueueRunEnd(tx, { run_id, status: ending.status, error: null, values: 'kept' }, webhooks);
-  if (ending.status === 'rollback') await removeCheckpointsOfRun(tx, thread_id, run_id);
-  else await noteCronRunEnd(tx, run_id, ending.status);
-  await endLog(tx, run_id, ending, keep_log_ms);
+  if (ending.status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
+  else await recordCronRunEnd(tx, run_id, ending.status);
+  await closeRunLog(tx, run_id, ending, log_retention_ms);
   await closeThreadLog(tx, thread_id, run_id);
-  if (owns_thread && (await removeTemporaryThread(tx, thread_id))) return false;
+  if (owns_thread && (await deleteTemporaryThread(tx, thread_id))) return false;
   return promote(tx, thread_id);
 }

@@ -1,17 +1,24 @@
 import { toJson } from '../../core/json.ts';
-import type { Db, Transaction } from '../../db/db.ts';
+import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { keepTurn, type NewTurn, takesTurn } from '../a2a/turns.ts';
+import { acceptsTurn, insertTurn, type NewTurn } from '../a2a/turns.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
-import { type IdempotencyKey, isOpen, keepRun } from '../idempotency.ts';
-import { KWARGS } from '../runs/runs.ts';
-import { type LockedThread, lockThreadRow, type QueueRow, queued, withHead } from '../runs/thread-lock.ts';
+import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
+import { KWARGS_COLUMN } from '../runs/runs.ts';
+import {
+  type LockedThread,
+  lockThreadRow,
+  type QueueRow,
+  queuedRuns,
+  withHead,
+} from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
+import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 
 export interface NewRun {
@@ -27,35 +34,38 @@ export interface NewRun {
   /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
   /** The client chose the run's id, which may have been another run's. */
-  readonly own_id?: boolean;
+  readonly has_client_id?: boolean;
   /** The request that makes the run makes no other. */
-  readonly once?: IdempotencyKey | undefined;
+  readonly idempotency_key?: IdempotencyKey | undefined;
   /** The message of an A2A client that the run answers. */
   readonly turn?: NewTurn | undefined;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
 
-export type Queued = { readonly outcome: 'queued'; readonly ready: boolean } & Omit<Cancelled, 'promoted'>;
+export type QueuedResult = { readonly outcome: 'queued'; readonly ready: boolean } & Omit<
+  Cancelled,
+  'promoted'
+>;
 
-export type Enqueued =
+export type EnqueueResult =
   | { readonly outcome: 'missing thread' }
   | { readonly outcome: 'run exists' }
   /** The task that the message goes to is not as the caller saw it. */
   | { readonly outcome: 'task changed' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
-  | Queued;
+  | QueuedResult;
 
 /** Adds a run and decides about the others of its thread: one transaction (ENGINE §2). */
-export function enqueue(db: Db, request: NewRun, webhooks: RunWebhookRules): Promise<Enqueued> {
-  return db.transaction('promised', (tx) => enqueueIn(tx, request, webhooks));
+export function enqueue({ db, webhooks }: QueueContext, request: NewRun): Promise<EnqueueResult> {
+  return db.transaction('sync', (tx) => enqueueIn(tx, request, webhooks));
 }
 
 /** Undoes the transaction of a batch. */
-class Refused extends Error {
-  readonly outcomes: Enqueued[];
+class BatchRefused extends Error {
+  readonly outcomes: EnqueueResult[];
 
-  constructor(outcomes: Enqueued[]) {
+  constructor(outcomes: EnqueueResult[]) {
     super('a run of the batch is refused');
     this.outcomes = outcomes;
   }
@@ -66,22 +76,21 @@ class Refused extends Error {
  * `queued` is the last, and then nothing was added.
  */
 export async function enqueueAll(
-  db: Db,
+  { db, webhooks }: QueueContext,
   requests: readonly NewRun[],
-  webhooks: RunWebhookRules,
-): Promise<Enqueued[]> {
+): Promise<EnqueueResult[]> {
   try {
-    return await db.transaction('promised', async (tx) => {
-      const outcomes: Enqueued[] = [];
+    return await db.transaction('sync', async (tx) => {
+      const outcomes: EnqueueResult[] = [];
       for (const request of requests) {
         const outcome = await enqueueIn(tx, request, webhooks);
         outcomes.push(outcome);
-        if (outcome.outcome !== 'queued') throw new Refused(outcomes);
+        if (outcome.outcome !== 'queued') throw new BatchRefused(outcomes);
       }
       return outcomes;
     });
   } catch (error) {
-    if (error instanceof Refused) return error.outcomes;
+    if (error instanceof BatchRefused) return error.outcomes;
     throw error;
   }
 }
@@ -91,25 +100,26 @@ export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
   webhooks: RunWebhookRules,
-): Promise<Enqueued> {
+): Promise<EnqueueResult> {
   const { run, others } = request;
-  const thread = await touchThread(tx, request);
+  const thread = await lockOrCreateThread(tx, request);
   if (!thread) return { outcome: 'missing thread' };
-  if (request.once && !(await isOpen(tx, request.once))) return { outcome: 'run exists' };
+  if (request.idempotency_key && !(await isPending(tx, request.idempotency_key)))
+    return { outcome: 'run exists' };
   // Who only waits behind the others need not know them, and there may be very many.
-  const rows = others === 'enqueue' ? [] : await queued(tx, thread);
+  const rows = others === 'enqueue' ? [] : await queuedRuns(tx, thread);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
-  if (request.turn && !(await takesTurn(tx, request.turn))) return { outcome: 'task changed' };
-  if (request.own_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
+  if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
+  if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
   const isReady = await addToQueue(tx, request, headAfter(thread, cancelled.ended));
-  if (request.once) await keepRun(tx, request.once, run);
-  if (request.turn) await keepTurn(tx, request.turn, run);
+  if (request.idempotency_key) await saveRun(tx, request.idempotency_key, run);
+  if (request.turn) await insertTurn(tx, request.turn, run);
   return { outcome: 'queued', ready: isReady, ...cancelled };
 }
 
@@ -139,7 +149,7 @@ async function addToQueue(tx: Transaction, { run, delay_ms }: NewRun, hasHead: b
 }
 
 /** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
-async function touchThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
+async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
   const { run, thread, thread_ttl, thread_metadata, visibility } = request;
   if (await lockThreadRow(tx, run.thread_id)) {
     const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
@@ -154,7 +164,7 @@ async function touchThread(tx: Transaction, request: NewRun): Promise<LockedThre
   }
   if (!thread) return undefined;
   // There was nothing to lock before, and somebody else may have made it at the same time.
-  if (!(await insertThread(tx, thread, thread_ttl))) return touchThread(tx, request);
+  if (!(await insertThread(tx, thread, thread_ttl))) return lockOrCreateThread(tx, request);
   return withHead(tx, run.thread_id);
 }
 
@@ -170,7 +180,7 @@ async function insertRun(tx: Transaction, run: Run): Promise<boolean> {
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at)
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
-      ${tx.cipher.sealJson(KWARGS, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
+      ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
     on conflict (run_id) do nothing`);
   return inserted > 0;
 }

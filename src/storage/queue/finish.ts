@@ -1,20 +1,21 @@
 import { toJson } from '../../core/json.ts';
-import type { Db, Transaction } from '../../db/db.ts';
+import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
-import { removeCheckpointsOfRun } from '../checkpoints/delete.ts';
-import { noteCronRunEnd } from '../crons/crons.ts';
-import { type Ending, endLog } from '../runs/events.ts';
-import { follows, heldBy, type Lease } from '../runs/lease.ts';
-import { RUN_ERROR } from '../runs/runs.ts';
+import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
+import { recordCronRunEnd } from '../crons/crons.ts';
+import { closeRunLog, type RunOutcome } from '../runs/events.ts';
+import { heldHead, isNextBatch, type Lease } from '../runs/lease.ts';
+import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
 import { type Batch, writeBatch } from '../runs/write-buffer.ts';
-import { removeTemporaryThread } from '../threads/delete.ts';
-import { EXPIRY_AFTER_STATE, THREAD } from '../threads/row.ts';
-import { type StateText, sealedOutline } from '../threads/values-summary.ts';
-import { type EndedRun, enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
+import { deleteTemporaryThread } from '../threads/delete.ts';
+import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from '../threads/row.ts';
+import { encryptSummary, type SerializedState } from '../threads/values-summary.ts';
+import { type EndedRun, enqueueRunEnd } from '../webhooks/run-ended.ts';
+import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 
 /** What the thread looks like after the run. */
@@ -22,7 +23,7 @@ export interface ThreadAfterRun {
   /** When no other run is in flight. */
   readonly status: Exclude<ThreadStatus, 'busy'>;
   /** Null leaves them as they were, for a run that came to no state. */
-  readonly values: StateText | null;
+  readonly values: SerializedState | null;
   readonly interrupts: Record<string, unknown>;
   readonly config: Record<string, unknown>;
 }
@@ -42,71 +43,71 @@ export interface RunEnd {
   /** ISO-8601. */
   readonly at: string;
   /** How long the log is kept from now, ms. */
-  readonly keep_log_ms: number;
+  readonly log_retention_ms: number;
   /** The run made its thread for itself and leaves nothing behind. */
   readonly remove_thread: boolean;
 }
 
-export type Finished =
+export type FinishResult =
   | { readonly outcome: 'lease lost' }
   /** The database lost what the attempt wrote before, in a crash: the run goes on from what is left. */
   | { readonly outcome: 'writes lost' }
-  | { readonly outcome: 'finished'; readonly ending: Ending; readonly promoted: boolean };
+  | { readonly outcome: 'finished'; readonly ending: RunOutcome; readonly promoted: boolean };
 
 /**
  * Ends a run: its status, its thread, the end of its log, what its webhook is to be told, its place in the queue and
  * the next run of the thread are one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the
  * attempt came to.
  */
-export function finish(db: Db, lease: Lease, end: RunEnd, webhooks: RunWebhookRules): Promise<Finished> {
+export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Promise<FinishResult> {
   const { run_id, thread_id } = lease;
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    const head = heldBy(lease, thread);
+  return withThread(db, 'sync', thread_id, async (tx, thread) => {
+    const head = heldHead(lease, thread);
     if (!head) return { outcome: 'lease lost' };
-    const status = head.cancel_action === null ? end.status : cancelled(head.cancel_action);
+    const status = head.cancel_action === null ? end.status : cancelledStatus(head.cancel_action);
     // What was cancelled ends all the same: nobody goes on from what it wrote last.
-    const isWhole = follows(end.batch, head);
-    if (!isWhole && head.cancel_action === null) return { outcome: 'writes lost' };
+    const isContiguous = isNextBatch(end.batch, head);
+    if (!isContiguous && head.cancel_action === null) return { outcome: 'writes lost' };
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
-    if (end.of_cron && status !== 'rollback') await noteCronRunEnd(tx, run_id, status);
-    const removed = end.remove_thread && (await removeTemporaryThread(tx, thread_id));
-    if (!removed && status === 'rollback') await removeCheckpointsOfRun(tx, thread_id, run_id);
-    if (!removed && status !== 'rollback') await keep(tx, lease, { ...end, status });
+    if (end.of_cron && status !== 'rollback') await recordCronRunEnd(tx, run_id, status);
+    const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id));
+    if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
+    if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, { ...end, status });
     // Its checkpoints would go with the thread.
     const batch = removed ? { ...end.batch, writes: [] } : end.batch;
-    if (status !== 'rollback' && isWhole) await writeBatch(tx, run_id, batch);
-    const ending = endingOf(status, end);
-    await endLog(tx, run_id, ending, end.keep_log_ms);
+    if (status !== 'rollback' && isContiguous) await writeBatch(tx, run_id, batch);
+    const outcome = outcomeOf(status, end);
+    await closeRunLog(tx, run_id, outcome, end.log_retention_ms);
     await closeThreadLog(tx, thread_id, run_id);
-    return { outcome: 'finished', ending, promoted: !removed && (await promote(tx, thread_id)) };
+    return { outcome: 'finished', ending: outcome, promoted: !removed && (await promote(tx, thread_id)) };
   });
 }
 
-function endedRun({ run_id }: Lease, status: Ending['status'], { error, thread, at }: RunEnd): EndedRun {
+function endedRun({ run_id }: Lease, status: RunOutcome['status'], { error, thread, at }: RunEnd): EndedRun {
   return { run_id, status, error, values: thread.values?.text ?? null, at };
 }
 
-function endingOf(status: Ending['status'], { error, thread }: RunEnd): Ending {
+function outcomeOf(status: RunOutcome['status'], { error, thread }: RunEnd): RunOutcome {
   if (status === 'success') return thread.status === 'interrupted' ? { status, waits: true } : { status };
   return status === 'error' || status === 'timeout'
     ? { status, error: error?.message || status }
     : { status };
 }
 
-function cancelled(action: CancelAction): RunStatus | 'rollback' {
+function cancelledStatus(action: CancelAction): RunStatus | 'rollback' {
   return action === 'rollback' ? 'rollback' : 'interrupted';
 }
 
-async function keep(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
+async function updateRunAndThread(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
   // The reason of a cancel was stored with it and is not overwritten by what the stopped attempt threw.
-  const failure = end.error && tx.cipher.sealJson(RUN_ERROR, toJson(end.error));
+  const failure = end.error && tx.cipher.encryptJson(RUN_ERROR_COLUMN, toJson(end.error));
   const row = await tx.get<{ error: string | null }>(sql`
     update runs set status = ${end.status}, error = coalesce(error, ${failure}),
       updated_at = ${end.at}, ended_at = ${end.at}
     where run_id = ${lease.run_id} returning error`);
   if (end.leaves_thread) return;
-  const error = row?.error ? tx.cipher.openJson(RUN_ERROR, row.error) : null;
+  const error = row?.error ? tx.cipher.decryptJson(RUN_ERROR_COLUMN, row.error) : null;
   await updateThread(tx, lease.thread_id, end.thread, error, end.at);
 }
 
@@ -118,15 +119,15 @@ async function updateThread(
   at: string,
 ): Promise<void> {
   const { cipher } = tx;
-  const outline = thread.values ? sql`${sealedOutline(cipher, thread.values.outline)}` : raw('outline');
+  const outline = thread.values ? sql`${encryptSummary(cipher, thread.values.summary)}` : raw('outline');
   await tx.run(sql`
-    update threads set status = ${thread.status}, error = ${error && cipher.sealJson(THREAD.error, error)},
-      interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(thread.interrupts))},
-      config = ${cipher.sealJson(THREAD.config, toJson(thread.config))}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
+    update threads set status = ${thread.status}, error = ${error && cipher.encryptJson(THREAD_COLUMNS.error, error)},
+      interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(thread.interrupts))},
+      config = ${cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.sealJson(THREAD.values, thread.values.text)})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.encryptJson(THREAD_COLUMNS.values, thread.values.text)})
     on conflict (thread_id) do update set value = excluded.value`);
 }

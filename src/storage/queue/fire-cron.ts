@@ -1,10 +1,11 @@
-import type { Db, Transaction } from '../../db/db.ts';
+import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type Enqueued, enqueueIn, type NewRun } from './enqueue.ts';
+import type { QueueContext } from './context.ts';
+import { type EnqueueResult, enqueueIn, type NewRun } from './enqueue.ts';
 
 /** A time of a cron's schedule has come. */
-export interface Firing {
+export interface CronTick {
   readonly cron_id: string;
   /** The time, as the cron's `next_run_date` says it. */
   readonly tick: string;
@@ -18,14 +19,14 @@ export interface Firing {
   readonly run: NewRun | { readonly outcome: 'skipped' | 'failed'; readonly detail: string };
 }
 
-export type Fired =
+export type FireResult =
   /** Somebody else has done it, or the cron is another one by now. */
   | { readonly outcome: 'taken' }
   /** Done without a run. */
   | { readonly outcome: 'passed' }
   /** The thread of the cron is gone; the cron is as it was. */
   | { readonly outcome: 'missing thread' }
-  | Enqueued;
+  | EnqueueResult;
 
 /** Undoes the transaction. */
 class ThreadMissing extends Error {}
@@ -34,21 +35,21 @@ class ThreadMissing extends Error {}
  * Lets a time of a cron pass: of all that try, in any process, one makes the run. Next time, note and run are one commit
  * (invariant 6). The date alone would do, were clocks never set back.
  */
-export async function fireCron(db: Db, firing: Firing, webhooks: RunWebhookRules): Promise<Fired> {
+export async function fireCron({ db, webhooks }: QueueContext, firing: CronTick): Promise<FireResult> {
   try {
-    return await db.transaction('promised', (tx) => fireIn(tx, firing, webhooks));
+    return await db.transaction('sync', (tx) => fireIn(tx, firing, webhooks));
   } catch (error) {
     if (error instanceof ThreadMissing) return { outcome: 'missing thread' };
     throw error;
   }
 }
 
-async function fireIn(tx: Transaction, firing: Firing, webhooks: RunWebhookRules): Promise<Fired> {
+async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRules): Promise<FireResult> {
   const { cron_id, tick, next, following, run } = firing;
   const moved = await tx.run(sql`update crons set next_run_date = ${next}
     where cron_id = ${cron_id} and next_run_date = ${tick}`);
   if (moved === 0) return { outcome: 'taken' };
-  if (!(await note(tx, firing))) {
+  if (!(await recordFire(tx, firing))) {
     // The times between this one and now may not have been served.
     await tx.run(sql`update crons set next_run_date = ${following} where cron_id = ${cron_id}`);
     return { outcome: 'passed' };
@@ -64,38 +65,37 @@ async function fireIn(tx: Transaction, firing: Firing, webhooks: RunWebhookRules
   return enqueued;
 }
 
-export type Triggered = { readonly outcome: 'missing cron' } | Enqueued;
+export type TriggerResult = { readonly outcome: 'missing cron' } | EnqueueResult;
 
 /** Makes a run of a cron now, and leaves the cron as it is. */
 export function triggerCron(
-  db: Db,
+  { db, webhooks }: QueueContext,
   cron_id: string,
   run: NewRun,
   at: string,
-  webhooks: RunWebhookRules,
-): Promise<Triggered> {
+): Promise<TriggerResult> {
   // Everybody locks the cron before the thread.
   const lock = raw(db.dialect === 'postgres' ? 'for update' : '');
-  return db.transaction('promised', async (tx) => {
+  return db.transaction('sync', async (tx) => {
     const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${lock}`);
     if (!cron) return { outcome: 'missing cron' };
     const enqueued = await enqueueIn(tx, run, webhooks);
-    if (enqueued.outcome === 'queued') await note(tx, { cron_id, tick: null, run, at });
+    if (enqueued.outcome === 'queued') await recordFire(tx, { cron_id, tick: null, run, at });
     return enqueued;
   });
 }
 
-type Note = Pick<Firing, 'cron_id' | 'run' | 'at'> & { readonly tick: string | null };
+type FireRecord = Pick<CronTick, 'cron_id' | 'run' | 'at'> & { readonly tick: string | null };
 
 /** False when this time was noted before: the clock was set back, and it came again. */
-async function note(tx: Transaction, { cron_id, tick, run, at }: Note): Promise<boolean> {
+async function recordFire(tx: Transaction, { cron_id, tick, run, at }: FireRecord): Promise<boolean> {
   const { outcome, detail, run_id, thread_id } =
     'run' in run
       ? { ...run.run, outcome: 'started', detail: null }
       : { ...run, run_id: null, thread_id: null };
-  const noted = await tx.run(sql`
+  const inserted = await tx.run(sql`
     insert into cron_fires (cron_id, tick, outcome, detail, run_id, thread_id, fired_at)
     values (${cron_id}, ${tick}, ${outcome}, ${detail}, ${run_id}, ${thread_id}, ${at})
     on conflict (cron_id, tick) do nothing`);
-  return noted > 0;
+  return inserted > 0;
 }

@@ -1,10 +1,10 @@
 import type { Reader } from '../../db/db.ts';
-import { openJson } from '../../db/encryption/cipher.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { RUN_ERROR } from '../runs/runs.ts';
+import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { QueueRow } from '../runs/thread-lock.ts';
 
 /** Why a run that was started before is not running any more, or not under its first lease. */
@@ -17,7 +17,7 @@ export type RetryReason =
   | 'unreadable';
 
 /** Where a run is in the queue, as storage knows it. */
-export interface QueueStanding {
+export interface QueuePosition {
   readonly state: QueueRow['state'];
   /** ISO-8601: not before then. */
   readonly not_before: string;
@@ -37,19 +37,19 @@ export interface QueueStanding {
 }
 
 /** Undefined for a run that neither waits nor executes. */
-export async function standingOf(reader: Reader, run_id: string): Promise<QueueStanding | undefined> {
-  const row = await reader.get<Omit<QueueStanding, 'behind'> & { thread_id: string; seq: number }>(sql`
+export async function queuePosition(reader: Reader, run_id: string): Promise<QueuePosition | undefined> {
+  const row = await reader.get<Omit<QueuePosition, 'behind'> & { thread_id: string; seq: number }>(sql`
     select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason, q.worker_id,
       w.host, w.pid, w.expires_at as lease_until
     from run_queue q left join workers w on w.worker_id = q.worker_id where q.run_id = ${run_id}`);
   if (!row) return undefined;
-  const { thread_id, seq, ...standing } = row;
+  const { thread_id, seq, ...position } = row;
   const others = await reader.all<{ run_id: string }>(sql`
     select run_id from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
       and (state in ('ready', 'running') or (state = 'parked' and seq < ${seq}))
     order by case when state in ('ready', 'running') then 0 else 1 end, not_before, seq`);
   const isHead = row.state === 'ready' || row.state === 'running';
-  return { ...standing, behind: isHead ? [] : others.map((other) => other.run_id) };
+  return { ...position, behind: isHead ? [] : others.map((other) => other.run_id) };
 }
 
 /** When a run was started and ended, and what went wrong. */
@@ -59,15 +59,15 @@ export interface RunTimes {
   readonly error: RunError | null;
 }
 
-export async function timesOf(reader: Reader, run_id: string): Promise<RunTimes | undefined> {
+export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes | undefined> {
   const row = await reader.get<RunTimes>(
     sql`select started_at, ended_at, error from runs where run_id = ${run_id}`,
   );
-  return row && openJson(reader.cipher, row, { error: RUN_ERROR });
+  return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
 }
 
 /** Workers that live, and how many runs they can execute at once. */
-export async function workForce(
+export async function workerCapacity(
   reader: Reader,
 ): Promise<{ workers: number; slots: number; running: number }> {
   const row = await reader.get<{ workers: number; slots: number; running: number }>(sql`

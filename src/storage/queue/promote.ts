@@ -1,9 +1,9 @@
 import type { Db, Transaction } from '../../db/db.ts';
-import { eachRow } from '../../db/rows.ts';
+import { forEachRow } from '../../db/rows.ts';
 import { list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import type { QueueReport } from './report.ts';
+import type { QueueContext } from './context.ts';
 
 /**
  * Part of a transaction that has locked the thread: when the thread has no head, its first due run becomes `ready`: due
@@ -29,12 +29,12 @@ const PAGE = 200;
  * Runs whose time has come become `ready` where their thread is free, and wait behind its head where it is not: each is
  * looked at once. One that fails is reported and does not hold up the others. True when a run became ready.
  */
-export async function promoteDue(db: Db, report: QueueReport): Promise<boolean> {
+export async function promoteDue({ db, report }: QueueContext): Promise<boolean> {
   let promoted = false;
   const failed = new Set<string>();
   for (;;) {
-    const page = await dueThreads(db, [...failed]);
-    await eachRow(
+    const page = await threadsWithDueRuns(db, [...failed]);
+    await forEachRow(
       page,
       async (thread_id) => {
         promoted = (await promoteThread(db, thread_id)) || promoted;
@@ -49,7 +49,7 @@ export async function promoteDue(db: Db, report: QueueReport): Promise<boolean> 
 }
 
 /** Threads of the runs that have waited longest beyond their time, without those that failed just now. */
-async function dueThreads(db: Db, without: readonly string[]): Promise<string[]> {
+async function threadsWithDueRuns(db: Db, without: readonly string[]): Promise<string[]> {
   const others = without.length === 0 ? sql`true` : sql`thread_id not in ${list(without)}`;
   const rows = await db.all<{ thread_id: string }>(sql`
     select distinct thread_id from (
@@ -59,7 +59,7 @@ async function dueThreads(db: Db, without: readonly string[]): Promise<string[]>
 }
 
 function promoteThread(db: Db, thread_id: string): Promise<boolean> {
-  return withThread(db, 'promised', thread_id, async (tx) => {
+  return withThread(db, 'sync', thread_id, async (tx) => {
     await tx.run(sql`update run_queue set state = 'parked'
       where thread_id = ${thread_id} and state = 'scheduled' and not_before <= ${NOW}`);
     return promote(tx, thread_id);

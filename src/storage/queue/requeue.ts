@@ -1,11 +1,10 @@
-import type { Db } from '../../db/db.ts';
-import { follows, heldBy, type Lease } from '../runs/lease.ts';
+import { heldHead, isNextBatch, type Lease } from '../runs/lease.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { type Batch, writeBatch } from '../runs/write-buffer.ts';
-import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import { type FailureRules, type GivenBack, giveBack } from './end-attempt.ts';
+import type { QueueContext } from './context.ts';
+import { type AttemptEndResult, endAttempt, type FailurePolicy } from './end-attempt.ts';
 
-export interface Release {
+export interface RequeueOptions {
   /** False does not count the attempt: the server is stopping, the run did nothing wrong (ENGINE §2). */
   readonly charge: boolean;
   /** How long before a worker may take it again, ms. */
@@ -13,26 +12,25 @@ export interface Release {
   /** What the attempt produced and storage does not hold yet. */
   readonly batch: Batch;
   /** The attempt broke: after too many of these the run ends. Undefined when storage or the server is to blame. */
-  readonly failure?: FailureRules | undefined;
+  readonly failure?: FailurePolicy | undefined;
 }
 
 /**
  * Gives a run back unfinished: it keeps the head of its thread, or ends when it failed too often. False when the lease
  * is lost or the run was cancelled, and then nothing is changed.
  */
-export function release(
-  db: Db,
+export function requeue(
+  { db, webhooks }: QueueContext,
   lease: Lease,
-  { charge, delay_ms, batch, failure }: Release,
-  webhooks: RunWebhookRules,
+  { charge, delay_ms, batch, failure }: RequeueOptions,
 ): Promise<boolean> {
-  return withThread(db, 'promised', lease.thread_id, async (tx, thread) => {
-    const head = heldBy(lease, thread);
+  return withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
+    const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return false;
     // What was produced is kept, so that the next attempt and the followers go on after it; but not behind a gap.
-    if (follows(batch, head)) await writeBatch(tx, lease.run_id, batch);
+    if (isNextBatch(batch, head)) await writeBatch(tx, lease.run_id, batch);
     const reason = failure ? 'attempt broke' : charge ? 'storage failed' : 'server stopped';
-    await giveBack(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
+    await endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
     return true;
   });
 }
@@ -49,14 +47,13 @@ export interface UnknownLease {
  * Gives back a run that was claimed for a worker which does not execute it, or removes its place in the queue when the
  * run is gone. Undefined when the lease is another one by now.
  */
-export function releaseUnknown(
-  db: Db,
+export function requeueUnknown(
+  { db, webhooks }: QueueContext,
   { run_id, thread_id, token }: UnknownLease,
-  webhooks: RunWebhookRules,
-): Promise<GivenBack | undefined> {
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    const head = heldBy({ run_id, thread_id, token, attempt: 0 }, thread);
+): Promise<AttemptEndResult | undefined> {
+  return withThread(db, 'sync', thread_id, async (tx, thread) => {
+    const head = heldHead({ run_id, thread_id, token, attempt: 0 }, thread);
     if (!head) return undefined;
-    return giveBack(tx, thread, head, { reason: 'claim lost', refund: true, delay_ms: 0 }, webhooks);
+    return endAttempt(tx, thread, head, { reason: 'claim lost', refund: true, delay_ms: 0 }, webhooks);
   });
 }

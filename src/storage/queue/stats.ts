@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts';
 import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type { QueueFigures } from '../../schemas/system.ts';
+import type { QueueStats } from '../../schemas/system.ts';
 
 /** As long as no more runs wait, all of them are looked at; of more, that many probes, evenly spread. */
 const EXACT_UP_TO = 1000;
@@ -11,13 +11,13 @@ const PROBES = 256;
  * SQLite counts 200,000 entries of an index in half a millisecond. PostgreSQL has to visit the rows: it counts up to
  * 10,000, and of a longer queue those in 512 pages, the same ones each time, which is all of them up to 4 MB.
  */
-const PAGES = sql`(pg_relation_size('run_queue') / current_setting('block_size')::bigint)`;
-const SHARE = sql`least(100, 100 * 512 / greatest(${PAGES}, 1)::float8)`;
-const FIRST = sql`(select count(*) from (select from run_queue limit 10001) as first)`;
+const TABLE_PAGES = sql`(pg_relation_size('run_queue') / current_setting('block_size')::bigint)`;
+const SAMPLE_PERCENT = sql`least(100, 100 * 512 / greatest(${TABLE_PAGES}, 1)::float8)`;
+const BOUNDED_COUNT = sql`(select count(*) from (select from run_queue limit 10001) as first)`;
 const TOTAL: DialectSql = {
   sqlite: sql`(select count(*) from run_queue)`,
-  postgres: sql`case when ${FIRST} <= 10000 then ${FIRST} else (
-    select greatest(10001, round(count(*) * 100 / ${SHARE})::bigint) from run_queue tablesample system (${SHARE}) repeatable (1)) end`,
+  postgres: sql`case when ${BOUNDED_COUNT} <= 10000 then ${BOUNDED_COUNT} else (
+    select greatest(10001, round(count(*) * 100 / ${SAMPLE_PERCENT})::bigint) from run_queue tablesample system (${SAMPLE_PERCENT}) repeatable (1)) end`,
 };
 
 /** Times as ISO-8601. */
@@ -34,7 +34,7 @@ interface Totals {
  * How much waits and executes, and for how long what is due has waited (CONTRACT §2.9 `/metrics`). Costs the same however
  * much waits: oldest rows come from indexes, and with more than 1,000 waiting runs the median is an estimate.
  */
-export async function queueFigures(db: Db): Promise<QueueFigures> {
+export async function queueStats(db: Db): Promise<QueueStats> {
   const oldest = (state: Sql) => sql`(select min(not_before) from run_queue where state = ${state})`;
   const { total, running, now, ...first } = (await db.get<Totals>(sql`
     select ${TOTAL} as total,

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/db.ts';
-import { openJson } from '../../db/encryption/cipher.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { RUN_ERROR } from '../runs/runs.ts';
+import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 
 /** A process that executes runs, as the others see it. */
 export interface Worker {
@@ -23,22 +23,22 @@ export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promi
       values (${worker.worker_id}, ${worker.host}, ${worker.pid}, ${worker.version}, ${worker.slots}, ${NOW},
         ${nowPlus(lease_ms)})
       on conflict (worker_id) do update set expires_at = excluded.expires_at`,
-    'relaxed',
+    'async',
   );
 }
 
 /** The worker is gone and says so: nobody has to wait for its lease to end. */
-export async function leave(db: Db, worker_id: string): Promise<void> {
+export async function deregister(db: Db, worker_id: string): Promise<void> {
   await db.run(sql`delete from workers where worker_id = ${worker_id}`);
 }
 
 /** At the start of the only process on a database every worker on record is dead, whatever its lease says. */
-export async function forgetWorkers(db: Db): Promise<void> {
+export async function deleteAllWorkers(db: Db): Promise<void> {
   await db.run(sql`delete from workers`);
 }
 
 /** A lease as storage has it. */
-export interface Standing {
+export interface HeldLease {
   readonly run_id: string;
   readonly thread_id: string;
   readonly token: string;
@@ -48,10 +48,10 @@ export interface Standing {
 }
 
 /** The leases that a worker holds: one that is missing is lost, one with a cancel must be let go. */
-export async function standings(db: Db, worker_id: string): Promise<Standing[]> {
-  const rows = await db.all<Standing>(sql`
+export async function heldLeases(db: Db, worker_id: string): Promise<HeldLease[]> {
+  const rows = await db.all<HeldLease>(sql`
     select q.run_id, q.thread_id, q.lease_token as token, q.cancel_action, r.error
     from run_queue q left join runs r on r.run_id = q.run_id
     where q.worker_id = ${worker_id} and q.state = 'running'`);
-  return rows.map((row) => openJson(db.cipher, row, { error: RUN_ERROR }));
+  return rows.map((row) => decryptJsonColumns(db.cipher, row, { error: RUN_ERROR_COLUMN }));
 }

@@ -14,12 +14,12 @@ export interface Lease {
 }
 
 /** The head of the thread, if the lease still holds it. */
-export function heldBy({ run_id, token }: Lease, { head }: LockedThread): HeadRow | undefined {
+export function heldHead({ run_id, token }: Lease, { head }: LockedThread): HeadRow | undefined {
   return head?.run_id === run_id && head.lease_token === token ? head : undefined;
 }
 
 /** Whether storage holds what a batch goes on from; see `admitBatch`. */
-export function follows(batch: { readonly follows?: number | undefined }, { batches }: HeadRow): boolean {
+export function isNextBatch(batch: { readonly follows?: number | undefined }, { batches }: HeadRow): boolean {
   return batch.follows === undefined || batch.follows === batches || batch.follows + 1 === batches;
 }
 
@@ -31,12 +31,12 @@ export function follows(batch: { readonly follows?: number | undefined }, { batc
  * Throws `LeaseLost` when another attempt holds the run, or it was rolled back (its checkpoints are removed already, and
  * one that came late would bring its state back), and `WritesLost` when storage holds less than what the batch follows.
  */
-export async function admitBatch(tx: Transaction, { run_id, token }: Lease, follows: number): Promise<void> {
+export async function admitBatch(tx: Transaction, { run_id, token }: Lease, batchSeq: number): Promise<void> {
   const ofLease = sql`run_id = ${run_id} and lease_token = ${token}
     and (cancel_action is null or cancel_action <> 'rollback')`;
   const admitted = await tx.run(sql`
-    update run_queue set batches = ${follows + 1}
-    where ${ofLease} and batches >= ${follows} and batches <= ${follows + 1}`);
+    update run_queue set batches = ${batchSeq + 1}
+    where ${ofLease} and batches >= ${batchSeq} and batches <= ${batchSeq + 1}`);
   if (admitted > 0) return;
   const held = await tx.get(sql`select 1 from run_queue where ${ofLease}`);
   throw held ? new WritesLost(run_id) : new LeaseLost(run_id);

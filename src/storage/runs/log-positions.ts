@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, sql } from '../../db/sql.ts';
-import type { OpenAttempts } from './write-buffer.ts';
+import type { ActiveAttempts } from './write-buffer.ts';
 
 /** How far the log of a run goes, and whether more may come. */
 export interface RunLogEnd {
@@ -18,26 +18,26 @@ export interface ThreadLogEnd {
 }
 
 /** Ids that are looked at with one statement: SQLite holds up everything else meanwhile. */
-const AT_ONCE = 500;
+const BATCH = 500;
 
 export type LogEnds = ReturnType<typeof logEnds>;
 
 /** What many followers ask at once: whether there is more. */
 export function logEnds(db: Db) {
-  async function ofEach<Row>(
+  async function inBatches<Row>(
     ids: readonly string[],
-    ask: (rows: DialectSql) => Promise<Row[]>,
+    query: (rows: DialectSql) => Promise<Row[]>,
   ): Promise<Row[]> {
     const found: Row[] = [];
-    for (let start = 0; start < ids.length; start += AT_ONCE) {
-      found.push(...(await ask(rowsOf(ids.slice(start, start + AT_ONCE)))));
+    for (let start = 0; start < ids.length; start += BATCH) {
+      found.push(...(await query(idRows(ids.slice(start, start + BATCH)))));
     }
     return found;
   }
 
   return {
     ofRuns: (run_ids: readonly string[]) =>
-      ofEach(run_ids, (rows) =>
+      inBatches(run_ids, (rows) =>
         db.all<RunLogEnd>(sql`
           select id as run_id,
             coalesce((select max(seq) from run_events e where e.run_id = id), 0) as last,
@@ -46,7 +46,7 @@ export function logEnds(db: Db) {
       ),
 
     ofThreads: (thread_ids: readonly string[]) =>
-      ofEach(thread_ids, (rows) =>
+      inBatches(thread_ids, (rows) =>
         db.all<ThreadLogEnd>(sql`
           select id as thread_id, coalesce((
             select l.base + coalesce(l.length, (select max(seq) from run_events e where e.run_id = l.run_id), 0)
@@ -57,7 +57,7 @@ export function logEnds(db: Db) {
 }
 
 /** The ids as rows of `id`. */
-function rowsOf(ids: readonly string[]): DialectSql {
+function idRows(ids: readonly string[]): DialectSql {
   return {
     sqlite: sql`(select value as id from json_each(${toJson(ids)})) asked`,
     postgres: sql`unnest(${`{${ids.join(',')}}`}::uuid[]) as asked (id)`,
@@ -74,11 +74,11 @@ export interface RunCheckpoint {
 export type RunCheckpointRepository = ReturnType<typeof runCheckpointRepository>;
 
 /** Where the checkpoints of resumable runs stand in their logs. */
-export function runCheckpointRepository(db: Db, open?: OpenAttempts) {
+export function runCheckpointRepository(db: Db, active?: ActiveAttempts) {
   return {
     /** The number of the last frame before the checkpoint; undefined when it is none of the run's. */
     async seqOf(thread_id: string, run_id: string, checkpoint_id: string): Promise<number | undefined> {
-      await open?.readable(thread_id);
+      await active?.whenFlushed(thread_id);
       const row = await db.get<{ seq: number }>(sql`
         select seq from run_checkpoints where run_id = ${run_id} and checkpoint_id = ${checkpoint_id}`);
       return row?.seq;

@@ -1,18 +1,18 @@
 import type { Db } from '../../db/db.ts';
-import { type Cipher, openJson } from '../../db/encryption/cipher.ts';
-import { decode, isOneOf } from '../../db/json.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { isOneOf, parseJsonColumns } from '../../db/json.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
-import { ofVisibleThread, type Visibility } from '../access/visibility.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
 
 /** What they are sealed as. */
-export const KWARGS = 'runs.kwargs';
-export const RUN_ERROR = 'runs.error';
+export const KWARGS_COLUMN = 'runs.kwargs';
+export const RUN_ERROR_COLUMN = 'runs.error';
 
 /** A row of `runs` with its JSON as values. */
 export function runOf<Row extends Pick<Run, 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row): Row {
-  return openJson<Pick<Run, 'metadata' | 'kwargs'>>(cipher, decode(row, ['metadata']), {
-    kwargs: KWARGS,
+  return decryptJsonColumns<Pick<Run, 'metadata' | 'kwargs'>>(cipher, parseJsonColumns(row, ['metadata']), {
+    kwargs: KWARGS_COLUMN,
   }) as Row;
 }
 
@@ -44,10 +44,10 @@ export function runRepository(db: Db) {
       run_id: string,
       visibility?: Visibility,
     ): Promise<Run | undefined> {
-      const wanted = all([
+      const wanted = and([
         sql`run_id = ${run_id}`,
         thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
-        ofVisibleThread('runs.thread_id', visibility),
+        threadVisible('runs.thread_id', visibility),
       ]);
       const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
       return row && runOf(db.cipher, row);
@@ -59,7 +59,7 @@ export function runRepository(db: Db) {
       { limit, offset, status, select }: RunList,
       visibility?: Visibility,
     ): Promise<Run[]> {
-      const wanted = all([listed(thread_id, status), ofVisibleThread('runs.thread_id', visibility)]);
+      const wanted = and([listCondition(thread_id, status), threadVisible('runs.thread_id', visibility)]);
       const rows = await db.all<Run>(sql`
         select ${columns(select)} from runs where ${wanted}
         order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
@@ -68,24 +68,24 @@ export function runRepository(db: Db) {
 
     /** True when the thread has one of them, in any state. */
     async exist(thread_id: string, run_ids: readonly string[], visibility?: Visibility): Promise<boolean> {
-      const wanted = all([
+      const wanted = and([
         sql`thread_id = ${thread_id}`,
         isOneOf('run_id', run_ids),
-        ofVisibleThread('runs.thread_id', visibility),
+        threadVisible('runs.thread_id', visibility),
       ]);
       const row = await db.get(sql`select 1 from runs where ${wanted} limit 1`);
       return row !== undefined;
     },
 
     /** True when a run of the assistant has been on the thread, in any state. */
-    async ranOn(thread_id: string, assistant_id: string): Promise<boolean> {
+    async existsForAssistant(thread_id: string, assistant_id: string): Promise<boolean> {
       const row = await db.get(sql`
         select 1 from runs where thread_id = ${thread_id} and assistant_id = ${assistant_id} limit 1`);
       return row !== undefined;
     },
 
     /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
-    ofAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
+    findByAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
       return db.all(
         sql`select run_id, thread_id from runs where assistant_id = ${assistant_id} limit ${limit}`,
       );
@@ -94,7 +94,7 @@ export function runRepository(db: Db) {
 }
 
 /** In the words of an index that has few other rows, where there is one. */
-function listed(thread_id: string, status: string | undefined): Sql {
+function listCondition(thread_id: string, status: string | undefined): Sql {
   const ofThread = sql`thread_id = ${thread_id}`;
   switch (status) {
     case undefined:

@@ -1,6 +1,6 @@
-import type { Db, Durability, Transaction } from '../../db/db.ts';
+import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 
 /** A run's place in the queue. */
@@ -77,7 +77,7 @@ function headOf(thread_id: string): Sql {
 /** One transaction under the lock of a thread. */
 export function withThread<T>(
   db: Db,
-  durability: Durability,
+  durability: CommitMode,
   thread_id: string,
   body: (tx: Transaction, thread: LockedThread) => Promise<T>,
 ): Promise<T> {
@@ -85,12 +85,12 @@ export function withThread<T>(
 }
 
 /** Runs of a locked thread that wait or execute, first come first; without `run_ids` all of them. */
-export function queued(
+export function queuedRuns(
   tx: Transaction,
   { thread_id }: LockedThread,
   run_ids?: readonly string[],
 ): Promise<QueueRow[]> {
-  const wanted = all([sql`thread_id = ${thread_id}`, run_ids && isOneOf('run_id', run_ids)]);
+  const wanted = and([sql`thread_id = ${thread_id}`, run_ids && isOneOf('run_id', run_ids)]);
   return tx.all<QueueRow>(sql`select ${ROW} from run_queue where ${wanted} order by not_before, seq`);
 }
 

@@ -1,6 +1,6 @@
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
-import { expireLog, insertFrames, removeLogs } from './events.ts';
+import { deleteLogs, insertFrames, setLogExpiry } from './events.ts';
 
 /**
  * The log of a thread is the logs of its runs, one after the other in the order in which they began: an event has the
@@ -9,7 +9,7 @@ import { expireLog, insertFrames, removeLogs } from './events.ts';
  * is known when a run is claimed because the run before it has ended by then (invariant 1). Ruled out: a row for each
  * event, which doubled what tokens cost, and an order by time, which two clocks can turn around.
  */
-export interface LoggedRun {
+export interface ThreadLogEntry {
   /** The events of the run have the numbers after this one. */
   readonly base: number;
   readonly run_id: string;
@@ -32,8 +32,8 @@ export type ThreadLogRepository = ReturnType<typeof threadLogRepository>;
 export function threadLogRepository(db: Db) {
   return {
     /** The first run with events after number `seq`; logs that were dropped since are passed over. */
-    runAfter(thread_id: string, seq: number): Promise<LoggedRun | undefined> {
-      return db.get<LoggedRun>(sql`
+    entryAfter(thread_id: string, seq: number): Promise<ThreadLogEntry | undefined> {
+      return db.get<ThreadLogEntry>(sql`
         select base, run_id, length from thread_log l
         where thread_id = ${thread_id} and base >= coalesce(
           (select max(base) from thread_log where thread_id = ${thread_id} and base <= ${seq}), 0)
@@ -43,12 +43,12 @@ export function threadLogRepository(db: Db) {
     },
 
     /** The run that began last, or the last event outside of runs. */
-    newest: (thread_id: string) => newestRun(db, thread_id),
+    newest: (thread_id: string) => newestEntry(db, thread_id),
   };
 }
 
-function newestRun(reader: Reader, thread_id: string): Promise<LoggedRun | undefined> {
-  return reader.get<LoggedRun>(sql`
+function newestEntry(reader: Reader, thread_id: string): Promise<ThreadLogEntry | undefined> {
+  return reader.get<ThreadLogEntry>(sql`
     select base, run_id, length from thread_log where thread_id = ${thread_id} order by base desc limit 1`);
 }
 
@@ -78,35 +78,39 @@ export async function closeThreadLog(
   tx: Transaction,
   thread_id: string,
   run_id: string,
-  unwritten = 0,
+  reserved = 0,
 ): Promise<void> {
   await tx.run(sql`
-    update thread_log set length = ${lengthOf(unwritten)}
+    update thread_log set length = ${lengthOf(reserved)}
     where thread_id = ${thread_id} and run_id = ${run_id} and length is null
       and base = (select max(base) from thread_log where thread_id = ${thread_id})`);
 }
 
 /** What the log of the entry's run holds, and numbers that were reserved beyond it. */
-function lengthOf(unwritten: number): Sql {
-  return sql`${unwritten} + coalesce((select max(seq) from run_events e where e.run_id = thread_log.run_id), 0)`;
+function lengthOf(reserved: number): Sql {
+  return sql`${reserved} + coalesce((select max(seq) from run_events e where e.run_id = thread_log.run_id), 0)`;
 }
 
 /** Part of a transaction that has locked the thread and seen that no run of it is in flight. */
-export async function addThreadEvent(tx: Transaction, thread_id: string, event: ThreadEvent): Promise<void> {
+export async function appendThreadEvent(
+  tx: Transaction,
+  thread_id: string,
+  event: ThreadEvent,
+): Promise<void> {
   const { event_id, keep_ms, ...frame } = event;
-  let newest = await newestRun(tx, thread_id);
+  let newest = await newestEntry(tx, thread_id);
   if (newest?.length === null) {
     await closeThreadLog(tx, thread_id, newest.run_id, 1);
-    newest = await newestRun(tx, thread_id);
+    newest = await newestEntry(tx, thread_id);
   }
   const base = newest ? newest.base + Math.max(newest.length ?? 1, 1) : 0;
   await tx.run(sql`insert into thread_log (thread_id, base, run_id, length)
     values (${thread_id}, ${base}, ${event_id}, 1)`);
   await insertFrames(tx, event_id, [{ seq: 1, ...frame }]);
-  await expireLog(tx, event_id, keep_ms);
+  await setLogExpiry(tx, event_id, keep_ms);
 }
 
-export async function removeThreadLog(tx: Transaction, thread_id: string): Promise<void> {
-  await removeLogs(tx, sql`(select run_id from thread_log where thread_id = ${thread_id})`);
+export async function deleteThreadLog(tx: Transaction, thread_id: string): Promise<void> {
+  await deleteLogs(tx, sql`(select run_id from thread_log where thread_id = ${thread_id})`);
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
 }

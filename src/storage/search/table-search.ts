@@ -1,7 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Reader } from '../../db/db.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
-import { mayMatch, type Source, smallestSource, type TableFilter, type TablePage } from './access-path.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import {
+  type AccessPath,
+  mayMatch,
+  mostSelectivePath,
+  type TableFilter,
+  type TablePage,
+} from './access-path.ts';
 
 /** So few rows are read and sorted sooner than anything is decided. */
 const SORT_UP_TO = 2000;
@@ -16,30 +22,30 @@ const SCAN_UP_TO = 10_000;
  * (what matches lies at the other end), the rows again, unless they are too many.
  */
 export async function findIds(reader: Reader, page: TablePage): Promise<string[]> {
-  if (reader.dialect === 'postgres' || page.where.length === 0) return inOneGo(reader, page, page.table);
-  const source = await smallestSource(reader, page, SORT_UP_TO);
-  if (source && source.size < SORT_UP_TO) return fromSource(reader, page, source);
-  const found = await walk(reader, page, source ? SCAN_UP_TO : Number.POSITIVE_INFINITY);
+  if (reader.dialect === 'postgres' || page.where.length === 0) return sortedPage(reader, page, page.table);
+  const path = await mostSelectivePath(reader, page, SORT_UP_TO);
+  if (path && path.size < SORT_UP_TO) return pageFromPath(reader, page, path);
+  const found = await keysetScan(reader, page, path ? SCAN_UP_TO : Number.POSITIVE_INFINITY);
   if (found) return found;
-  const wider = await smallestSource(reader, page, SORT_FALLBACK_UP_TO);
-  if (wider && wider.size < SORT_FALLBACK_UP_TO) return fromSource(reader, page, wider);
-  return (await walk(reader, page)) ?? [];
+  const wider = await mostSelectivePath(reader, page, SORT_FALLBACK_UP_TO);
+  if (wider && wider.size < SORT_FALLBACK_UP_TO) return pageFromPath(reader, page, wider);
+  return (await keysetScan(reader, page)) ?? [];
 }
 
-function fromSource(reader: Reader, page: TablePage, { rows }: Source): Promise<string[]> {
-  return inOneGo(reader, page, sourced(page.table, rows));
+function pageFromPath(reader: Reader, page: TablePage, { rows }: AccessPath): Promise<string[]> {
+  return sortedPage(reader, page, joinPath(page.table, rows));
 }
 
 /** The rows of a source. SQLite takes the tables of a `cross join` in their order. */
-export function sourced(table: string, rows: Sql): Sql {
+export function joinPath(table: string, rows: Sql): Sql {
   return sql`(${rows}) source cross join ${raw(table)} on ${raw(table)}.row_id = source.row_id`;
 }
 
-async function inOneGo(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
+async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
   const { id, sort, limit, offset, where } = page;
   const order = raw(page.order);
   const rows = await reader.all<{ id: string }>(sql`
-    select ${raw(id)} as id from ${typeof from === 'string' ? raw(from) : from} where ${all(where)}
+    select ${raw(id)} as id from ${typeof from === 'string' ? raw(from) : from} where ${and(where)}
     order by ${sort} ${order}, ${raw(id)} ${order} limit ${limit} offset ${offset}`);
   return rows.map((row) => row.id);
 }
@@ -49,7 +55,7 @@ const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 4000;
 
 /** A place in the order of a page. */
-interface Place {
+interface Keyset {
   readonly sort: string | number;
   readonly id: string;
 }
@@ -58,22 +64,22 @@ interface Place {
  * Goes along the index that has the order of the page, and returns its ids; undefined when it is not full after `most`
  * rows. SQLite reads on the thread that serves everybody: between two stretches the others have their turn.
  */
-export async function walk(
+export async function keysetScan(
   reader: Reader,
   page: TablePage,
-  most = Number.POSITIVE_INFINITY,
+  maxRows = Number.POSITIVE_INFINITY,
 ): Promise<string[] | undefined> {
   const found: string[] = [];
   let skip = page.offset;
-  let from: Place | undefined;
+  let from: Keyset | undefined;
   for (
-    let gone = 0, stretch = FIRST_PAGE_ROWS;
-    gone < most;
-    gone += stretch, stretch = Math.min(MAX_PAGE_ROWS, stretch * 2)
+    let scanned = 0, pageRows = FIRST_PAGE_ROWS;
+    scanned < maxRows;
+    scanned += pageRows, pageRows = Math.min(MAX_PAGE_ROWS, pageRows * 2)
   ) {
-    if (gone > 0) await nextTurn();
-    const to = await placeAfter(reader, page, from, stretch);
-    const matching = await between(reader, page, from, to, skip + page.limit - found.length);
+    if (scanned > 0) await nextTurn();
+    const to = await keysetAfter(reader, page, from, pageRows);
+    const matching = await matchesBetween(reader, page, from, to, skip + page.limit - found.length);
     found.push(...matching.slice(skip));
     skip = Math.max(0, skip - matching.length);
     if (found.length === page.limit || !to) return found;
@@ -83,41 +89,42 @@ export async function walk(
 }
 
 /** The last place of the next stretch; undefined when it goes to the end. */
-function placeAfter(
+function keysetAfter(
   reader: Reader,
   page: TablePage,
-  from: Place | undefined,
-  stretch: number,
-): Promise<Place | undefined> {
-  return reader.get<Place>(sql`
-    select ${page.sort} as sort, ${raw(page.id)} as id from ${raw(page.table)} where ${beyond(page, from)}
-    ${inOrder(page)} limit 1 offset ${stretch - 1}`);
+  from: Keyset | undefined,
+  rows: number,
+): Promise<Keyset | undefined> {
+  return reader.get<Keyset>(sql`
+    select ${page.sort} as sort, ${raw(page.id)} as id from ${raw(page.table)} where ${afterKeyset(page, from)}
+    ${orderBy(page)} limit 1 offset ${rows - 1}`);
 }
 
-async function between(
+async function matchesBetween(
   reader: Reader,
   page: TablePage,
-  from: Place | undefined,
-  to: Place | undefined,
+  from: Keyset | undefined,
+  to: Keyset | undefined,
   limit: number,
 ): Promise<string[]> {
-  const until = to && sql`${place(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
+  const until =
+    to && sql`${keysetColumns(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
   const rows = await reader.all<{ id: string }>(sql`
     select ${raw(page.id)} as id from ${raw(page.table)}
-    where ${all([beyond(page, from), until, mayMatch(page), ...page.where])} ${inOrder(page)} limit ${limit}`);
+    where ${and([afterKeyset(page, from), until, mayMatch(page), ...page.where])} ${orderBy(page)} limit ${limit}`);
   return rows.map((row) => row.id);
 }
 
-function beyond(page: TablePage, from: Place | undefined): Sql {
-  if (!from) return all([]);
-  return sql`${place(page)} ${raw(page.order === 'asc' ? '>' : '<')} (${from.sort}, ${from.id})`;
+function afterKeyset(page: TablePage, from: Keyset | undefined): Sql {
+  if (!from) return and([]);
+  return sql`${keysetColumns(page)} ${raw(page.order === 'asc' ? '>' : '<')} (${from.sort}, ${from.id})`;
 }
 
-function place({ sort, id }: TablePage): Sql {
+function keysetColumns({ sort, id }: TablePage): Sql {
   return sql`(${sort}, ${raw(id)})`;
 }
 
-function inOrder({ sort, id, order }: TablePage): Sql {
+function orderBy({ sort, id, order }: TablePage): Sql {
   return sql`order by ${sort} ${raw(order)}, ${raw(id)} ${raw(order)}`;
 }
 
@@ -129,12 +136,12 @@ const COUNT_PAGE_ROWS = 5000;
 export async function countRows(reader: Reader, filter: TableFilter): Promise<number> {
   const { table, where } = filter;
   if (reader.dialect === 'postgres' || where.length === 0) return count(reader, raw(table), where);
-  const source = await smallestSource(reader, filter, MAX_DIRECT_COUNT);
-  if (source && source.size < MAX_DIRECT_COUNT) return count(reader, sourced(table, source.rows), where);
-  return countInStretches(reader, filter);
+  const path = await mostSelectivePath(reader, filter, MAX_DIRECT_COUNT);
+  if (path && path.size < MAX_DIRECT_COUNT) return count(reader, joinPath(table, path.rows), where);
+  return countByPages(reader, filter);
 }
 
-async function countInStretches(reader: Reader, filter: TableFilter): Promise<number> {
+async function countByPages(reader: Reader, filter: TableFilter): Promise<number> {
   const { table, where } = filter;
   const row_id = raw(`${table}.row_id`);
   const last = await reader.get<{ row_id: number | null }>(
@@ -142,8 +149,8 @@ async function countInStretches(reader: Reader, filter: TableFilter): Promise<nu
   );
   let total = 0;
   for (let from = 0; from < (last?.row_id ?? 0); from += COUNT_PAGE_ROWS) {
-    const stretch = sql`${row_id} > ${from} and ${row_id} <= ${from + COUNT_PAGE_ROWS}`;
-    total += await count(reader, raw(table), [stretch, mayMatch(filter), ...where]);
+    const range = sql`${row_id} > ${from} and ${row_id} <= ${from + COUNT_PAGE_ROWS}`;
+    total += await count(reader, raw(table), [range, mayMatch(filter), ...where]);
     await nextTurn();
   }
   return total;
@@ -151,7 +158,7 @@ async function countInStretches(reader: Reader, filter: TableFilter): Promise<nu
 
 async function count(reader: Reader, from: Sql, where: TableFilter['where']): Promise<number> {
   const row = await reader.get<{ count: number }>(
-    sql`select count(*) as count from ${from} where ${all(where)}`,
+    sql`select count(*) as count from ${from} where ${and(where)}`,
   );
   return row?.count ?? 0;
 }

@@ -1,10 +1,10 @@
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../../db/sql.ts';
-import { type IndexRule, isSealedValue, openedRule } from './encryption.ts';
+import { decryptRule, type IndexRule, isEncryptedValue } from './encryption.ts';
 import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
-import { searchText, WHOLE } from './text-at-path.ts';
-import { scopeOf, scopesOf, type WordQuery, wordsOf } from './tokenizer.ts';
+import { ROOT_PATH, searchText } from './text-at-path.ts';
+import { scopeOf, scopesOf, tokenize, type WordQuery } from './tokenizer.ts';
 
 /** For an `insert into store_items`: PostgreSQL keeps the words in the row. */
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };
@@ -15,7 +15,7 @@ export function indexedWords(
   value: Record<string, unknown>,
   rule: IndexRule,
 ): readonly string[] {
-  return rule === false ? [] : sealedWords(cipher, wordsOf(searchText(value, rule ?? [WHOLE])));
+  return rule === false ? [] : blindWords(cipher, tokenize(searchText(value, rule ?? [ROOT_PATH])));
 }
 
 /** The value of `WORDS_COLUMN`, its comma included. */
@@ -48,17 +48,17 @@ export async function indexWords(
 }
 
 /** Words of an item from before encryption as tokens: part of the transaction that seals its value, given as it was. */
-export async function sealWords(
+export async function blindIndexWords(
   tx: Transaction,
   { item_id, value }: { readonly item_id: number; readonly value: string },
 ): Promise<void> {
-  if (isSealedValue(value)) return;
+  if (isEncryptedValue(value)) return;
   const row = await tx.get<{ namespace: string; index_rule: string | null }>(
     sql`select namespace, index_rule from store_items where item_id = ${item_id}`,
   );
   if (!row) return;
   const namespace = JSON.parse(row.namespace);
-  const rule = openedRule(tx.cipher, row.index_rule);
+  const rule = decryptRule(tx.cipher, row.index_rule);
   const words = indexedWords(tx.cipher, JSON.parse(value), rule);
   await indexWords(tx, item_id, { namespace, words });
   if (tx.dialect === 'sqlite') return;
@@ -74,11 +74,11 @@ const MERGED_PAGES = 200;
  * SQLite's index keeps words that were replaced until the part that has them is merged with others: merges all of it,
  * bit by bit.
  */
-export async function forgetReplacedWords(db: Db): Promise<void> {
+export async function mergeWordIndex(db: Db): Promise<void> {
   if (db.dialect !== 'sqlite') return;
   // Negative: all parts are to become one.
   for (let pages = -MERGED_PAGES, isDone = false; !isDone; pages = MERGED_PAGES) {
-    isDone = await db.transaction('promised', async (tx) => {
+    isDone = await db.transaction('sync', async (tx) => {
       const before = await tx.get<{ n: number }>(sql`select total_changes() as n`);
       await tx.run(sql`insert into store_words (store_words, rank) values ('merge', ${pages})`);
       const after = await tx.get<{ n: number }>(sql`select total_changes() as n`);
@@ -96,7 +96,7 @@ export async function forgetReplacedWords(db: Db): Promise<void> {
 export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
   const found = query.any.map(
     (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
-      where ${has(reader.cipher, term, query, scope)} and ${isInScope(reader.cipher, scope)} ${ENOUGH}) one`,
+      where ${matchesTerm(reader.cipher, term, query, scope)} and ${isInScope(reader.cipher, scope)} ${LIMIT_PER_TERM}) one`,
   );
   const rows = await reader.all<{ item_id: number; rank: number }>(sql`
     with found as materialized (${join(found, ' union all ')}),
@@ -121,16 +121,16 @@ const FROM: DialectSql = {
  * Of a word that more items of the scope have, this many are enough: for a word of 125,000 items a search took 630 ms
  * with SQLite, in which the process did nothing else, and 4.7 s with PostgreSQL.
  */
-const MOST_FOUND = 10_000;
+const MAX_FOUND_PER_TERM = 10_000;
 
 /** With SQLite the newest, which costs nothing more; with PostgreSQL whichever lie first. */
-const ENOUGH: DialectSql = {
-  sqlite: raw(`order by store_words.rowid desc limit ${MOST_FOUND}`),
-  postgres: raw(`limit ${MOST_FOUND}`),
+const LIMIT_PER_TERM: DialectSql = {
+  sqlite: raw(`order by store_words.rowid desc limit ${MAX_FOUND_PER_TERM}`),
+  postgres: raw(`limit ${MAX_FOUND_PER_TERM}`),
 };
 
 /** The item has the term and none of the unwanted ones; below the namespace, which the word index knows too. */
-function has(
+function matchesTerm(
   cipher: Cipher,
   term: readonly string[],
   { none }: WordQuery,
@@ -163,18 +163,19 @@ function tsQuery(wanted: Phrases, unwanted: Phrases, scope: string | undefined):
 
 /** Phrases as the index may have them: with encryption as tokens, or as words, of items from before. */
 function asIndexed(cipher: Cipher, phrases: Phrases): Phrases {
-  return cipher.on ? [...phrases.map((words) => sealedWords(cipher, words)), ...phrases] : phrases;
+  return cipher.enabled ? [...phrases.map((words) => blindWords(cipher, words)), ...phrases] : phrases;
 }
 
 /** Letters and digits of a token that stands for a word; so many that no two words share them. */
-const TOKEN_LETTERS = 16;
+const BLIND_WORD_LENGTH = 16;
 
 /** Words as they are indexed: their order and which are the same can be seen, not what they say. */
-function sealedWords(cipher: Cipher, words: readonly string[]): readonly string[] {
-  if (!cipher.on) return words;
+function blindWords(cipher: Cipher, words: readonly string[]): readonly string[] {
+  if (!cipher.enabled) return words;
   const tokens = new Map<string, string>();
   for (const word of words) {
-    if (!tokens.has(word)) tokens.set(word, cipher.token('store_items.words', word).slice(0, TOKEN_LETTERS));
+    if (!tokens.has(word))
+      tokens.set(word, cipher.blindIndex('store_items.words', word).slice(0, BLIND_WORD_LENGTH));
   }
   return words.map((word) => tokens.get(word) as string);
 }

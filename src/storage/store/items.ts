@@ -1,14 +1,14 @@
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
 import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { type IndexRule, openedRule, openedValue } from './encryption.ts';
+import { decryptRule, decryptValue, type IndexRule } from './encryption.ts';
 import { findByWords } from './full-text.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
 import {
-  compared,
+  applyComparisons,
   type Found,
   isInScope,
   isItem,
@@ -19,13 +19,13 @@ import {
   prefixOf,
   type StoreScope,
 } from './scope.ts';
-import { wordQuery } from './tokenizer.ts';
+import { parseWordQuery } from './tokenizer.ts';
 import {
   BYTES,
   findNearest,
   prepareVectors,
   putVectors,
-  type VectorForm,
+  type VectorFormat,
   type VectorQuery,
 } from './vectors.ts';
 import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
@@ -46,14 +46,14 @@ export function storeItemRepository(db: Db) {
       visibility?: Visibility,
     ): Promise<StoreItem | undefined> {
       const row = await db.get<ItemRow>(sql`${SELECT}
-        where ${all([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
+        where ${and([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
       if (row && refresh) await refreshTimes(db, [row]);
       return row && itemOf(db.cipher, row);
     },
 
     /** Best first; without a query last changed first. Only the items of the page are read. */
     async search(scope: StoreScope, query: StoreSearchQuery, refresh: boolean): Promise<StoreMatch[]> {
-      return read(db, await find(db, form, await compared(db, scope), query), refresh);
+      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh);
     },
 
     /** All or none, in their order. False and none when an item is there that the actor must not see. */
@@ -66,9 +66,9 @@ export function storeItemRepository(db: Db) {
       );
       const isRemoval = writes.every(({ value }) => value === null);
       return db
-        .transaction(isRemoval ? 'freeing' : 'promised', (tx) => allOf(tx, steps))
+        .transaction(isRemoval ? 'reclaim' : 'sync', (tx) => allOf(tx, steps))
         .catch((error: unknown) => {
-          if (error === HIDDEN) return false;
+          if (error === HIDDEN_ITEM) return false;
           throw error;
         });
     },
@@ -81,25 +81,25 @@ export function storeItemRepository(db: Db) {
       return db.run(
         sql`delete from store_items where item_id in (
           select item_id from store_items where expires_at <= ${NOW} order by expires_at limit ${limit})`,
-        'freeing',
+        'reclaim',
       );
     },
 
     /** Makes the database ready for vectors; how they lie there, which is part of the name of an index. */
-    async prepareVectors(): Promise<VectorForm> {
+    async prepareVectors(): Promise<VectorFormat> {
       form = await prepareVectors(db);
       return form;
     },
 
     /** Live items that another index, or none, knows: at most `limit` of them. */
-    async notIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
+    async findNotIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
       const rows = await db.all<ToIndexRow>(sql`
         select item_id, updated_at, value, index_rule from store_items where ${LIVE}
           and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
       return rows.map((row) => ({
         ...row,
-        value: openedValue(db.cipher, row.value),
-        index_rule: openedRule(db.cipher, row.index_rule),
+        value: decryptValue(db.cipher, row.value),
+        index_rule: decryptRule(db.cipher, row.index_rule),
       }));
     },
 
@@ -110,10 +110,10 @@ export function storeItemRepository(db: Db) {
         readonly vectors: readonly Float32Array[];
       })[],
     ): Promise<void> {
-      await db.transaction('relaxed', async (tx) => {
+      await db.transaction('async', async (tx) => {
         for (const { item_id, updated_at, vectors } of items) {
           const same = await tx.run(sql`update store_items set indexed_by = ${index}
-            where item_id = ${item_id} and ${CHANGED_AT} = ${updated_at}`);
+            where item_id = ${item_id} and ${UPDATED_AT_MS} = ${updated_at}`);
           if (same === 1) await putVectors(tx, form, item_id, vectors);
         }
       });
@@ -131,14 +131,14 @@ export interface StoreItemToIndex {
 
 type ToIndexRow = { item_id: number; updated_at: string; value: string; index_rule: string | null };
 
-function find(db: Db, form: VectorForm, scope: StoreScope, query: StoreSearchQuery): Promise<Found[]> {
+function find(db: Db, form: VectorFormat, scope: StoreScope, query: StoreSearchQuery): Promise<Found[]> {
   if (typeof query === 'object') return findNearest(db, form, query, scope);
-  const words = query === undefined ? undefined : wordQuery(query);
+  const words = query === undefined ? undefined : parseWordQuery(query);
   return words ? findByWords(db, words, scope) : listItems(db, scope);
 }
 
 /** As it is read: PostgreSQL's own is finer. */
-const CHANGED_AT: DialectSql = {
+const UPDATED_AT_MS: DialectSql = {
   sqlite: raw('updated_at'),
   postgres: raw("date_trunc('milliseconds', updated_at)"),
 };
@@ -162,7 +162,13 @@ async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<
 }
 
 function itemOf(cipher: Cipher, { namespace, key, value, created_at, updated_at }: ItemRow): StoreItem {
-  return { namespace: JSON.parse(namespace), key, value: openedValue(cipher, value), created_at, updated_at };
+  return {
+    namespace: JSON.parse(namespace),
+    key,
+    value: decryptValue(cipher, value),
+    created_at,
+    updated_at,
+  };
 }
 
 /** Nobody was promised that a read is remembered, so it does not wait for the disk. */
@@ -172,15 +178,15 @@ async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
   await db.run(
     sql`update store_items set expires_at = ${nowPlusMinutes('ttl_minutes')}
       where ${isItem(going)} and ttl_minutes is not null and ${LIVE}`,
-    'relaxed',
+    'async',
   );
 }
 
 /** Undoes the transaction of a write to an item that is not visible. */
-const HIDDEN = new Error('an item is not visible');
+const HIDDEN_ITEM = new Error('an item is not visible');
 
 async function allOf(tx: Transaction, steps: readonly WriteStep[]): Promise<true> {
-  for (const step of steps) if (!(await step(tx))) throw HIDDEN;
+  for (const step of steps) if (!(await step(tx))) throw HIDDEN_ITEM;
   return true;
 }
 
@@ -192,13 +198,13 @@ function removal(
 ): WriteStep {
   const at = sql`prefix = ${prefixOf(namespace)} and key = ${key}`;
   return async (tx) => {
-    await tx.run(sql`delete from store_items where ${all([at, isVisible(cipher, visibility)])}`);
+    await tx.run(sql`delete from store_items where ${and([at, isVisible(cipher, visibility)])}`);
     return true;
   };
 }
 
 /** Items that are read and sorted rather than walked through in the order of their change. */
-const FEW = 5000;
+const SORT_UP_TO = 5000;
 
 /**
  * Items of the scope, the last changed first. A small namespace is read whole; in a large one the newest items of all
@@ -207,13 +213,13 @@ const FEW = 5000;
 export async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
   const { namespace_prefix, limit, offset } = scope;
   const page = sql`order by ${LAST_CHANGED_FIRST} limit ${limit} offset ${offset}`;
-  const few = namespace_prefix.length > 0 && (await hasAtMost(reader, namespace_prefix, FEW));
+  const few = namespace_prefix.length > 0 && (await hasAtMost(reader, namespace_prefix, SORT_UP_TO));
   const rows = await reader.all<{ item_id: number }>(
     few
       ? sql`select item_id from (select item_id, updated_at, prefix, key from store_items
           where ${isInScope(reader.cipher, scope)} ${NOT_MERGED}) found ${page}`
       : sql`select item_id from store_items where ${isInScope(reader.cipher, { ...scope, namespace_prefix: [] })}
-          and ${walkedUnder(namespace_prefix)} ${page}`,
+          and ${isUnderUnindexed(namespace_prefix)} ${page}`,
   );
   return rows.map(({ item_id }) => ({ item_id, score: null }));
 }
@@ -221,7 +227,7 @@ export async function listItems(reader: Reader, scope: StoreScope): Promise<Foun
 async function hasAtMost(reader: Reader, labels: readonly string[], most: number): Promise<boolean> {
   const row = await reader.get<{ count: number }>(sql`
     select count(*) as count from (
-      select 1 from store_items where ${all([isUnder(labels)])} limit ${most + 1}) few`);
+      select 1 from store_items where ${and([isUnder(labels)])} limit ${most + 1}) few`);
   return (row?.count ?? 0) <= most;
 }
 
@@ -229,7 +235,7 @@ async function hasAtMost(reader: Reader, labels: readonly string[], most: number
 const NOT_MERGED: DialectSql = { sqlite: sql`limit -1 offset 0`, postgres: sql`offset 0` };
 
 /** The same rows as `isUnder`, but no reason to begin with the namespace. */
-function walkedUnder(labels: readonly string[]): Sql {
+function isUnderUnindexed(labels: readonly string[]): Sql {
   const under = isUnder(labels, { sqlite: sql`+prefix`, postgres: sql`(prefix || '')` });
-  return all([under]);
+  return and([under]);
 }

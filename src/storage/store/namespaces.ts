@@ -1,5 +1,5 @@
 import type { Db } from '../../db/db.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { afterPrefix, isVisible, LIVE, prefixOf } from './scope.ts';
 
@@ -74,7 +74,7 @@ async function* headsOf(db: Db, { below, depth, batch, visibility }: HeadQuery) 
         select (${nextHead(depth, sql`prefix > ${lastOf(depth)} ${end}`)}) from heads where head is not null
       )
       select head, exists (select 1 from store_items
-        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${all([LIVE, isVisible(db.cipher, visibility)])}) as live
+        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${and([LIVE, isVisible(db.cipher, visibility)])}) as live
       from heads where head is not null limit ${batch}`);
     for (const { head, live } of heads) if (live) yield head;
     const last = heads.at(-1);

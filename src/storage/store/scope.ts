@@ -2,10 +2,10 @@ import { toJson } from '../../core/json.ts';
 import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type COMPARISONS, fieldCompares, fieldEquals } from '../../db/json.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { onMember, openedValue } from './encryption.ts';
+import { decryptValue, memberCondition } from './encryption.ts';
 import { visibleItem } from './visibility.ts';
 
 /** Not expired. */
@@ -80,7 +80,7 @@ export interface Found {
 /** Holds for live items of the scope. The only place where namespace and filter become SQL: no search cuts before it. */
 export function isInScope(cipher: Cipher, scope: StoreScope): Sql {
   const { namespace_prefix, conditions, visibility, item_ids } = scope;
-  return all([
+  return and([
     item_ids && isItem(item_ids, raw('store_items.item_id')),
     isUnder(namespace_prefix),
     LIVE,
@@ -93,7 +93,7 @@ export function isInScope(cipher: Cipher, scope: StoreScope): Sql {
 export function isVisible(cipher: Cipher, visibility: Visibility | undefined): Sql | undefined {
   if (!visibility) return undefined;
   const { metadata, ids } = visibility;
-  return all([metadata && visibleItem(cipher, metadata), ids && raw('false')]);
+  return and([metadata && visibleItem(cipher, metadata), ids && raw('false')]);
 }
 
 /** Items that fit a query equally well: the last changed first. */
@@ -103,9 +103,9 @@ function condition(cipher: Cipher, { field, is, value }: StoreCondition): Sql | 
   const equals = (name: string, wanted: unknown) => fieldEquals('store_items.value', name, wanted);
   switch (is) {
     case 'eq':
-      return onMember(cipher, field, value, equals);
+      return memberCondition(cipher, field, value, equals);
     case 'ne':
-      return sql`not ${onMember(cipher, field, value, equals)}`;
+      return sql`not ${memberCondition(cipher, field, value, equals)}`;
     default:
       // With encryption none is left (`compared.ts`).
       return fieldCompares('store_items.value', field, is, value);
@@ -119,9 +119,9 @@ const BATCH = 200;
  * A scope of the same items in which the database need not tell what is more and what less, which it cannot of sealed
  * values: they are opened and compared here, every one of the scope.
  */
-export async function compared(reader: Reader, scope: StoreScope): Promise<StoreScope> {
+export async function applyComparisons(reader: Reader, scope: StoreScope): Promise<StoreScope> {
   const comparisons = scope.conditions.filter(isComparison);
-  if (!reader.cipher.on || comparisons.length === 0) return scope;
+  if (!reader.cipher.enabled || comparisons.length === 0) return scope;
   const rest = { ...scope, conditions: scope.conditions.filter((each) => !isComparison(each)) };
   const candidates = await reader.all<{ item_id: number }>(
     sql`select item_id from store_items where ${isInScope(reader.cipher, rest)}`,
@@ -132,8 +132,8 @@ export async function compared(reader: Reader, scope: StoreScope): Promise<Store
       select item_id, value from store_items
       where ${isItem(candidates.slice(start, start + BATCH).map(({ item_id }) => item_id))}`);
     for (const { item_id, value } of rows) {
-      const opened = openedValue(reader.cipher, value);
-      if (comparisons.every((comparison) => holds(opened, comparison))) item_ids.push(item_id);
+      const opened = decryptValue(reader.cipher, value);
+      if (comparisons.every((comparison) => matchesComparison(opened, comparison))) item_ids.push(item_id);
     }
   }
   return { ...rest, item_ids };
@@ -143,8 +143,11 @@ function isComparison(condition: StoreCondition): condition is StoreComparison {
   return condition.is !== 'eq' && condition.is !== 'ne';
 }
 
-function holds(value: Record<string, unknown>, { field, is, value: wanted }: StoreComparison): boolean {
-  const order = Object.hasOwn(value, field) ? orderOf(value[field], wanted) : undefined;
+function matchesComparison(
+  value: Record<string, unknown>,
+  { field, is, value: wanted }: StoreComparison,
+): boolean {
+  const order = Object.hasOwn(value, field) ? compareValues(value[field], wanted) : undefined;
   if (order === undefined) return false;
   switch (is) {
     case 'gt':
@@ -159,7 +162,7 @@ function holds(value: Record<string, unknown>, { field, is, value: wanted }: Sto
 }
 
 /** Undefined for values of different types. */
-function orderOf(one: unknown, other: number | string): number | undefined {
+function compareValues(one: unknown, other: number | string): number | undefined {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   if (typeof one !== 'string' || typeof other !== 'string') return undefined;
   return Buffer.compare(Buffer.from(one), Buffer.from(other));

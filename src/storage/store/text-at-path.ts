@@ -1,14 +1,14 @@
 import { isObject } from '../../core/json.ts';
 
 /** The whole value. */
-export const WHOLE = '$';
+export const ROOT_PATH = '$';
 
 /**
  * The texts at some paths that are not empty, each of which has a vector of its own. Paths as LangGraph documents them
  * (its own reader finds nothing behind `[*]`): `$`, `title`, `author.name`, `chapters[*].text`, `tags[0]`, `tags[-1]`,
  * `*.text`, `{title,author.name}`. One that leads nowhere has no text.
  */
-export function textsAt(value: Record<string, unknown>, paths: readonly string[]): string[] {
+export function textsAtPaths(value: Record<string, unknown>, paths: readonly string[]): string[] {
   const texts = paths.flatMap((path) => (isWhole(path) ? [JSON.stringify(value)] : textsOfPath(value, path)));
   return [...new Set(texts.filter((text) => text.trim() !== ''))];
 }
@@ -19,7 +19,7 @@ export function searchText(value: Record<string, unknown>, paths: readonly strin
 }
 
 function isWhole(path: string): boolean {
-  return path === WHOLE || path === '';
+  return path === ROOT_PATH || path === '';
 }
 
 function leavesOf(value: unknown): string[] {
@@ -29,7 +29,7 @@ function leavesOf(value: unknown): string[] {
 }
 
 function textsOfPath(value: unknown, path: string): string[] {
-  return valuesAt(value, stepsOf(path)).flatMap((found) => {
+  return valuesAt(value, tokenizePath(path)).flatMap((found) => {
     if (found === null || found === undefined) return [];
     return [typeof found === 'object' ? JSON.stringify(found) : String(found)];
   });
@@ -38,9 +38,9 @@ function textsOfPath(value: unknown, path: string): string[] {
 /** `[…]`, `{…}`, or a name up to the next of them or a dot. Brackets that never close are looked at once. */
 const STEP = /\[[^[\]]*\]|\{[^{}]*\}|[^.][^.[{]*/g;
 
-function stepsOf(path: string): string[] {
+function tokenizePath(path: string): string[] {
   const steps = path.trim().match(STEP) ?? [];
-  return steps[0] === WHOLE ? steps.slice(1) : steps;
+  return steps[0] === ROOT_PATH ? steps.slice(1) : steps;
 }
 
 /** Step by step for all values at once: alternatives that lead to the same would double the work with each step. */
@@ -64,7 +64,7 @@ function withoutRepeats(values: readonly unknown[]): unknown[] {
 function stepInto(value: unknown, step: string): unknown[] {
   if (step === '*') return typeof value === 'object' && value !== null ? Object.values(value) : [];
   if (step.startsWith('{')) {
-    const paths = [...new Set(step.slice(1, -1).split(','))].map(stepsOf);
+    const paths = [...new Set(step.slice(1, -1).split(','))].map(tokenizePath);
     return paths.flatMap((steps) => (steps.length > 0 ? valuesAt(value, steps) : []));
   }
   if (step.startsWith('[')) {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
 /** Of one item. PostgreSQL keeps no more positions than 16,383, and no word index gains from more. */
-const MOST_WORDS = 10_000;
+const MAX_WORDS = 10_000;
 /** Of one query. */
-const MOST_TERMS = 32;
-const LONGEST_WORD = 64;
+const MAX_TERMS = 32;
+const MAX_WORD_LENGTH = 64;
 /** Of a text: its words beyond are too many, or no words. */
-const MOST_CHARACTERS = 16 * MOST_WORDS;
+const MAX_CHARACTERS = 16 * MAX_WORDS;
 
 /** Scripts without spaces between words: each character is a word, and a phrase finds them in order. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
@@ -16,9 +16,9 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
  * The words of a text as both databases index them: letters and digits, small, without accents. They are cut here, for
  * the databases would cut e-mail addresses, hyphens and numbers each in its own way.
  */
-export function wordsOf(text: string, most: number = MOST_WORDS): string[] {
+export function tokenize(text: string, most: number = MAX_WORDS): string[] {
   const plain = text
-    .slice(0, MOST_CHARACTERS)
+    .slice(0, MAX_CHARACTERS)
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
@@ -26,7 +26,7 @@ export function wordsOf(text: string, most: number = MOST_WORDS): string[] {
   const words: string[] = [];
   for (const [word] of plain.matchAll(WORD)) {
     if (words.length === most) break;
-    words.push(word.slice(0, LONGEST_WORD));
+    words.push(word.slice(0, MAX_WORD_LENGTH));
   }
   return words;
 }
@@ -43,13 +43,15 @@ export interface WordQuery {
 const TERM = /(?<!\S)(-?)(?:"([^"]+)"|(\S+))/gu;
 
 /** Undefined when there is no word to look for: then everything fits. */
-export function wordQuery(query: string): WordQuery | undefined {
+export function parseWordQuery(query: string): WordQuery | undefined {
   const any = new Map<string, string[]>();
   const none = new Map<string, string[]>();
-  for (const [, minus, phrase, text = ''] of query.slice(0, 20 * MOST_TERMS * LONGEST_WORD).matchAll(TERM)) {
-    if (any.size + none.size >= MOST_TERMS) break;
+  for (const [, minus, phrase, text = ''] of query
+    .slice(0, 20 * MAX_TERMS * MAX_WORD_LENGTH)
+    .matchAll(TERM)) {
+    if (any.size + none.size >= MAX_TERMS) break;
     const into = minus === '' ? any : none;
-    const words = wordsOf(phrase ?? text, MOST_TERMS);
+    const words = tokenize(phrase ?? text, MAX_TERMS);
     // `e-mail` without quotes is two words too, and they belong together.
     if (words.length > 0) into.set(words.join(' '), words);
   }

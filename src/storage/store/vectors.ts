@@ -7,9 +7,11 @@ import { type Found, isInScope, isItem, LAST_CHANGED_FIRST, type StoreScope } fr
  * How vectors lie in the database: as bytes, which SQLite compares and PostgreSQL only keeps, or as pgvector's own type,
  * in the schema where that is installed.
  */
-export type VectorForm = { readonly kind: 'bytes' } | { readonly kind: 'pgvector'; readonly schema: string };
+export type VectorFormat =
+  | { readonly kind: 'bytes' }
+  | { readonly kind: 'pgvector'; readonly schema: string };
 
-export const BYTES: VectorForm = { kind: 'bytes' };
+export const BYTES: VectorFormat = { kind: 'bytes' };
 
 /** What items are compared with: a unit vector, among items of one index. */
 export interface VectorQuery {
@@ -19,11 +21,11 @@ export interface VectorQuery {
 }
 
 /** Makes the database ready for vectors. With PostgreSQL pgvector is used where it is installed or may be. */
-export async function prepareVectors(db: Db): Promise<VectorForm> {
+export async function prepareVectors(db: Db): Promise<VectorFormat> {
   const schema = db.dialect === 'postgres' ? await pgvectorSchema(db) : undefined;
   if (schema === undefined) return BYTES;
-  const form: VectorForm = { kind: 'pgvector', schema: `"${schema.replaceAll('"', '""')}"` };
-  await db.transaction('promised', async (tx) => {
+  const form: VectorFormat = { kind: 'pgvector', schema: `"${schema.replaceAll('"', '""')}"` };
+  await db.transaction('sync', async (tx) => {
     // Of several servers that start, one adds the column.
     await tx.get(sql`select pg_advisory_xact_lock(4919131752989213765)`);
     await tx.run(sql`alter table store_vectors add column if not exists embedding ${typeOf(form)}`);
@@ -48,14 +50,14 @@ async function pgvectorSchema(db: Db): Promise<string | undefined> {
   return schema();
 }
 
-function typeOf(form: VectorForm): Sql {
+function typeOf(form: VectorFormat): Sql {
   return raw(form.kind === 'pgvector' ? `${form.schema}.vector` : 'bytea');
 }
 
 /** The vectors of an item, in place of those that it had. */
 export async function putVectors(
   tx: Transaction,
-  form: VectorForm,
+  form: VectorFormat,
   item_id: number,
   vectors: readonly Float32Array[],
 ): Promise<void> {
@@ -75,7 +77,7 @@ export async function putVectors(
  */
 export function findNearest(
   reader: Reader,
-  form: VectorForm,
+  form: VectorFormat,
   query: VectorQuery,
   scope: StoreScope,
 ): Promise<Found[]> {
@@ -94,7 +96,7 @@ export function findNearest(
 }
 
 /** The negative inner product. */
-function productOf(form: VectorForm): Sql {
+function productOf(form: VectorFormat): Sql {
   return raw(form.kind === 'pgvector' ? `operator(${form.schema}.<#>)` : '');
 }
 

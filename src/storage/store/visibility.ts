@@ -2,8 +2,8 @@ import { isObject } from '../../core/json.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains } from '../../db/json.ts';
 import type { MetadataFilter } from '../../db/metadata-filter.ts';
-import { all, any, raw, type Sql, sql } from '../../db/sql.ts';
-import { onMember } from './encryption.ts';
+import { and, or, raw, type Sql, sql } from '../../db/sql.ts';
+import { memberCondition } from './encryption.ts';
 
 /** What a filter of an owner rule speaks of: `namespace`, `key`, and the fields of the value (CONTRACT §13). */
 export interface StoreSubject {
@@ -14,16 +14,16 @@ export interface StoreSubject {
 
 /** The filter as a condition on `store_items`. */
 export function visibleItem(cipher: Cipher, filter: MetadataFilter): Sql {
-  if ('all' in filter) return all(filter.all.map((each) => visibleItem(cipher, each)));
-  if ('any' in filter) return any(filter.any.map((each) => visibleItem(cipher, each)));
-  return all(Object.entries(filter.contains).map(([field, wanted]) => member(cipher, field, wanted)));
+  if ('all' in filter) return and(filter.all.map((each) => visibleItem(cipher, each)));
+  if ('any' in filter) return or(filter.any.map((each) => visibleItem(cipher, each)));
+  return and(Object.entries(filter.contains).map(([field, wanted]) => member(cipher, field, wanted)));
 }
 
 function member(cipher: Cipher, field: string, wanted: unknown): Sql {
   if (field === 'key') return typeof wanted === 'string' ? sql`store_items.key = ${wanted}` : raw('false');
   if (field !== 'namespace') {
     const has = (name: string, value: unknown) => contains('store_items.value', { [name]: value });
-    return sql`${onMember(cipher, field, wanted, has)}`;
+    return sql`${memberCondition(cipher, field, wanted, has)}`;
   }
   // PostgreSQL takes a list to contain a plain value too, which would make `$contains` of an `$eq`.
   return Array.isArray(wanted) ? sql`${contains('store_items.namespace', wanted)}` : raw('false');

@@ -5,10 +5,10 @@ import { raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { StoreItem } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { type IndexRule, storedRule, storedValue } from './encryption.ts';
+import { encryptRule, encryptValue, type IndexRule } from './encryption.ts';
 import { indexedWords, indexWords, WORDS_COLUMN, WORDS_UPDATE, wordsValue } from './full-text.ts';
 import { isVisible, prefixOf } from './scope.ts';
-import { putVectors, type VectorForm } from './vectors.ts';
+import { putVectors, type VectorFormat } from './vectors.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
   /** Null deletes. */
@@ -36,13 +36,13 @@ export type WriteStep = (tx: Transaction) => Promise<boolean>;
 export function writeItem(
   cipher: Cipher,
   write: StoreWrite & { readonly value: Record<string, unknown> },
-  form: VectorForm,
+  form: VectorFormat,
   visibility: Visibility | undefined,
 ): WriteStep {
   const { namespace, key, ttl_minutes, index_rule, embedded } = write;
   const words = indexedWords(cipher, write.value, index_rule);
-  const value = storedValue(cipher, write.value);
-  const rule = storedRule(cipher, index_rule);
+  const value = encryptValue(cipher, write.value);
+  const rule = encryptRule(cipher, index_rule);
   const expiry = ttl_minutes === null ? sql`null` : nowPlus(ttl_minutes * 60_000);
   const statement = sql`
     insert into store_items (namespace, prefix, key, created_at, updated_at, expires_at, ttl_minutes, index_rule,

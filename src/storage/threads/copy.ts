@@ -1,6 +1,6 @@
 import { toJson } from '../../core/json.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { all, sql } from '../../db/sql.ts';
+import { and, sql } from '../../db/sql.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { copyCheckpoints } from '../checkpoints/put.ts';
@@ -25,7 +25,7 @@ export interface ThreadCopy {
  */
 export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
   const { source_id, target_id } = copy;
-  return db.transaction('promised', async (tx) => {
+  return db.transaction('sync', async (tx) => {
     if (!(await copyRow(tx, copy))) return undefined;
     await copyValues(tx, source_id, target_id);
     await copyCheckpoints(tx, source_id, target_id);
@@ -38,7 +38,7 @@ type StoredThread = Record<'status' | 'metadata' | 'outline' | 'error' | 'interr
 /** The row goes through the program, for its values are of every type and need no casts so. */
 async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
-  const wanted = all([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
+  const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get<StoredThread>(
     sql`select status, metadata, outline, error, interrupts from threads where ${wanted}`,
   );

@@ -1,10 +1,10 @@
 import type { Db, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { keepNewestCheckpoint, removeCheckpointsOfThread } from '../checkpoints/delete.ts';
-import { removeLogs } from '../runs/events.ts';
+import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
+import { deleteLogs } from '../runs/events.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
-import { removeThreadLog } from '../runs/thread-log.ts';
+import { deleteThreadLog } from '../runs/thread-log.ts';
 import { findThread } from './row.ts';
 
 /** The runs that were in flight, whose workers must be told; undefined when there is no such thread. */
@@ -13,7 +13,7 @@ export function deleteThread(
   thread_id: string,
   visibility?: Visibility,
 ): Promise<string[] | undefined> {
-  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
+  return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     // One that is made from now on is not locked, and not meant.
     if (!thread.exists) return undefined;
     if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;
@@ -26,12 +26,12 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   const queued = await tx.all<{ run_id: string }>(
     sql`select run_id from run_queue where thread_id = ${thread_id}`,
   );
-  await removeLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
+  await deleteLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
   // Of a run that was rolled back and has not let go its place in the queue is all that names its log.
-  await removeLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
+  await deleteLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
-  await removeThreadLog(tx, thread_id);
-  await removeCheckpointsOfThread(tx, thread_id);
+  await deleteThreadLog(tx, thread_id);
+  await deleteCheckpointsOfThread(tx, thread_id);
   // Its runs and values go with it.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
@@ -42,9 +42,9 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
  * its runs. False, and nothing happens, when another run of the thread waits or executes: a client put it there. Logs
  * stay for those who still read them, and go with their expiry.
  */
-export async function removeTemporaryThread(tx: Transaction, thread_id: string): Promise<boolean> {
+export async function deleteTemporaryThread(tx: Transaction, thread_id: string): Promise<boolean> {
   if (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) return false;
-  await removeCheckpointsOfThread(tx, thread_id);
+  await deleteCheckpointsOfThread(tx, thread_id);
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
   await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
   return true;
@@ -55,10 +55,10 @@ export async function removeTemporaryThread(tx: Transaction, thread_id: string):
  * flight: it may go on from any checkpoint. A thread that is gone has nothing left to forget.
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
-  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
+  return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return true;
     if (!(await isIdle(tx, thread))) return false;
-    await keepNewestCheckpoint(tx, thread_id);
+    await keepLatestCheckpoint(tx, thread_id);
     return true;
   });
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts';
-import { eachRow } from '../../db/rows.ts';
+import { forEachRow } from '../../db/rows.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { keepNewestCheckpoint } from '../checkpoints/delete.ts';
+import { keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { deleteThreadIn } from './delete.ts';
 import type { Ttl } from './row.ts';
@@ -17,9 +17,9 @@ interface Due extends ExpiryCursor {
   readonly ttl_strategy: Ttl['strategy'];
 }
 
-export interface Expired {
+export interface ExpirySweep {
   /** Threads that were looked at. */
-  readonly looked_at: number;
+  readonly examined: number;
   readonly expired: number;
   /** Threads that could not be removed; the next sweep tries them again. */
   readonly failed: readonly { readonly thread_id: string; readonly error: unknown }[];
@@ -34,24 +34,24 @@ const DUE = sql`expires_at <= ${NOW} and not exists (
  * Deletes threads whose time is over, or their history. One with a run in flight waits for its end. A commit each:
  * others must not wait for all of them, and one that fails does not hold up the others.
  */
-export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor): Promise<Expired> {
+export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor): Promise<ExpirySweep> {
   const behind = after ? sql`(expires_at, thread_id) > (${after.expires_at}, ${after.thread_id})` : sql`true`;
   const due = await db.all<Due>(sql`select thread_id, expires_at, ttl_strategy from threads
     where ${DUE} and ${behind} order by expires_at, thread_id limit ${limit}`);
   let expired = 0;
   const failed: { thread_id: string; error: unknown }[] = [];
-  await eachRow(
+  await forEachRow(
     due,
     async (thread) => {
       if (await expire(db, thread)) expired++;
     },
     ({ thread_id }, error) => failed.push({ thread_id, error }),
   );
-  return { looked_at: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
+  return { examined: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 
 function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
-  return withThread(db, 'freeing', thread_id, async (tx, thread) => {
+  return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return false;
     // A run may have come in, or a client may have given it more time, since it was found.
     const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);
@@ -60,7 +60,7 @@ function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
       await deleteThreadIn(tx, thread_id);
       return true;
     }
-    await keepNewestCheckpoint(tx, thread_id);
+    await keepLatestCheckpoint(tx, thread_id);
     await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
     return true;
   });

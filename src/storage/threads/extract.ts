@@ -1,8 +1,8 @@
 import { isObject } from '../../core/json.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
-import { THREAD } from './row.ts';
-import { LARGE } from './values-summary.ts';
+import { THREAD_COLUMNS } from './row.ts';
+import { ELIDED } from './values-summary.ts';
 
 /** A way into the values of a thread, from the outermost: names of members, places in lists (negative: from the end). */
 export type ValuePath = readonly (string | number)[];
@@ -13,9 +13,9 @@ export type ValuePath = readonly (string | number)[];
  */
 export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql {
   if (paths.length === 0) return raw('');
-  if (cipher.on) return sql`, ${STATE} as state`;
+  if (cipher.enabled) return sql`, ${STATE} as state`;
   return join(
-    paths.map((path, n) => sql`, ${part(path)} as ${raw(`part_${n}`)}`),
+    paths.map((path, n) => sql`, ${partColumn(path)} as ${raw(`part_${n}`)}`),
     '',
   );
 }
@@ -34,11 +34,11 @@ export function takeParts(
     delete columns[column];
     return text;
   };
-  if (!cipher.on) {
+  if (!cipher.enabled) {
     const parts = named.map(([name], n) => [name, JSON.parse(take(`part_${n}`))]);
     return { parts: Object.fromEntries(parts) };
   }
-  const state = JSON.parse(cipher.openJson(THREAD.values, take('state')));
+  const state = JSON.parse(cipher.decryptJson(THREAD_COLUMNS.values, take('state')));
   return { parts: Object.fromEntries(named.map(([name, path]) => [name, partOf(state, path)])) };
 }
 
@@ -55,18 +55,18 @@ const STATE = sql`(select thread_values.value from thread_values
   where thread_values.thread_id = threads.thread_id)`;
 
 /** From the outline when it has the member, and from the state otherwise. */
-function part(path: ValuePath): Sql {
-  const inState = sql`(select ${at('thread_values.value', path)} from thread_values
+function partColumn(path: ValuePath): Sql {
+  const inState = sql`(select ${jsonAt('thread_values.value', path)} from thread_values
     where thread_values.thread_id = threads.thread_id)`;
   const [member] = path;
   if (typeof member !== 'string') return inState;
-  return sql`case when ${at('threads.outline', [member])} = ${JSON.stringify(LARGE)} then ${inState}
-    else ${at('threads.outline', path)} end`;
+  return sql`case when ${jsonAt('threads.outline', [member])} = ${JSON.stringify(ELIDED)} then ${inState}
+    else ${jsonAt('threads.outline', path)} end`;
 }
 
 /** A name finds nothing in a list, nor a place in an object. */
-function at(column: string, path: ValuePath): DialectSql {
-  const steps = path.map((step) => (typeof step === 'number' ? place(step) : `.${JSON.stringify(step)}`));
+function jsonAt(column: string, path: ValuePath): DialectSql {
+  const steps = path.map((step) => (typeof step === 'number' ? index(step) : `.${JSON.stringify(step)}`));
   const members = path.map((step) => (typeof step === 'number' ? sql`${step}::int` : sql`${step}::text`));
   return {
     sqlite: sql`${raw(column)} -> ${`$${steps.join('')}`}`,
@@ -74,6 +74,6 @@ function at(column: string, path: ValuePath): DialectSql {
   };
 }
 
-function place(step: number): string {
+function index(step: number): string {
   return step < 0 ? `[#${step}]` : `[${step}]`;
 }

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { toJson } from '../../core/json.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
-import { type Cipher, openJson } from '../../db/encryption/cipher.ts';
-import { decode } from '../../db/json.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../db/json.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import { nowPlus, nowPlusMinutes } from '../../db/time.ts';
 import type { Thread, ThreadExpiry, ThreadField } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
@@ -50,9 +50,9 @@ const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, t
  * A whole thread, except that `values` are read only when they are selected: they are by far the largest part. `more`
  * begins with a comma.
  */
-export function selectThreads(selection: ThreadSelection, more = raw('')): Sql {
-  if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${more} from threads`;
-  return sql`select ${COLUMNS}${more}, thread_values.value as ${raw('"values"')}
+export function selectThreads(selection: ThreadSelection, extraColumns = raw('')): Sql {
+  if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${extraColumns} from threads`;
+  return sql`select ${COLUMNS}${extraColumns}, thread_values.value as ${raw('"values"')}
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
 }
 
@@ -60,13 +60,13 @@ export function selectThreads(selection: ThreadSelection, more = raw('')): Sql {
 export async function insertThread(
   writer: Pick<Transaction, 'run' | 'cipher'>,
   thread: Thread,
-  ttl: Ttl | undefined,
+  ttl?: Ttl,
 ): Promise<boolean> {
   const inserted = await writer.run(sql`
     insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
       ttl_strategy, ttl_minutes, expires_at)
     values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
-      ${writer.cipher.sealJson(THREAD.config, toJson(thread.config))},      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
+      ${writer.cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))},      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
     on conflict (thread_id) do nothing`);
   return inserted > 0;
 }
@@ -77,13 +77,13 @@ export async function findThread(
   selection?: ThreadSelection,
   visibility?: Visibility,
 ): Promise<Thread | undefined> {
-  const wanted = all([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
+  const wanted = and([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
   const row = await reader.get<ThreadRow>(sql`${selectThreads(selection)} where ${wanted}`);
   return row && threadOf(reader.cipher, row);
 }
 
 /** What a thread's columns are sealed as, those of its state too. */
-export const THREAD = {
+export const THREAD_COLUMNS = {
   config: 'threads.config',
   error: 'threads.error',
   interrupts: 'threads.interrupts',
@@ -97,6 +97,10 @@ export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['inter
  * A first run may end without ever coming to a state: then there is an error alone.
  */
 export function threadOf(cipher: Cipher, row: ThreadRow): Thread {
-  const { interrupts, error, ...thread } = openJson(cipher, decode(row, ['metadata']), THREAD);
+  const { interrupts, error, ...thread } = decryptJsonColumns(
+    cipher,
+    parseJsonColumns(row, ['metadata']),
+    THREAD_COLUMNS,
+  );
   return interrupts || error ? { ...thread, error, interrupts: interrupts ?? {} } : thread;
 }

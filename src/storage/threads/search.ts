@@ -1,16 +1,16 @@
 import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { lookUp } from '../../db/lateral-join.ts';
-import { asksForNothing, everyFilter, metadataMatches } from '../../db/metadata-filter.ts';
-import { all, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
+import { combineFilters, matchesEverything, metadataMatches } from '../../db/metadata-filter.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { TableFilter, TablePage } from '../search/access-path.ts';
 import { countRows, findIds } from '../search/table-search.ts';
 import { partColumns, takeParts, type ValuePath } from './extract.ts';
 import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './row.ts';
-import { hasValues, outlineFilter } from './values-summary.ts';
+import { summaryFilter, valuesContain } from './values-summary.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 
@@ -49,7 +49,7 @@ async function load(
   visibility: Visibility | undefined,
 ): Promise<FoundThread[]> {
   if (ids.length === 0) return [];
-  const wanted = all([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
+  const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
   const rows = await reader.all<ThreadRow>(sql`
     ${selectThreads(select, partColumns(reader.cipher, Object.values(parts)))} where ${wanted}`);
   const threads = rows.map((row) => ({
@@ -105,39 +105,39 @@ function filterOf(
   { ids, metadata, values, status }: Filter,
   visibility: Visibility | undefined,
 ): TableFilter {
-  const wanted = everyFilter(metadata && { contains: metadata }, visibility?.metadata);
+  const wanted = combineFilters(metadata && { contains: metadata }, visibility?.metadata);
   const some = ids && ids.length > 0 ? ids : undefined;
   return {
     table: 'threads',
     contained: [
       { column: 'metadata', filter: wanted },
-      ...(values ? [{ column: 'outline', filter: outlineFilter(cipher, values) } as const] : []),
+      ...(values ? [{ column: 'outline', filter: summaryFilter(cipher, values) } as const] : []),
     ],
-    where: present([
-      some && isOneOfThese(some),
-      visibility?.ids && isOneOfThese(visibility.ids),
-      status && is(status),
-      asksForNothing(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
-      values && Object.keys(values).length > 0 ? hasValues(cipher, values) : undefined,
+    where: defined([
+      some && isOneOfUnindexed(some),
+      visibility?.ids && isOneOfUnindexed(visibility.ids),
+      status && hasStatus(status),
+      matchesEverything(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
+      values && Object.keys(values).length > 0 ? valuesContain(cipher, values) : undefined,
     ]),
-    narrowing: present([
+    row_id_queries: defined([
       some && isOneOf('threads.thread_id', some),
       visibility?.ids && isOneOf('threads.thread_id', visibility.ids),
-      status && stored(status),
+      status && hasStoredStatus(status),
     ]).map((condition) => sql`select row_id from threads where ${condition}`),
   };
 }
 
-function present<T>(conditions: readonly (T | undefined)[]): T[] {
+function defined<T>(conditions: readonly (T | undefined)[]): T[] {
   return conditions.filter((condition) => condition !== undefined);
 }
 
 /** On SQLite in words in which no index is seen, as is the next: it would take one where another is better. */
-function isOneOfThese(ids: readonly string[]): DialectSql {
+function isOneOfUnindexed(ids: readonly string[]): DialectSql {
   return { sqlite: isOneOf('+threads.thread_id', ids), postgres: isOneOf('threads.thread_id', ids) };
 }
 
-function is(status: ThreadStatus): DialectSql {
+function hasStatus(status: ThreadStatus): DialectSql {
   return {
     sqlite: sql`${STATUS} = ${status}`,
     postgres: status === 'busy' ? QUEUED : sql`(threads.status = ${status} and not ${IN_FLIGHT})`,
@@ -147,7 +147,7 @@ function is(status: ThreadStatus): DialectSql {
 const QUEUED = sql`threads.thread_id in (select thread_id from run_queue)`;
 
 /** What an index knows of a status. */
-function stored(status: ThreadStatus): Sql {
+function hasStoredStatus(status: ThreadStatus): Sql {
   return status === 'busy' ? QUEUED : sql`threads.status = ${status}`;
 }
 
@@ -155,7 +155,7 @@ function stored(status: ThreadStatus): Sql {
 async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
   const ofQueued = sql`t.thread_id = queued.thread_id and t.status = ${status}`;
   const row = await reader.get<{ count: number }>(sql`select
-    (select count(*) from threads where ${stored(status)}) - (select count(*)
-      from (select distinct thread_id from run_queue) queued ${lookUp('threads', 't', ofQueued)}) as count`);
+    (select count(*) from threads where ${hasStoredStatus(status)}) - (select count(*)
+      from (select distinct thread_id from run_queue) queued ${lateralJoin('threads', 't', ofQueued)}) as count`);
   return row?.count ?? 0;
 }

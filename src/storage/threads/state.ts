@@ -1,12 +1,12 @@
 import { toJson } from '../../core/json.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { merged } from '../../db/json.ts';
+import { mergeJson } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import type { ThreadStatus } from '../../schemas/threads.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
-import { addThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
-import { EXPIRY_AFTER_STATE, THREAD } from './row.ts';
-import { sealedOutline, stateText } from './values-summary.ts';
+import { appendThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
+import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
+import { encryptSummary, serializeState } from './values-summary.ts';
 
 /** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
 export interface NewState {
@@ -30,12 +30,12 @@ export function setThreadState(
   state: NewState,
   at: string,
 ): Promise<'updated' | 'superseded' | 'busy' | 'missing'> {
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
+  return withThread(db, 'sync', thread_id, async (tx, thread) => {
     if (!thread.exists) return 'missing';
     if (!(await isIdle(tx, thread))) return 'busy';
-    const isNewest = await isAt(tx, thread_id, state.checkpoint_id);
+    const isNewest = await isAtCheckpoint(tx, thread_id, state.checkpoint_id);
     if (isNewest) await writeState(tx, thread_id, state, at);
-    if (state.news) await addThreadEvent(tx, thread_id, state.news);
+    if (state.news) await appendThreadEvent(tx, thread_id, state.news);
     return isNewest ? 'updated' : 'superseded';
   });
 }
@@ -44,24 +44,31 @@ export function setThreadState(
  * Status and interrupts of a thread whose run was taken away; its values stay. Nothing happens while another run is in
  * flight, which will write them, or when one has been since the state was read, and a failure stays one.
  */
-export function settleThread(
+export function refreshThread(
   db: Db,
   thread_id: string,
   { status, interrupts, checkpoint_id }: Pick<NewState, 'status' | 'interrupts' | 'checkpoint_id'>,
 ): Promise<void> {
-  const asked = Object.keys(interrupts).length > 0;
+  const isInterrupted = Object.keys(interrupts).length > 0;
   // Null says that the thread never had a state.
-  const sealed = db.cipher.sealJson(THREAD.interrupts, toJson(interrupts));
-  const kept = asked ? sql`${sealed}` : sql`case when interrupts is null then interrupts else ${sealed} end`;
-  return withThread(db, 'promised', thread_id, async (tx, thread) => {
-    if (!thread.exists || !(await isIdle(tx, thread)) || !(await isAt(tx, thread_id, checkpoint_id))) return;
-    await tx.run(sql`update threads set status = ${status}, interrupts = ${kept}
+  const encrypted = db.cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(interrupts));
+  const newInterrupts = isInterrupted
+    ? sql`${encrypted}`
+    : sql`case when interrupts is null then interrupts else ${encrypted} end`;
+  return withThread(db, 'sync', thread_id, async (tx, thread) => {
+    if (
+      !thread.exists ||
+      !(await isIdle(tx, thread)) ||
+      !(await isAtCheckpoint(tx, thread_id, checkpoint_id))
+    )
+      return;
+    await tx.run(sql`update threads set status = ${status}, interrupts = ${newInterrupts}
       where thread_id = ${thread_id} and status <> 'error'`);
   });
 }
 
 /** Whether the thread's newest checkpoint is still the one that was read before its lock. */
-async function isAt(
+async function isAtCheckpoint(
   tx: Transaction,
   thread_id: string,
   checkpoint_id: string | null | undefined,
@@ -75,16 +82,16 @@ async function isAt(
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
   const { cipher } = tx;
-  const { text, outline } = stateText(state.values);
+  const { text, summary } = serializeState(state.values);
   // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
   await tx.run(sql`
     update threads set status = ${state.status}, error = null,
-      interrupts = ${cipher.sealJson(THREAD.interrupts, toJson(state.interrupts))},
-      config = case when interrupts is null then ${cipher.sealJson(THREAD.config, '{"configurable":{}}')} else config end,
-      outline = ${sealedOutline(cipher, outline)}, metadata = ${merged('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(state.interrupts))},
+      config = case when interrupts is null then ${cipher.encryptJson(THREAD_COLUMNS.config, '{"configurable":{}}')} else config end,
+      outline = ${encryptSummary(cipher, summary)}, metadata = ${mergeJson('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`
-    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.sealJson(THREAD.values, text)})
+    insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.encryptJson(THREAD_COLUMNS.values, text)})
     on conflict (thread_id) do update set value = excluded.value`);
 }

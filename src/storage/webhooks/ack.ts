@@ -1,10 +1,10 @@
 import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
-import { sealedReply } from './delivery-row.ts';
+import { encryptAttempt } from './delivery-row.ts';
 
 /** One try, as it is kept. */
-export interface DeliveryTry {
+export interface AttemptRecord {
   /** ISO-8601. */
   readonly started_at: string;
   readonly duration_ms: number;
@@ -17,27 +17,27 @@ export interface DeliveryTry {
 }
 
 /** What becomes of a delivery after a try. */
-export type Verdict =
+export type DeliveryDecision =
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'dead' }
   /** Tried again, until `give_up_ms` after it was made or sent again by hand. */
   | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
 
-export type Settled = 'delivered' | 'dead' | 'pending' | 'lease lost';
+export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 
 /**
  * Says what a try came to. `lease lost`: it took so long that somebody else has the delivery now.
  * A verdict that a power cut takes back is a delivery that is sent once more, so it need not be promised.
  */
-export function settleDelivery(
+export function ackDelivery(
   db: Db,
   { delivery_id, token }: { readonly delivery_id: string; readonly token: string },
-  attempt: DeliveryTry,
-  verdict: Verdict,
-): Promise<Settled> {
-  return db.transaction('relaxed', async (tx) => {
-    const row = await tx.get<{ status: Exclude<Settled, 'lease lost'> }>(sql`
-      update webhook_outbox set token = null, ${changes(verdict)}
+  attempt: AttemptRecord,
+  decision: DeliveryDecision,
+): Promise<AckResult> {
+  return db.transaction('async', async (tx) => {
+    const row = await tx.get<{ status: Exclude<AckResult, 'lease lost'> }>(sql`
+      update webhook_outbox set token = null, ${changes(decision)}
       where delivery_id = ${delivery_id} and token = ${token} and status = 'pending' returning status`);
     if (!row) return 'lease lost';
     await insertAttempt(tx, delivery_id, attempt);
@@ -45,19 +45,19 @@ export function settleDelivery(
   });
 }
 
-function changes(verdict: Verdict): Sql {
-  if (verdict.outcome !== 'retry') return sql`status = ${verdict.outcome}, ended_at = ${NOW}`;
-  const again = nowPlus(verdict.in_ms);
-  const last: DialectSql = timePlus('round_at', verdict.give_up_ms);
+function changes(decision: DeliveryDecision): Sql {
+  if (decision.outcome !== 'retry') return sql`status = ${decision.outcome}, ended_at = ${NOW}`;
+  const again = nowPlus(decision.in_ms);
+  const last: DialectSql = timePlus('round_at', decision.give_up_ms);
   // The last try is at the very end, however long the wait before it should have been.
   return sql`status = case when ${NOW} >= ${last} then 'dead' else 'pending' end,
     ended_at = case when ${NOW} >= ${last} then ${NOW} else null end,
     next_at = case when ${again} < ${last} then ${again} else ${last} end`;
 }
 
-async function insertAttempt(tx: Transaction, delivery_id: string, attempt: DeliveryTry): Promise<void> {
+async function insertAttempt(tx: Transaction, delivery_id: string, attempt: AttemptRecord): Promise<void> {
   const { started_at, duration_ms, status_code } = attempt;
-  const { error, answer } = sealedReply(tx.cipher, attempt);
+  const { error, answer } = encryptAttempt(tx.cipher, attempt);
   const row = await tx.get<{ last: number | null }>(
     sql`select max(attempt) as last from webhook_attempts where delivery_id = ${delivery_id}`,
   );

@@ -1,12 +1,12 @@
 import type { Db, Reader } from '../../db/db.ts';
-import { type Cipher, Unreadable } from '../../db/encryption/cipher.ts';
+import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
 import { type DialectSql, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
-import { openDelivery } from './delivery-row.ts';
+import { decryptDelivery } from './delivery-row.ts';
 import type { DeliveryKind } from './enqueue.ts';
 
 /** A receiver that has something to get. */
-export interface WaitingHost {
+export interface PendingHost {
   readonly host: string;
   /** When its next delivery is due, ms from now; 0 when one is. */
   readonly due_in_ms: number;
@@ -35,14 +35,14 @@ export interface ClaimedDelivery {
   readonly tries: number;
   readonly body: string;
   /** It cannot be opened here, and what is to be sent is not known. */
-  readonly unreadable?: Unreadable;
+  readonly decryption_error?: DecryptionError;
 }
 
 /**
  * Every host with pending deliveries, the longest due first. From one host to the next by the index: a receiver that
  * is down and has a hundred thousand of them costs as much as one with a single one.
  */
-export async function waitingHosts(reader: Reader): Promise<WaitingHost[]> {
+export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
   const rows = await reader.all<{ host: string; next_at: string; now: string }>(sql`
     with recursive hosts(host) as (
       select min(host) from webhook_outbox where status = 'pending'
@@ -68,7 +68,7 @@ const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of 
  */
 export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const { host, token, limit, lease_ms } = claim;
-  const rows = await db.transaction('relaxed', (tx) =>
+  const rows = await db.transaction('async', (tx) =>
     tx.all<ClaimedDelivery>(sql`
       with due as materialized (
         select o.seq from webhook_outbox o
@@ -80,16 +80,16 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
       from due where webhook_outbox.seq = due.seq
       returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
   );
-  return rows.map((row) => opened(db.cipher, row));
+  return rows.map((row) => decryptClaimed(db.cipher, row));
 }
 
 /** One that cannot be opened must not keep the others from being sent. */
-function opened(cipher: Cipher, row: ClaimedDelivery): ClaimedDelivery {
+function decryptClaimed(cipher: Cipher, row: ClaimedDelivery): ClaimedDelivery {
   try {
-    openDelivery(cipher, row);
+    decryptDelivery(cipher, row);
     return row;
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    return { ...row, url: '', shown_url: '', headers: {}, body: '', unreadable: error };
+    if (!(error instanceof DecryptionError)) throw error;
+    return { ...row, url: '', shown_url: '', headers: {}, body: '', decryption_error: error };
   }
 }

@@ -1,12 +1,12 @@
 import { toJson } from '../../core/json.ts';
-import { type Cipher, openJson, openText } from '../../db/encryption/cipher.ts';
+import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import type { Delivery, DeliveryAttempt } from '../../schemas/webhooks.ts';
 
 /**
  * What of a delivery comes from users: an address is a secret often enough. The host stays plain, for the database finds
  * by it which receivers have something to get.
  */
-interface Told {
+interface DeliveryContent {
   readonly url: string;
   readonly shown_url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,39 +18,39 @@ const SHOWN_URL = 'webhook_outbox.shown_url';
 const HEADERS = 'webhook_outbox.headers';
 const BODY = 'webhook_outbox.body';
 
-export function sealedDelivery(cipher: Cipher, { url, shown_url, headers, body }: Told) {
+export function encryptDelivery(cipher: Cipher, { url, shown_url, headers, body }: DeliveryContent) {
   return {
-    url: cipher.sealText(URL_COLUMN, url),
-    shown_url: cipher.sealText(SHOWN_URL, shown_url),
-    headers: cipher.sealJson(HEADERS, toJson(headers)),
-    body: cipher.sealText(BODY, body),
+    url: cipher.encryptText(URL_COLUMN, url),
+    shown_url: cipher.encryptText(SHOWN_URL, shown_url),
+    headers: cipher.encryptJson(HEADERS, toJson(headers)),
+    body: cipher.encryptText(BODY, body),
   };
 }
 
 /** Opens a row in place, for sending it. */
-export function openDelivery(cipher: Cipher, row: Told): void {
-  openText(cipher, row, { url: URL_COLUMN, shown_url: SHOWN_URL, body: BODY });
-  openJson(cipher, row, { headers: HEADERS });
+export function decryptDelivery(cipher: Cipher, row: DeliveryContent): void {
+  decryptTextColumns(cipher, row, { url: URL_COLUMN, shown_url: SHOWN_URL, body: BODY });
+  decryptJsonColumns(cipher, row, { headers: HEADERS });
 }
 
 /** What people see of a delivery: there `url` is the one that may be shown. */
-export function openShown(cipher: Cipher, row: Delivery): Delivery {
-  return openText(cipher, row, { url: SHOWN_URL });
+export function decryptShownUrl(cipher: Cipher, row: Delivery): Delivery {
+  return decryptTextColumns(cipher, row, { url: SHOWN_URL });
 }
 
 const ERROR = 'webhook_attempts.error';
 const ANSWER = 'webhook_attempts.answer';
 
-type Reply = Pick<DeliveryAttempt, 'error' | 'answer'>;
+type AttemptText = Pick<DeliveryAttempt, 'error' | 'answer'>;
 
 /** What came of a try: an answer may repeat what it was sent. */
-export function sealedReply(cipher: Cipher, { error, answer }: Reply): Reply {
+export function encryptAttempt(cipher: Cipher, { error, answer }: AttemptText): AttemptText {
   return {
-    error: error && cipher.sealText(ERROR, error),
-    answer: answer && cipher.sealText(ANSWER, answer),
+    error: error && cipher.encryptText(ERROR, error),
+    answer: answer && cipher.encryptText(ANSWER, answer),
   };
 }
 
-export function openReply(cipher: Cipher, row: DeliveryAttempt): DeliveryAttempt {
-  return openText(cipher, row, { error: ERROR, answer: ANSWER });
+export function decryptAttempt(cipher: Cipher, row: DeliveryAttempt): DeliveryAttempt {
+  return decryptTextColumns(cipher, row, { error: ERROR, answer: ANSWER });
 }

@@ -1,9 +1,9 @@
 import { toJson } from '../../core/json.ts';
-import { maskUrl } from '../../core/mask-url.ts';
+import { maskUrl } from '../../core/redact.ts';
 import type { Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { sealedDelivery } from './delivery-row.ts';
+import { encryptDelivery } from './delivery-row.ts';
 
 /** What a delivery is about: the end of a run, or a try of somebody who sets up a receiver. Other senders add theirs. */
 export type DeliveryKind = 'run' | 'test' | (string & {});
@@ -36,7 +36,7 @@ export interface NewDelivery {
  */
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
   const { kind, url, headers = {}, metadata = {} } = delivery;
-  const sealed = sealedDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
+  const sealed = encryptDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
   const row = await tx.get<{ delivery_id: string }>(sql`
     insert into webhook_outbox (kind, run_id, thread_id, metadata, url, shown_url, host, headers, sent_at_field, lane,
       max_tries, status, next_at, created_at, round_at, body)

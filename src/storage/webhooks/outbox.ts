@@ -1,17 +1,12 @@
+import { bind } from '../../db/bind.ts';
 import type { Db, Reader } from '../../db/db.ts';
-import { all, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
-import {
-  type DeliveryTry,
-  releaseAllDeliveries,
-  releaseDeliveries,
-  settleDelivery,
-  type Verdict,
-} from './ack.ts';
-import { claimDeliveries, type DeliveryClaim, waitingHosts } from './claim.ts';
-import { openReply, openShown } from './delivery-row.ts';
+import { ackDelivery, releaseAllDeliveries, releaseDeliveries } from './ack.ts';
+import { claimDeliveries, pendingHosts } from './claim.ts';
+import { decryptAttempt, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
 
 export type WebhookOutbox = ReturnType<typeof webhookOutbox>;
@@ -20,19 +15,20 @@ export type WebhookOutbox = ReturnType<typeof webhookOutbox>;
 export function webhookOutbox(db: Db) {
   return {
     /** For what is not part of another transaction. */
-    enqueue: (delivery: NewDelivery) => db.transaction('promised', (tx) => enqueueDelivery(tx, delivery)),
-    waitingHosts: () => waitingHosts(db),
-    claim: (request: DeliveryClaim) => claimDeliveries(db, request),
-    settle: (claimed: { delivery_id: string; token: string }, attempt: DeliveryTry, verdict: Verdict) =>
-      settleDelivery(db, claimed, attempt, verdict),
-    release: (token: string) => releaseDeliveries(db, token),
-    releaseAll: () => releaseAllDeliveries(db),
-    search: (search: DeliverySearch, visibility?: Visibility) => searchDeliveries(db, search, visibility),
-    get: (delivery_id: string, visibility?: Visibility) => findDelivery(db, delivery_id, visibility),
-    attemptsOf: (delivery_id: string) => attemptsOf(db, delivery_id),
-    redeliver: (delivery_id: string, visibility?: Visibility) => redeliver(db, delivery_id, visibility),
-    dropEnded: (keep_ms: number, limit: number) => dropEndedDeliveries(db, keep_ms, limit),
-    figures: () => outboxFigures(db),
+    enqueue: (delivery: NewDelivery) => db.transaction('sync', (tx) => enqueueDelivery(tx, delivery)),
+    ...bind(db, {
+      pendingHosts,
+      claim: claimDeliveries,
+      ack: ackDelivery,
+      release: releaseDeliveries,
+      releaseAll: releaseAllDeliveries,
+      search: searchDeliveries,
+      get: findDelivery,
+      attemptsOf,
+      redeliver,
+      deleteEnded: deleteEndedDeliveries,
+      stats: outboxStats,
+    }),
   };
 }
 
@@ -46,14 +42,15 @@ export async function searchDeliveries(
   visibility?: Visibility,
 ): Promise<Delivery[]> {
   const { url, limit, offset } = search;
-  const wanted = all([visible(VISIBLE_DELIVERIES, visibility), ...conditions(search)]);
-  if (url !== undefined && reader.cipher.on) return searchOpened(reader, wanted, { url, limit, offset });
+  const wanted = and([visible(VISIBLE_DELIVERIES, visibility), ...conditions(search)]);
+  if (url !== undefined && reader.cipher.enabled)
+    return searchDecrypted(reader, wanted, { url, limit, offset });
   // What is masked cannot be found out by asking for it letter by letter.
   const ofUrl = url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`;
   const rows = await reader.all<Delivery>(sql`
-    select ${COLUMNS} from webhook_outbox where ${all([wanted, ofUrl])}
+    select ${COLUMNS} from webhook_outbox where ${and([wanted, ofUrl])}
     order by seq desc limit ${limit} offset ${offset}`);
-  return rows.map((row) => openShown(reader.cipher, row));
+  return rows.map((row) => decryptShownUrl(reader.cipher, row));
 }
 
 function conditions({ run_id, status }: DeliverySearch): (Sql | undefined)[] {
@@ -67,7 +64,7 @@ function conditions({ run_id, status }: DeliverySearch): (Sql | undefined)[] {
 const BATCH = 500;
 
 /** The search for an address that the database cannot read. */
-async function searchOpened(
+async function searchDecrypted(
   reader: Reader,
   wanted: Sql,
   { url, limit, offset }: { url: string; limit: number; offset: number },
@@ -78,7 +75,7 @@ async function searchOpened(
     const rows = await reader.all<Delivery & { seq: number }>(sql`
       select seq, ${COLUMNS} from webhook_outbox where ${rest} order by seq desc limit ${BATCH}`);
     for (const { seq, ...row } of rows) {
-      if (openShown(reader.cipher, row).url.startsWith(url)) found.push(row);
+      if (decryptShownUrl(reader.cipher, row).url.startsWith(url)) found.push(row);
       rest = sql`${wanted} and seq < ${seq}`;
     }
     if (rows.length < BATCH || found.length >= offset + limit) return found.slice(offset, offset + limit);
@@ -91,9 +88,9 @@ export async function findDelivery(
   visibility?: Visibility,
 ): Promise<Delivery | undefined> {
   const row = await reader.get<Delivery>(
-    sql`select ${COLUMNS} from webhook_outbox where ${isOne(delivery_id, visibility)}`,
+    sql`select ${COLUMNS} from webhook_outbox where ${isDelivery(delivery_id, visibility)}`,
   );
-  return row && openShown(reader.cipher, row);
+  return row && decryptShownUrl(reader.cipher, row);
 }
 
 /** The tries of a delivery, the first one first. */
@@ -101,7 +98,7 @@ export async function attemptsOf(reader: Reader, delivery_id: string): Promise<D
   const rows = await reader.all<DeliveryAttempt>(sql`
     select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
     where delivery_id = ${delivery_id} order by attempt`);
-  return rows.map((row) => openReply(reader.cipher, row));
+  return rows.map((row) => decryptAttempt(reader.cipher, row));
 }
 
 /** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */
@@ -109,25 +106,25 @@ export async function redeliver(db: Db, delivery_id: string, visibility?: Visibi
   const changed = await db.run(sql`
     update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
       ended_at = null
-    where ${isOne(delivery_id, visibility)}`);
+    where ${isDelivery(delivery_id, visibility)}`);
   return changed > 0;
 }
 
-function isOne(delivery_id: string, visibility: Visibility | undefined): Sql {
-  return all([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
+function isDelivery(delivery_id: string, visibility: Visibility | undefined): Sql {
+  return and([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
 }
 
 /** Forgets deliveries that ended so long ago, `limit` of them at most; how many. */
-export function dropEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
+export function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
   return db.run(
     sql`delete from webhook_outbox where seq in (
       select seq from webhook_outbox where ended_at <= ${nowPlus(-keep_ms)} order by ended_at limit ${limit})`,
-    'relaxed',
+    'async',
   );
 }
 
 /** How much waits and how much was given up. */
-export async function outboxFigures(reader: Reader): Promise<{ pending: number; dead: number }> {
+export async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
   const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
   const row = await reader.get<{ pending: number; dead: number }>(
     sql`select ${count('pending')} as pending, ${count('dead')} as dead`,

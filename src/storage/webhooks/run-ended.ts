@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import type { Transaction } from '../../db/db.ts';
-import { openJson } from '../../db/encryption/cipher.ts';
-import { decode } from '../../db/json.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { Run, RunKwargs, RunStatus } from '../../schemas/runs.ts';
@@ -15,7 +15,7 @@ export interface RunWebhookRules {
   readonly stateless_values: boolean;
 }
 
-export const RUN_WEBHOOKS: RunWebhookRules = { enabled: true, stateless_values: false };
+export const DEFAULT_WEBHOOK_RULES: RunWebhookRules = { enabled: true, stateless_values: false };
 
 export interface EndedRun {
   readonly run_id: string;
@@ -47,10 +47,14 @@ export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: Run
       r.started_at, r.error, t.metadata as thread_metadata, ${NOW} as now
     from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${ended.run_id}`);
   if (!row || row.started_at === null) return;
-  const { thread_metadata, ...run } = openJson(tx.cipher, decode(row, ['metadata', 'thread_metadata']), {
-    kwargs: 'runs.kwargs',
-    error: 'runs.error',
-  });
+  const { thread_metadata, ...run } = decryptJsonColumns(
+    tx.cipher,
+    parseJsonColumns(row, ['metadata', 'thread_metadata']),
+    {
+      kwargs: 'runs.kwargs',
+      error: 'runs.error',
+    },
+  );
   const { webhook, temporary } = run.kwargs;
   if (typeof webhook !== 'string') return;
   const values =
@@ -76,7 +80,7 @@ async function valuesOf(
   const row = await tx.get<{ value: string }>(
     sql`select value from thread_values where thread_id = ${thread_id}`,
   );
-  return row ? tx.cipher.openJson('thread_values.value', row.value) : null;
+  return row ? tx.cipher.decryptJson('thread_values.value', row.value) : null;
 }
 
 /** The run as a client sees it, when it ran and what came of it (CONTRACT §6). */
@@ -87,7 +91,7 @@ function payload(
 ): string {
   const { at = now } = ended;
   const failure = error ?? ended.error;
-  const told = toJson({
+  const body = toJson({
     ...run,
     status: ended.status,
     updated_at: at,
@@ -97,5 +101,5 @@ function payload(
     ...(failure && { error: failure }),
   });
   // The values are JSON text already, and may be large.
-  return `${told.slice(0, -1)},"values":${values ?? 'null'}}`;
+  return `${body.slice(0, -1)},"values":${values ?? 'null'}}`;
 }

@@ -1,4 +1,4 @@
-import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
+import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { benchServer, ECHO } from '../bench-server.ts';
 import { type Figure, percentiles, type Scenario } from '../figures.ts';
@@ -18,20 +18,20 @@ export const encryption: Scenario = {
 };
 
 function sealing(size: number, count: number): Figure[] {
-  const cipher = new SealingCipher(testSealer());
+  const cipher = new EncryptingCipher(testSealer());
   const column = 'thread_values.value';
   const text = JSON.stringify({ text: 'x'.repeat(size) });
-  const sealed = cipher.sealJson(column, text);
+  const sealed = cipher.encryptJson(column, text);
   const told = size < 1000 ? `${size} bytes` : `${size / 1000} kB`;
   return [
     {
       what: `sealing ${told} of JSON`,
-      value: timeOf(count, () => cipher.sealJson(column, text)),
+      value: timeOf(count, () => cipher.encryptJson(column, text)),
       unit: 'ms',
     },
     {
       what: `opening ${told} of JSON`,
-      value: timeOf(count, () => cipher.openJson(column, sealed)),
+      value: timeOf(count, () => cipher.decryptJson(column, sealed)),
       unit: 'ms',
     },
   ];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runCheckpointer } from '../../../src/graphs/checkpointer.ts';
+import { runCheckpointer } from '../../../src/graphs/checkpointer/open.ts';
 import type { Lease } from '../../../src/storage/runs/lease.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { newRun, request, WORKER } from '../../support/queued-runs.ts';
@@ -91,7 +91,7 @@ async function invokeAlone(): Promise<Record<'echo' | 'tenSteps', Cost>> {
 async function invokeOnce(graph: object, input: unknown, storage: Storage, someLease: Lease): Promise<void> {
   const thread_id = randomUUID();
   const lease = { ...someLease, thread_id };
-  const writes = storage.work.attemptWrites(lease, { onCommitted: () => {}, onError: () => {} });
+  const writes = storage.work.writeBuffer(lease, { onCommitted: () => {}, onError: () => {} });
   const checkpointer = runCheckpointer({ ...storage, writes, lease, durability: 'async' });
   const own = Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer });
   await own.invoke(input, { configurable: { thread_id } });

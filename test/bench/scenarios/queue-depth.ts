@@ -80,12 +80,12 @@ async function verbs(where: string, db: Db): Promise<Figure[]> {
   const release = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
   const claim = async () => {
     const claimed = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 });
-    return () => Promise.all(claimed.map(({ lease }) => queue.release(lease, release)));
+    return () => Promise.all(claimed.map(({ lease }) => queue.requeue(lease, release)));
   };
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   const figures = [
-    await timed(`${where} figures of /metrics`, () => queue.figures()),
+    await timed(`${where} figures of /metrics`, () => queue.stats()),
     await timed(`${where} next due`, () => queue.nextDue()),
     await timed(`${where} claim of 10`, claim),
     await timed(`${where} enqueue`, () => queue.enqueue(request(newRun(randomUUID())))),

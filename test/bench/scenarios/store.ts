@@ -2,8 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../../src/core/logger.ts';
-import { type LongTermStore, longTermStore, type StoreQuery } from '../../../src/graphs/long-term-store.ts';
-import { storeIndex } from '../../../src/graphs/store-index.ts';
+import {
+  type LongTermStore,
+  longTermStore,
+  type StoreQuery,
+} from '../../../src/graphs/store/long-term-store.ts';
+import { storeIndex } from '../../../src/graphs/store/store-index.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { type Figure, percentile, type Scenario } from '../figures.ts';
 

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../../src/core/json.ts';
-import { blind } from '../../../src/db/encryption/blind-index.ts';
+import { blindDocument } from '../../../src/db/encryption/blind-index.ts';
 import { plainCipher } from '../../../src/db/encryption/cipher.ts';
-import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
+import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { contains } from '../../support/contains.ts';
 import { testSealer } from '../../support/encryption.ts';
 import { RandomJson } from '../../support/random-json.ts';
 
-const cipher = new SealingCipher(testSealer());
-cipher.useTokenKey(Buffer.alloc(32, 7));
-const blinded = (value: unknown) => blind(cipher, 'threads.outline', value);
+const cipher = new EncryptingCipher(testSealer());
+cipher.useBlindIndexKey(Buffer.alloc(32, 7));
+const blinded = (value: unknown) => blindDocument(cipher, 'threads.outline', value);
 
 test('names of members and the structure stay, and no value', () => {
   const value = {
@@ -51,5 +51,5 @@ test('a blinded document contains a blinded question exactly when it does so in 
 
 test('without encryption it is the value itself', () => {
   const value = { a: [1] };
-  expect(blind(plainCipher, 'threads.outline', value)).toBe(value);
+  expect(blindDocument(plainCipher, 'threads.outline', value)).toBe(value);
 });

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { entropy } from '../../../src/core/random.ts';
+import { bufferedRandomBytes } from '../../../src/core/random.ts';
 import { plainCipher } from '../../../src/db/encryption/cipher.ts';
-import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
+import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { testSealer } from '../../support/encryption.ts';
 
 const OLD_KEY = 'an old key of 32 bytes, all plain';
 const TEXT = 'the patient is called Ada 🩺';
 
 function cipher(...keys: Parameters<typeof testSealer>) {
-  const made = new SealingCipher(testSealer(...keys));
-  made.useTokenKey(Buffer.alloc(32, 7));
+  const made = new EncryptingCipher(testSealer(...keys));
+  made.useBlindIndexKey(Buffer.alloc(32, 7));
   return made;
 }
 
@@ -30,7 +30,7 @@ test('what was sealed opens, and shows nothing of itself', () => {
 });
 
 test('what another process sealed under the same key opens', () => {
-  expect(cipher().openText('runs.error', cipher().sealText('runs.error', TEXT))).toBe(TEXT);
+  expect(cipher().decryptText('runs.error', cipher().encryptText('runs.error', TEXT))).toBe(TEXT);
 });
 
 test('what is not sealed opens as it is', () => {
@@ -58,46 +58,46 @@ test('each byte counts: a changed value does not open, nor one of another column
 });
 
 test('a new key seals and the old one still opens, until it is gone', () => {
-  const old = cipher(OLD_KEY.slice(0, 32)).sealText('runs.error', TEXT);
+  const old = cipher(OLD_KEY.slice(0, 32)).encryptText('runs.error', TEXT);
   const both = cipher(undefined, [OLD_KEY.slice(0, 32)]);
 
-  expect(both.openText('runs.error', old)).toBe(TEXT);
-  expect(cipher().openText('runs.error', both.sealText('runs.error', TEXT))).toBe(TEXT);
-  expect(() => cipher().openText('runs.error', old)).toThrow(
+  expect(both.decryptText('runs.error', old)).toBe(TEXT);
+  expect(cipher().decryptText('runs.error', both.encryptText('runs.error', TEXT))).toBe(TEXT);
+  expect(() => cipher().decryptText('runs.error', old)).toThrow(
     /^runs\.error is encrypted with a key that is not configured \([0-9a-f]{8}\)$/,
   );
 });
 
 test('a token is the same everywhere, another for another purpose, and not the text', () => {
-  const token = cipher().token('store_items.value', 'Ada');
+  const token = cipher().blindIndex('store_items.value', 'Ada');
   expect(token).toMatch(/^[0-9a-f]{24}$/);
-  expect(cipher(OLD_KEY.slice(0, 32)).token('store_items.value', 'Ada')).toBe(token);
-  expect(cipher().token('threads.outline', 'Ada')).not.toBe(token);
-  expect(cipher().token('store_items.value', 'ada')).not.toBe(token);
+  expect(cipher(OLD_KEY.slice(0, 32)).blindIndex('store_items.value', 'Ada')).toBe(token);
+  expect(cipher().blindIndex('threads.outline', 'Ada')).not.toBe(token);
+  expect(cipher().blindIndex('store_items.value', 'ada')).not.toBe(token);
 });
 
 test('without encryption everything is what it is', () => {
   const bytes = Buffer.from(TEXT);
-  expect(plainCipher.sealBytes('blobs.value', bytes)).toBe(bytes);
-  expect(plainCipher.sealText('runs.error', TEXT)).toBe(TEXT);
-  expect(plainCipher.sealJson('runs.error', '{}')).toBe('{}');
-  expect(plainCipher.token('store_items.value', TEXT)).toBe(TEXT);
+  expect(plainCipher.encryptBytes('blobs.value', bytes)).toBe(bytes);
+  expect(plainCipher.encryptText('runs.error', TEXT)).toBe(TEXT);
+  expect(plainCipher.encryptJson('runs.error', '{}')).toBe('{}');
+  expect(plainCipher.blindIndex('store_items.value', TEXT)).toBe(TEXT);
 });
 
 test('random bytes come in any number, and are not given twice', () => {
-  const random = entropy();
+  const random = bufferedRandomBytes();
   const given = Array.from({ length: 2000 }, () => random(12).toString('hex'));
   expect(new Set(given).size).toBe(given.length);
 });
 
 /** Methods that can be taken apart. */
-function bound(made: SealingCipher) {
+function bound(made: EncryptingCipher) {
   return {
-    sealJson: made.sealJson.bind(made),
-    openJson: made.openJson.bind(made),
-    sealText: made.sealText.bind(made),
-    openText: made.openText.bind(made),
-    sealBytes: made.sealBytes.bind(made),
-    openBytes: made.openBytes.bind(made),
+    sealJson: made.encryptJson.bind(made),
+    openJson: made.decryptJson.bind(made),
+    sealText: made.encryptText.bind(made),
+    openText: made.decryptText.bind(made),
+    sealBytes: made.encryptBytes.bind(made),
+    openBytes: made.decryptBytes.bind(made),
   };
 }

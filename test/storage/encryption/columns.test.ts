@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../../src/db/sql.ts';
-import { SEALED_TABLES } from '../../../src/storage/encryption/columns.ts';
+import { ENCRYPTED_TABLES } from '../../../src/storage/encryption/columns.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 
 /** Made by SQLite for its own, or rows of a word index, whose words are the index's. */
@@ -60,7 +60,7 @@ describeEachDatabase('the columns of the schema', (open) => {
 });
 
 test('what is documented as sealed is what is sealed', () => {
-  const sealed = SEALED_TABLES.flatMap(({ table, columns }) =>
+  const sealed = ENCRYPTED_TABLES.flatMap(({ table, columns }) =>
     Object.keys(columns).map((column) => `${table}.${column}`),
   );
 

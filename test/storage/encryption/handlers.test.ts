@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { entropy } from '../../../src/core/random.ts';
-import { SealingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
+import { bufferedRandomBytes } from '../../../src/core/random.ts';
+import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import {
+  createEncryptor,
   type EncryptionContext,
   type EncryptionHandlers,
-  handlersIn,
-  sealerOf,
+  parseHandlers,
 } from '../../../src/db/encryption/handlers.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 
@@ -25,53 +25,57 @@ class Turned {
   }
 }
 
-async function cipherOf(handlers: EncryptionHandlers, keys: Parameters<typeof sealerOf>[0] = NONE) {
-  const sealer = await sealerOf(keys, handlers, entropy());
-  return sealer && new SealingCipher(sealer);
+async function cipherOf(handlers: EncryptionHandlers, keys: Parameters<typeof createEncryptor>[0] = NONE) {
+  const sealer = await createEncryptor(keys, handlers, bufferedRandomBytes());
+  return sealer && new EncryptingCipher(sealer);
 }
 
 test('keys may come from elsewhere, before those that are configured', async () => {
   const keys = async () => ({ current: NEW_KEY, fallback: [TEST_KEY] });
   const cipher = await cipherOf({ keys }, { key: 'one more key of 24 bytes', fallback_keys: [] });
-  const old = new SealingCipher(testSealer()).sealText('runs.error', 'x');
-  const more = new SealingCipher(testSealer('one more key of 24 bytes')).sealText('runs.error', 'y');
+  const old = new EncryptingCipher(testSealer()).encryptText('runs.error', 'x');
+  const more = new EncryptingCipher(testSealer('one more key of 24 bytes')).encryptText('runs.error', 'y');
 
-  expect(cipher?.openText('runs.error', old)).toBe('x');
-  expect(cipher?.openText('runs.error', more)).toBe('y');
-  const sealed = cipher?.sealText('runs.error', 'z') ?? '';
-  expect(new SealingCipher(testSealer(NEW_KEY)).openText('runs.error', sealed)).toBe('z');
+  expect(cipher?.decryptText('runs.error', old)).toBe('x');
+  expect(cipher?.decryptText('runs.error', more)).toBe('y');
+  const sealed = cipher?.encryptText('runs.error', 'z') ?? '';
+  expect(new EncryptingCipher(testSealer(NEW_KEY)).decryptText('runs.error', sealed)).toBe('z');
 });
 
 test('a key from elsewhere that is none is told, and not shown', async () => {
   const keys = () => ({ current: 'secret but short' + '!' });
-  await expect(sealerOf(NONE, { keys }, entropy())).rejects.toThrow(/^a key must be 16, 24 or 32 bytes/);
+  await expect(createEncryptor(NONE, { keys }, bufferedRandomBytes())).rejects.toThrow(
+    /^a key must be 16, 24 or 32 bytes/,
+  );
 });
 
 test('a project may encrypt as it likes, and is told whose value it is', async () => {
   const own = new Turned();
-  const cipher = await cipherOf(handlersIn(own));
-  const sealed = cipher?.sealJson('runs.kwargs', '{"a":1}') ?? '';
+  const cipher = await cipherOf(parseHandlers(own));
+  const sealed = cipher?.encryptJson('runs.kwargs', '{"a":1}') ?? '';
   expect(sealed).toMatch(/^"sealed:handlers:.+"$/);
-  expect(cipher?.openJson('runs.kwargs', sealed)).toBe('{"a":1}');
+  expect(cipher?.decryptJson('runs.kwargs', sealed)).toBe('{"a":1}');
   expect(own.columns.slice(-2)).toEqual(['runs.kwargs', 'runs.kwargs']);
 });
 
 test('it opens what was sealed with a key before, while the key is there', async () => {
-  const old = new SealingCipher(testSealer()).sealText('runs.error', 'x');
-  const with_key = await cipherOf(handlersIn(new Turned()), { key: TEST_KEY, fallback_keys: [] });
-  expect(with_key?.openText('runs.error', old)).toBe('x');
-  expect(with_key?.sealText('runs.error', 'x')).toContain(':handlers:');
-  const without = await cipherOf(handlersIn(new Turned()));
-  expect(() => without?.openText('runs.error', old)).toThrow('with a key that is not configured');
+  const old = new EncryptingCipher(testSealer()).encryptText('runs.error', 'x');
+  const with_key = await cipherOf(parseHandlers(new Turned()), { key: TEST_KEY, fallback_keys: [] });
+  expect(with_key?.decryptText('runs.error', old)).toBe('x');
+  expect(with_key?.encryptText('runs.error', 'x')).toContain(':handlers:');
+  const without = await cipherOf(parseHandlers(new Turned()));
+  expect(() => without?.decryptText('runs.error', old)).toThrow('with a key that is not configured');
 });
 
 test('with decrypt alone a key takes over again', async () => {
-  const sealed = (await cipherOf(handlersIn(new Turned())))?.sealText('runs.error', 'x') ?? '';
-  const { decrypt } = handlersIn(new Turned());
+  const sealed = (await cipherOf(parseHandlers(new Turned())))?.encryptText('runs.error', 'x') ?? '';
+  const { decrypt } = parseHandlers(new Turned());
   const cipher = await cipherOf({ decrypt } as EncryptionHandlers, { key: TEST_KEY, fallback_keys: [] });
-  expect(cipher?.openText('runs.error', sealed)).toBe('x');
-  expect(cipher?.sealText('runs.error', 'x')).not.toContain(':handlers:');
-  await expect(sealerOf(NONE, { decrypt } as EncryptionHandlers, entropy())).rejects.toThrow('requires keys');
+  expect(cipher?.decryptText('runs.error', sealed)).toBe('x');
+  expect(cipher?.encryptText('runs.error', 'x')).not.toContain(':handlers:');
+  await expect(
+    createEncryptor(NONE, { decrypt } as EncryptionHandlers, bufferedRandomBytes()),
+  ).rejects.toThrow('requires keys');
 });
 
 test('what does not open is an error without the reason, which stays its cause', async () => {
@@ -80,8 +84,8 @@ test('what does not open is an error without the reason, which stays its cause',
     return sealed;
   };
   const cipher = await cipherOf({ encrypt: (plain) => plain, decrypt });
-  const sealed = cipher?.sealText('runs.error', 'x') ?? '';
-  expect(() => cipher?.openText('runs.error', sealed)).toThrow(
+  const sealed = cipher?.encryptText('runs.error', 'x') ?? '';
+  expect(() => cipher?.decryptText('runs.error', sealed)).toThrow(
     /^runs\.error cannot be decrypted by the handlers of encryption\.path$/,
   );
 });
@@ -92,7 +96,7 @@ test.each([
   [{ keys: TEST_KEY }, 'keys must be a function'],
   [{ encrypt: () => {} }, 'encrypt requires decrypt'],
 ])('%j is refused', (exported, reason) => {
-  expect(() => handlersIn(exported)).toThrow(reason);
+  expect(() => parseHandlers(exported)).toThrow(reason);
 });
 
 test.each([
@@ -100,5 +104,5 @@ test.each([
   ['encrypt must return a Uint8Array', { encrypt: async () => Buffer.of(), decrypt: () => Buffer.of() }],
   ['cannot be decrypted', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
 ])('handlers that do not work are found at the start: %s', async (reason, handlers) => {
-  await expect(sealerOf(NONE, handlersIn(handlers), entropy())).rejects.toThrow(reason);
+  await expect(createEncryptor(NONE, parseHandlers(handlers), bufferedRandomBytes())).rejects.toThrow(reason);
 });

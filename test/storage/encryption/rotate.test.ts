@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Sealer } from '../../../src/db/encryption/cipher.ts';
+import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
 import { openSqlite } from '../../../src/db/engines/sqlite.ts';
 import { raw } from '../../../src/db/sql.ts';
-import { openEncryption } from '../../../src/storage/storage.ts';
+import { openKeyRotation } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';
@@ -97,8 +97,8 @@ describeEachPlace('a database whose key changes', (place) => {
   });
 });
 
-async function rotated(url: string, sealer: Sealer, everything = false) {
-  await using encryption = await openEncryption({ url, sealer });
+async function rotated(url: string, sealer: Encryptor, everything = false) {
+  await using encryption = await openKeyRotation({ url, encryptor: sealer });
   const tables: Record<string, number> = {};
   const onTable = (table: string, rows: number) => {
     tables[table] = (tables[table] ?? 0) + rows;

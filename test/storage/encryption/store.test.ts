@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { openEncryption } from '../../../src/storage/storage.ts';
+import { openKeyRotation } from '../../../src/storage/storage.ts';
 import type { StoreCondition, StoreScope } from '../../../src/storage/store/scope.ts';
 import { testSealer } from '../../support/encryption.ts';
 import { within } from '../../support/remembered-threads.ts';
@@ -58,7 +58,7 @@ describeEachPlace('an encrypted store', (place) => {
     const url = await place();
     await oldAndNew(url);
     {
-      await using encryption = await openEncryption({ url, sealer: testSealer() });
+      await using encryption = await openKeyRotation({ url, encryptor: testSealer() });
       expect(await encryption.rotate({ onTable: () => {} })).toMatchObject({ unreadable: [] });
     }
     await within(url, testSealer(), findsBoth);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Sealer } from '../../../src/db/encryption/cipher.ts';
+import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';
@@ -37,7 +37,7 @@ describeEachPlace('an encrypted database', (place) => {
 });
 
 /** Opens and closes. */
-async function opened(url: string, sealer?: Sealer): Promise<void> {
-  await using storage = await openStorage({ url, synchronous: 'normal', sealer });
+async function opened(url: string, sealer?: Encryptor): Promise<void> {
+  await using storage = await openStorage({ url, synchronous: 'normal', encryptor: sealer });
   await storage.ping();
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sql } from '../../../src/db/sql.ts';
-import { RUN_ERROR, runRepository } from '../../../src/storage/runs/runs.ts';
+import { RUN_ERROR_COLUMN, runRepository } from '../../../src/storage/runs/runs.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { queueStory } from '../../support/queued-runs.ts';
 
@@ -13,18 +13,18 @@ describeEncrypted('a run that cannot be read', (open) => {
     const sealed = await add(thread_id);
     const other = await add(randomUUID());
     const kwargs = await db.get<{ kwargs: string }>(sql`select kwargs from runs where run_id = ${sealed}`);
-    const moved = db.cipher.sealJson(RUN_ERROR, '{}');
+    const moved = db.cipher.encryptJson(RUN_ERROR_COLUMN, '{}');
     await db.run(sql`update runs set kwargs = ${moved} where run_id = ${sealed}`);
 
     expect(await claimed()).toEqual([other]);
     expect(await claimed()).toEqual([]);
     expect(await statusOf(sealed)).toBe('pending');
-    expect(await queue.standing(sealed)).toMatchObject({
+    expect(await queue.position(sealed)).toMatchObject({
       state: 'ready',
       attempt: 0,
       retry_reason: 'unreadable',
     });
-    expect(await queue.times(sealed)).toMatchObject({ started_at: null, error: null });
+    expect(await queue.runTimes(sealed)).toMatchObject({ started_at: null, error: null });
 
     await db.run(sql`update runs set kwargs = ${kwargs?.kwargs ?? null} where run_id = ${sealed}`);
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z' where run_id = ${sealed}`);

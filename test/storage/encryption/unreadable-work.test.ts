@@ -10,7 +10,7 @@ import { taskStory } from '../../support/stored-tasks.ts';
 /** Puts a value into a column that was sealed for another. */
 async function tamper(db: Db, column: `${string}.${string}`, key: string, id: string): Promise<void> {
   const [table, name] = column.split('.') as [string, string];
-  const other = db.cipher.sealText('another.column', 'x');
+  const other = db.cipher.encryptText('another.column', 'x');
   const value = column === 'webhook_outbox.body' ? other : `"${other}"`;
   await db.run(sql`update ${raw(table)} set ${raw(name)} = ${value} where ${raw(key)} = ${id}`);
 }
@@ -51,7 +51,7 @@ describeEncrypted('what cannot be decrypted does not keep the others waiting:', 
       { cron_id: sealed.cron_id, outcome: 'failed' },
       { cron_id: other.cron_id, outcome: 'started' },
     ]);
-    await server.ticks.realign();
+    await server.ticks.recalculateDates();
     expect(await server.ticks.nextDue()).toBe('2026-06-01T14:00:00.000Z');
   });
 
@@ -62,8 +62,8 @@ describeEncrypted('what cannot be decrypted does not keep the others waiting:', 
     for (const id of ids) await set(id, 'success');
     await tamper(db, 'a2a_tasks.artifacts', 'task_id', ids[0]);
 
-    const page = await tasks.unsettled(undefined, 1);
+    const page = await tasks.unfinalized(undefined, 1);
     expect(page.map(({ task_id }) => task_id)).toEqual([ids[1]]);
-    expect(await tasks.unsettled(ids[1], 10)).toMatchObject([{ task_id: ids[2] }]);
+    expect(await tasks.unfinalized(ids[1], 10)).toMatchObject([{ task_id: ids[2] }]);
   });
 });

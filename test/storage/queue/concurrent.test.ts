@@ -14,7 +14,7 @@ const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } 
 const ROLLBACK: Cancellation = {
   action: 'rollback',
   error: { error: 'UserRollback', message: 'asked for' },
-  keep_log_ms: 60_000,
+  log_retention_ms: 60_000,
 };
 
 function claimOf(limit: number) {
@@ -40,7 +40,7 @@ describePostgresServer('transactions that meet', (open) => {
 
     const stopping = interleaved(db);
     const commit = stopping.pause('before commit');
-    const releasing = runQueue(stopping).release(run!.lease, RELEASE);
+    const releasing = runQueue(stopping).requeue(run!.lease, RELEASE);
     await commit.reached;
     const cancelling = queue.cancel(thread_id, [run_id], ROLLBACK);
     await somebodyWaits(db);
@@ -62,7 +62,7 @@ describePostgresServer('transactions that meet', (open) => {
     const commit = canceller.pause('before commit');
     const cancelling = runQueue(canceller).cancel(thread_id, [run_id], ROLLBACK);
     await commit.reached;
-    const releasing = queue.release(run!.lease, RELEASE);
+    const releasing = queue.requeue(run!.lease, RELEASE);
     await somebodyWaits(db);
     commit.resume();
 

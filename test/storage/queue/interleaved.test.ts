@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sql } from '../../../src/db/sql.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
+import type { QueueProblem } from '../../../src/storage/queue/context.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
-import type { QueueProblem } from '../../../src/storage/queue/report.ts';
 import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { interleaved } from '../../support/interleaved-db.ts';
@@ -14,7 +14,7 @@ const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } 
 const INTERRUPT: Cancellation = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },
-  keep_log_ms: 60_000,
+  log_retention_ms: 60_000,
 };
 const ROLLBACK: Cancellation = { ...INTERRUPT, action: 'rollback' };
 
@@ -70,7 +70,7 @@ describeEachDatabase('verbs that meet', (open) => {
     const [second] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     found.resume();
     expect(await reaping).toBe(0);
-    expect(await queue.standings(WORKER.worker_id)).toMatchObject([{ run_id, token: second?.lease.token }]);
+    expect(await queue.heldLeases(WORKER.worker_id)).toMatchObject([{ run_id, token: second?.lease.token }]);
   });
 
   test('a worker that comes back while it is reaped keeps its runs', async () => {
@@ -85,7 +85,7 @@ describeEachDatabase('verbs that meet', (open) => {
     await queue.heartbeat(WORKER, 20_000);
     found.resume();
     expect(await reaping).toBe(0);
-    expect(await queue.standings(WORKER.worker_id)).toMatchObject([{ run_id }]);
+    expect(await queue.heldLeases(WORKER.worker_id)).toMatchObject([{ run_id }]);
   });
 
   test('a place in the queue whose run is gone closes its log, lets the next run go on, and is reported', async () => {
@@ -94,7 +94,7 @@ describeEachDatabase('verbs that meet', (open) => {
     const [thread_id, other] = [randomUUID(), randomUUID()];
     const stray = await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    expect(await queue.release(first!.lease, RELEASE)).toBe(true);
+    expect(await queue.requeue(first!.lease, RELEASE)).toBe(true);
     const [parked, neighbour] = [await add(thread_id), await add(other)];
     await db.run(sql`delete from runs where run_id = ${stray}`);
 
@@ -141,7 +141,7 @@ describeEachDatabase('verbs that meet', (open) => {
 
     const stale = { values: { n: 1 }, status: 'interrupted', interrupts: {}, checkpoint_id: 'c1' } as const;
     expect(await threads.setState(thread_id, stale, '2026-11-20T12:00:00.000Z')).toBe('superseded');
-    await threads.settle(thread_id, stale);
+    await threads.refresh(thread_id, stale);
     expect(await threads.get(thread_id)).toMatchObject({ status: 'idle', values: { n: 2 } });
     const fresh = { ...stale, checkpoint_id: 'c2' };
     expect(await threads.setState(thread_id, fresh, '2026-11-20T12:00:00.000Z')).toBe('updated');

@@ -4,7 +4,7 @@ import type { Db } from '../../../src/db/db.ts';
 import { raw, sql } from '../../../src/db/sql.ts';
 import { nowPlus } from '../../../src/db/time.ts';
 import { nextDue } from '../../../src/storage/queue/promote.ts';
-import { queueFigures } from '../../../src/storage/queue/stats.ts';
+import { queueStats } from '../../../src/storage/queue/stats.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { explaining } from '../../support/query-plans.ts';
 import { queueStory, WORKER } from '../../support/queued-runs.ts';
@@ -30,7 +30,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await using db = await open();
     await fill(db, 'ready', 60_000, 1000);
     await fill(db, 'parked', 30_000, 1000);
-    const figures = await queueFigures(db);
+    const figures = await queueStats(db);
     expect(figures.n_running).toBe(0);
     // PostgreSQL looks at some 500 pages of the 1,000 or so.
     const inexact = db.dialect === 'sqlite' ? 0 : 0.2;
@@ -45,7 +45,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await using db = await open();
     await fill(db, 'ready', 3, 300);
     await fill(db, 'scheduled', 2, -1000);
-    const figures = await queueFigures(db);
+    const figures = await queueStats(db);
     expect(figures).toMatchObject({ n_pending: 5, n_running: 0 });
     // Due since 200, 100, 0 and 0 s; one more comes later.
     expect(figures.pending_runs_wait_time_med_secs).toBeCloseTo(50, -1);
@@ -75,7 +75,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await db.run(sql`update run_queue set not_before = ${nowPlus(-1000)} where state = 'scheduled'`);
     expect(await queue.promoteDue()).toBe(true);
     expect(await states(thread_id)).toEqual({ [head]: 'running', [waiting]: 'parked' });
-    expect(await queue.standing(other)).toMatchObject({ state: 'ready' });
+    expect(await queue.position(other)).toMatchObject({ state: 'ready' });
     expect(await queue.promoteDue()).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ const RULES = {
   worker_id: randomUUID(),
   max_attempts: 3,
   backoff_ms: 0,
-  keep_log_ms: 1000,
+  log_retention_ms: 1000,
   exhausted: { error: 'WorkerLost', message: 'gone' },
 };
 const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
@@ -45,7 +45,7 @@ describeEachDatabase('leases', (open) => {
     await claimed();
     expect(await queue.reap(RULES)).toBe(0);
 
-    await queue.leave(WORKER.worker_id);
+    await queue.deregister(WORKER.worker_id);
     expect(await queue.reap(RULES)).toBe(1);
   });
 
@@ -78,12 +78,12 @@ describeEachDatabase('leases', (open) => {
     const run_id = await add(thread_id);
     await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    expect(await queue.release(first!.lease, UNCHARGED)).toBe(true);
+    expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(true);
     expect(await statusOf(run_id)).toBe('pending');
 
     const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(again?.lease).toMatchObject({ run_id, attempt: 1 });
-    expect(await queue.release(first!.lease, UNCHARGED)).toBe(false);
+    expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(false);
   });
 
   test('what a worker holds tells it which of its runs were cancelled', async () => {
@@ -93,12 +93,12 @@ describeEachDatabase('leases', (open) => {
     const run_id = await add(thread_id);
     const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     const error = { error: 'UserInterrupt', message: 'asked' };
-    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, keep_log_ms: 1 });
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, log_retention_ms: 1 });
 
-    expect(await queue.standings(WORKER.worker_id)).toEqual([
+    expect(await queue.heldLeases(WORKER.worker_id)).toEqual([
       { run_id, thread_id, token: run!.lease.token, cancel_action: 'interrupt', error },
     ]);
     expect(await queue.finish(run!.lease, successful())).toMatchObject({ ending: { status: 'interrupted' } });
-    expect(await queue.standings(WORKER.worker_id)).toEqual([]);
+    expect(await queue.heldLeases(WORKER.worker_id)).toEqual([]);
   });
 });

@@ -39,11 +39,11 @@ describeEachStorage('the life of a run', (open) => {
     const events = runEventRepository(db);
     const run_id = await add(randomUUID());
     const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-    await queue.finish(run!.lease, successful({ remove_thread: true, keep_log_ms: -1 }));
+    await queue.finish(run!.lease, successful({ remove_thread: true, log_retention_ms: -1 }));
 
     expect(await statusOf(run_id)).toBeUndefined();
     expect(await events.lastSeq(run_id)).toBe(1);
-    expect(await events.dropExpired(10)).toBe(1);
+    expect(await events.deleteExpired(10)).toBe(1);
     expect(await events.lastSeq(run_id)).toBe(0);
   });
 
@@ -79,7 +79,7 @@ describeEachStorage('the life of a run', (open) => {
     const how = {
       action: 'interrupt',
       error: { error: 'UserInterrupt', message: '' },
-      keep_log_ms: 1,
+      log_retention_ms: 1,
     } as const;
 
     expect(await queue.cancel(thread_id, [waiting], how)).toEqual({
@@ -103,7 +103,7 @@ describeEachStorage('the life of a run', (open) => {
     const how = {
       action: 'rollback',
       error: { error: 'UserRollback', message: '' },
-      keep_log_ms: 1,
+      log_retention_ms: 1,
     } as const;
     await queue.cancel(thread_id, [run_id], how);
     expect(await statusOf(run_id)).toBeUndefined();

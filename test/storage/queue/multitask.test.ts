@@ -7,7 +7,7 @@ import { newRun, queueStory, request, successful, WORKER } from '../../support/q
 const STOP: Cancellation = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'superseded' },
-  keep_log_ms: 1000,
+  log_retention_ms: 1000,
 };
 
 describeEachDatabase('the multitask strategies', (open) => {

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { Unavailable } from '../../../src/core/errors.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
+import type { QueueProblem } from '../../../src/storage/queue/context.ts';
 import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
-import type { QueueProblem } from '../../../src/storage/queue/report.ts';
 import { runEventRepository } from '../../../src/storage/runs/events.ts';
 import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
@@ -26,7 +26,7 @@ const NOTHING = { frames: [], writes: [] };
 const CANCEL = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },
-  keep_log_ms: 60_000,
+  log_retention_ms: 60_000,
 } as const;
 
 function lostClaim(db: Db) {
@@ -88,7 +88,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     await queue.cancel(thread_id, [run_id], { ...CANCEL, action });
     expect(await queue.reap(REAP)).toBe(1);
     expect(await threadRepository(db).get(thread_id)).toBeUndefined();
-    expect(await queue.standing(run_id)).toBeUndefined();
+    expect(await queue.position(run_id)).toBeUndefined();
   });
 
   test('is noted in the history of its cron, as is one that was cancelled before it began', async () => {
@@ -177,12 +177,12 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     const run_id = await add(randomUUID());
     for (let failure = 1; failure <= 4; failure++) {
       const [claimed] = await lostClaim(db);
-      await queue.release(claimed!.lease, { charge: true, delay_ms: 0, batch: NOTHING });
+      await queue.requeue(claimed!.lease, { charge: true, delay_ms: 0, batch: NOTHING });
     }
     await lostClaim(db);
     await queue.reap(REAP);
     expect(await statusOf(run_id)).toBe('pending');
-    expect(await queue.standing(run_id)).toMatchObject({ attempt: 5, failures: 1 });
+    expect(await queue.position(run_id)).toMatchObject({ attempt: 5, failures: 1 });
   });
 
   test('has a worker that is forgotten some time after its lease has ended', async () => {
@@ -205,7 +205,7 @@ describeEachDatabase('a run whose attempts break', (open) => {
       expect(await statusOf(run_id)).toBe('pending');
       const [claimed] = await lostClaim(db);
       const how = { charge: true, delay_ms: 0, batch: NOTHING, failure: FAILURE_RULES };
-      expect(await queue.release(claimed!.lease, how)).toBe(true);
+      expect(await queue.requeue(claimed!.lease, how)).toBe(true);
     }
     expect(await statusOf(run_id)).toBe('error');
     expect((await lostClaim(db)).map(({ lease }) => lease.run_id)).toEqual([next]);
@@ -235,8 +235,8 @@ describeEachDatabase('a database that lost commits', (open) => {
     writes.addFrame({ seq: 4, event: 'values', data: '{}' }, false);
     await expect(writes.commit()).rejects.toThrow('lost what the attempt');
 
-    const batch = await writes.take();
-    expect(await queue.release(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
+    const batch = await writes.drain();
+    expect(await queue.requeue(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
     expect(await runEventRepository(db).lastSeq(run_id)).toBe(2);
     const [again] = await lostClaim(db);
     expect(again).toMatchObject({ last_seq: 2, lease: { run_id, attempt: 2 } });
@@ -245,9 +245,9 @@ describeEachDatabase('a database that lost commits', (open) => {
   test('refuses an end that stands on what was lost', async () => {
     await using db = await open();
     const { queue, run_id, lease, writes } = await crashed(db);
-    const batch = await writes.take();
+    const batch = await writes.drain();
     expect(await queue.finish(lease, successful({ batch }))).toEqual({ outcome: 'writes lost' });
-    expect(await queue.standing(run_id)).toBeDefined();
+    expect(await queue.position(run_id)).toBeDefined();
   });
 
   test('takes the same batch again when the answer to its commit was lost', async () => {
@@ -260,7 +260,7 @@ describeEachDatabase('a database that lost commits', (open) => {
     writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
     line.pause('after commit').fail(new Error('the line was cut'));
     await expect(writes.commit()).rejects.toThrow('the line was cut');
-    const batch = await writes.take();
+    const batch = await writes.drain();
     expect(batch).toMatchObject({ follows: 0, frames: [{ seq: 1 }] });
     expect(await queue.finish(claimed!.lease, successful({ batch }))).toMatchObject({ outcome: 'finished' });
     expect(await runEventRepository(db).lastSeq(run_id)).toBe(2);
@@ -292,7 +292,7 @@ describeEachDatabase('threads whose time is over', (open) => {
     for (const n of [1, 2, 3]) await threads.insert(freshThread(n), { strategy: 'delete', ttl: 0 });
     failing.pause('before transaction').fail(new Error('this one cannot'));
     const swept = await threads.expire(10);
-    expect(swept).toMatchObject({ looked_at: 3, expired: 2, failed: [{ thread_id: threadId(1) }] });
+    expect(swept).toMatchObject({ examined: 3, expired: 2, failed: [{ thread_id: threadId(1) }] });
     expect(await threads.count({})).toBe(1);
   });
 });

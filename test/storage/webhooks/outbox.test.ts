@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { DeliveryTry } from '../../../src/storage/webhooks/ack.ts';
+import type { AttemptRecord } from '../../../src/storage/webhooks/ack.ts';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { delivery, elapse } from '../../support/outbox.ts';
 
 const HOST = 'receiver.example';
 const DAY_MS = 86_400_000;
-const REFUSED: DeliveryTry = {
+const REFUSED: AttemptRecord = {
   started_at: '2026-11-20T12:00:00.000Z',
   duration_ms: 12,
   status_code: 503,
@@ -27,7 +27,7 @@ describeEachStorage('the outbox', (open) => {
       delivery({ headers: { 'x-a': '1' }, sent_at_field: 'sent_at', max_tries: 1 }),
     );
     expect(delivery_id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-    expect(await outbox.waitingHosts()).toEqual([{ host: HOST, due_in_ms: 0 }]);
+    expect(await outbox.pendingHosts()).toEqual([{ host: HOST, due_in_ms: 0 }]);
 
     const both = (await Promise.all([claim(outbox), claim(outbox)])).flat();
 
@@ -58,7 +58,7 @@ describeEachStorage('the outbox', (open) => {
     await elapse(db, 60_001);
 
     expect(await claim(outbox)).toMatchObject([{ delivery_id, tries: 2 }]);
-    const late = await outbox.settle({ delivery_id, token: dead }, REFUSED, { outcome: 'dead' });
+    const late = await outbox.ack({ delivery_id, token: dead }, REFUSED, { outcome: 'dead' });
     expect(late).toBe('lease lost');
     expect(await outbox.get(delivery_id)).toMatchObject({ status: 'pending' });
   });
@@ -84,23 +84,23 @@ describeEachStorage('the outbox', (open) => {
     const retry = { outcome: 'retry', in_ms: 3_600_000, give_up_ms: DAY_MS } as const;
 
     await claim(outbox, { token });
-    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
-    const [waiting] = await outbox.waitingHosts();
+    expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    const [waiting] = await outbox.pendingHosts();
     expect(waiting?.due_in_ms).toBeGreaterThan(3_590_000);
     expect(await claim(outbox)).toEqual([]);
 
     await elapse(db, DAY_MS - 60_000);
     await claim(outbox, { token });
-    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
-    const [last] = await outbox.waitingHosts();
+    expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    const [last] = await outbox.pendingHosts();
     expect(last?.due_in_ms).toBeLessThan(61_000);
 
     await elapse(db, 61_000);
     await claim(outbox, { token });
-    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('dead');
+    expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('dead');
     expect(await outbox.get(delivery_id)).toMatchObject({ status: 'dead', tries: 3, next_try_at: null });
     expect((await outbox.attemptsOf(delivery_id)).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect(await outbox.figures()).toEqual({ pending: 0, dead: 1 });
+    expect(await outbox.stats()).toEqual({ pending: 0, dead: 1 });
   });
 
   test('a dead delivery that is sent again keeps its id and has all its time anew', async () => {
@@ -109,7 +109,7 @@ describeEachStorage('the outbox', (open) => {
     const delivery_id = await outbox.enqueue(delivery());
     const token = randomUUID();
     await claim(outbox, { token });
-    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'dead' });
+    await outbox.ack({ delivery_id, token }, REFUSED, { outcome: 'dead' });
     await elapse(db, 2 * DAY_MS);
 
     expect(await outbox.redeliver(delivery_id)).toBe(true);
@@ -117,7 +117,7 @@ describeEachStorage('the outbox', (open) => {
 
     expect(await claim(outbox, { token })).toMatchObject([{ delivery_id, tries: 1 }]);
     const retry = { outcome: 'retry', in_ms: 1000, give_up_ms: DAY_MS } as const;
-    expect(await outbox.settle({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
   });
 
   test('each host is claimed by itself, the longest due first', async () => {
@@ -129,7 +129,7 @@ describeEachStorage('the outbox', (open) => {
     }
     await outbox.enqueue(delivery({ url: '/own/route' }));
 
-    const hosts = await outbox.waitingHosts();
+    const hosts = await outbox.pendingHosts();
 
     expect(hosts.map(({ host }) => host)).toEqual(['b', 'a', 'c:81', '']);
     expect(await claim(outbox, { host: 'a', limit: 1 })).toHaveLength(1);
@@ -150,7 +150,7 @@ describeEachStorage('the outbox', (open) => {
     expect(first.map(({ body }) => body)).toEqual(['1', '3']);
     expect(await claim(outbox)).toEqual([]);
     const delivery_id = first[0]?.delivery_id as string;
-    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
+    await outbox.ack({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
     expect(await claim(outbox)).toMatchObject([{ body: '2' }]);
   });
 
@@ -185,12 +185,12 @@ describeEachStorage('the outbox', (open) => {
     const delivery_id = await outbox.enqueue(delivery());
     const token = randomUUID();
     await claim(outbox, { token });
-    await outbox.settle({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
+    await outbox.ack({ delivery_id, token }, REFUSED, { outcome: 'delivered' });
     await outbox.enqueue(delivery());
 
-    expect(await outbox.dropEnded(60_000, 10)).toBe(0);
-    expect(await outbox.dropEnded(-1000, 10)).toBe(1);
+    expect(await outbox.deleteEnded(60_000, 10)).toBe(0);
+    expect(await outbox.deleteEnded(-1000, 10)).toBe(1);
     expect(await outbox.attemptsOf(delivery_id)).toEqual([]);
-    expect(await outbox.figures()).toEqual({ pending: 1, dead: 0 });
+    expect(await outbox.stats()).toEqual({ pending: 1, dead: 0 });
   });
 });

@@ -12,7 +12,7 @@ const WEBHOOK = 'https://receiver.example/hook?token=s3cret';
 const INTERRUPT: Cancellation = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },
-  keep_log_ms: 60_000,
+  log_retention_ms: 60_000,
 };
 const ROLLBACK: Cancellation = {
   ...INTERRUPT,
@@ -31,7 +31,7 @@ async function begun(db: Db, kwargs: object = {}): Promise<ClaimedRun> {
 
 async function told(db: Db): Promise<Record<string, unknown>[]> {
   const rows = await db.all<{ body: string }>(sql`select body from webhook_outbox order by seq`);
-  return rows.map(({ body }) => JSON.parse(db.cipher.openText('webhook_outbox.body', body)));
+  return rows.map(({ body }) => JSON.parse(db.cipher.decryptText('webhook_outbox.body', body)));
 }
 
 const ended = (end: object = {}) => successful({ has_webhook: true, ...end });
@@ -145,7 +145,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
-    await queue.release(lease, { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } });
+    await queue.requeue(lease, { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } });
     await queue.cancel(run.thread_id, [run.run_id], INTERRUPT);
     expect(await told(db)).toMatchObject([{ status: 'interrupted', error: INTERRUPT.error }]);
   });
@@ -154,7 +154,13 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     await using db = await open();
     const { queue } = queueStory(db);
     const exhausted = { error: 'WorkerLostError', message: 'lost' };
-    const rules = { worker_id: randomUUID(), max_attempts: 1, backoff_ms: 0, keep_log_ms: 60_000, exhausted };
+    const rules = {
+      worker_id: randomUUID(),
+      max_attempts: 1,
+      backoff_ms: 0,
+      log_retention_ms: 60_000,
+      exhausted,
+    };
     await begun(db);
     await queue.reap(rules);
     const second = await begun(db);

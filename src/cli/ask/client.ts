@@ -1,0 +1,110 @@
+import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
+import { tryOrUndefined } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import { StartFailure } from '../../node.ts';
+import { oneLine } from './sanitize.ts';
+
+/** A running server, as a client sees it. */
+export interface Server {
+  readonly url: string;
+  readonly key: string | undefined;
+}
+
+interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+}
+
+export interface StreamEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/**
+ * Calls the server and gives the JSON of its answer. Throws a `StartFailure` with what the server says, that there is
+ * none, or that it is something else.
+ */
+export async function call<T>(
+  server: Server,
+  request: Request,
+  isExpected: (answer: unknown) => answer is T,
+): Promise<T> {
+  const response = await send(server, request);
+  const text = await response.text().catch((error: unknown) => {
+    throw new StartFailure(`the connection to ${server.url} broke`, { cause: error });
+  });
+  const answer: unknown = tryOrUndefined(() => JSON.parse(text));
+  if (isExpected(answer)) return answer;
+  throw notAnAgentServer(server, request);
+}
+
+/** The events of a stream of a run, with their data parsed. Throws a `StartFailure` when it breaks off: `broken` says what then. */
+export async function* stream(
+  server: Server,
+  path: string,
+  body: object,
+  broken: string,
+): AsyncGenerator<StreamEvent> {
+  const request: Request = { method: 'POST', path, body };
+  const { body: bytes, headers } = await send(server, request);
+  if (!bytes || !headers.get('Content-Type')?.startsWith('text/event-stream')) {
+    await bytes?.cancel();
+    throw notAnAgentServer(server, request);
+  }
+  const run_id = /\/runs\/([\w-]+)/.exec(headers.get('Content-Location') ?? '')?.[1];
+  if (run_id !== undefined) yield { event: 'metadata', data: { run_id } };
+  const events = bytes.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  const reader = (events as unknown as AsyncIterable<EventSourceMessage>)[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await reader.next().catch((error: unknown) => {
+      throw new StartFailure(broken, { cause: error });
+    });
+    if (next.done) return;
+    const { event = 'message', data } = next.value;
+    yield { event, data: tryOrUndefined(() => JSON.parse(data) as unknown) };
+  }
+}
+
+async function send({ url, key }: Server, { method, path, body }: Request): Promise<Response> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    // The key is for this server and for no other.
+    redirect: 'manual',
+    headers: {
+      ...(key === undefined ? {} : { 'X-Api-Key': key }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    const why = error.cause instanceof Error && 'code' in error.cause ? ` (${error.cause.code})` : '';
+    throw new StartFailure(
+      `no server answers at ${url}${why}: start one with agent-server dev, or name another with --url`,
+      { cause: error },
+    );
+  });
+  if (response.ok) return response;
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    throw new StartFailure(redirection(url, response.headers.get('Location')));
+  }
+  throw new StartFailure(errorMessage(response.status, await response.text().catch(() => '')));
+}
+
+function redirection(url: string, location: string | null): string {
+  const host = tryOrUndefined(() => new URL(location ?? '', url).host) ?? 'no address';
+  return `${url} redirects to ${oneLine(host)}: name the server itself with --url`;
+}
+
+function notAnAgentServer({ url }: Server, { method, path }: Request): StartFailure {
+  return new StartFailure(
+    `what answers at ${url} is no Agent Server: ${method} ${path} gives something else; name another with --url`,
+  );
+}
+
+function errorMessage(status: number, text: string): string {
+  const body: unknown = tryOrUndefined(() => JSON.parse(text));
+  const detail = oneLine(isObject(body) && typeof body['detail'] === 'string' ? body['detail'] : text);
+  if (status === 401) return `the server needs a key: --key, or AGENT_SERVER_API_KEYS (${detail})`;
+  return `the server refuses it with ${status}: ${detail}`;
+}

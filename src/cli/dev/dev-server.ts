@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { App } from '../../app.ts';
+import { disableBackgroundCallbacks } from '../../config/env.ts';
+import { importUserModule } from '../../graphs/project/user-module.ts';
+import { serve } from '../../node.ts';
+import { loadConfigAndOutput } from '../config.ts';
+import { watchEventLoop } from '../loop-watch.ts';
+import { withOutput } from '../output.ts';
+import { ignoredPersistenceNote } from '../project-checks.ts';
+import { reportError } from '../report-error.ts';
+import type { ChildMessage, DevServerArguments, ParentMessage } from './server-process.ts';
+
+/** A node that blocks the event loop for so long fails, and the server restarts, ms. */
+const MAX_BLOCKED_MS = 30_000;
+
+type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
+
+/** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
+async function devServer({ flags, root, faulty_node_file }: DevServerArguments): Promise<number> {
+  const stop = new AbortController();
+  const serveMessage = Promise.withResolvers<ServeMessage>();
+  process.on('message', (message: ParentMessage | string) => {
+    if (typeof message === 'string') return;
+    if (message.type === 'serve') serveMessage.resolve(message);
+    else stop.abort();
+  });
+  // Without the parent nobody could reach or end this process.
+  process.on('disconnect', () => stop.abort());
+
+  disableBackgroundCallbacks();
+  await warmUp(root);
+  const message = await Promise.race([serveMessage.promise, aborted(stop.signal)]);
+  if (message === undefined) return 0;
+  const { config, logger, announce, lines } = await loadConfigAndOutput(flags, {
+    json: false,
+    code_of: root,
+  });
+  return await serve(config, {
+    logger,
+    stop: stop.signal,
+    grace_ms: 0,
+    announce: message.shows_banner ? announce : undefined,
+    blamed: message.blamed,
+    gives_hints: true,
+    onFaultyNode: (culprit) => writeFileSync(faulty_node_file, JSON.stringify(culprit)),
+    watchEventLoop: (runningNode) =>
+      watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, note: faulty_node_file }, runningNode),
+    makeReachable: (app) => {
+      for (const [graph_id, names] of app.graphs.overriddenMemory())
+        logger.info(ignoredPersistenceNote(names), { graph_id });
+      return takeConnections(app, message.url);
+    },
+  });
+}
+
+/** Loads what does not change: the program, and the LangGraph of the project. That is most of what a start takes. */
+async function warmUp(root: string): Promise<void> {
+  await import('../../app.ts');
+  // Without it, the graphs say so when they load.
+  await importUserModule(root, '@langchain/langgraph').catch(() => {});
+}
+
+/** Serves the connections that the parent accepts, in place of listening. */
+async function takeConnections(app: App, url: string): Promise<string> {
+  await app.server.ready();
+  process.on('message', (_, socket) => {
+    if (socket instanceof Socket) app.server.server.emit('connection', socket);
+  });
+  process.send?.({ type: 'reachable' } satisfies ChildMessage);
+  return url;
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined));
+  });
+}
+
+const given: DevServerArguments = JSON.parse(process.argv[2] as string);
+process.exit(await withOutput(() => devServer(given).catch(reportError)));

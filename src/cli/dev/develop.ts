@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { isChildOfNpm } from '../../config/env.ts';
+import { ConfigError } from '../../config/errors.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Logger } from '../../core/logger.ts';
+import { every } from '../../core/timers.ts';
+import { endRequest, StartFailure } from '../../node.ts';
+import type { FlagValues } from '../command.ts';
+import { loadConfigFor } from '../config.ts';
+import { FileWatcher, importedFiles } from './file-watcher.ts';
+import { DevProxy } from './proxy.ts';
+import { DevSupervisor } from './supervisor.ts';
+
+/**
+ * Serves, and serves anew after every change, until asked to end. While the configuration is wrong, the server of
+ * the last good one goes on.
+ */
+export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
+  using parent = parentWatch();
+  using end = endRequest(parent.exited);
+  using proxy = new DevProxy();
+  await proxy.listenAt(first.config.server);
+  await using folder = await temporaryFolder();
+  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'culprit.json') };
+  await using servers = new DevSupervisor(given, proxy, logger);
+  using watcher = new FileWatcher();
+  for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, proxy, logger)) {
+    if (loaded !== undefined) {
+      watcher.watch(await watchedFiles(loaded));
+      await servers.restart();
+    }
+    const changed = await Promise.race([watcher.next(), end.requested]);
+    if (typeof changed !== 'string') return 0;
+    logger.info('changed, restarting', { file: relative(process.cwd(), changed) });
+  }
+}
+
+/** A folder that no other user of the machine can write to. */
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'agent-server-dev-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+const PARENT_POLL_MS = 1000;
+
+/** npm does not pass signals through the shell that it starts: when it is gone, nobody is left to stop this process. */
+function parentWatch(): Disposable & { readonly exited: AbortSignal } {
+  const exited = new AbortController();
+  const parent = process.ppid;
+  const look = () => process.ppid !== parent && exited.abort();
+  const timer = isChildOfNpm() ? every(PARENT_POLL_MS, look) : undefined;
+  return { exited: exited.signal, [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
+}
+
+/** Undefined when the configuration is wrong or its port is taken; then it has said so. */
+async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promise<LoadedConfig | undefined> {
+  try {
+    const loaded = await loadConfigFor(flags);
+    await proxy.listenAt(loaded.config.server);
+    return loaded;
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof StartFailure)) throw error;
+    for (const line of error.message.split('\n')) logger.error(line);
+    logger.error('the configuration is not used until this is fixed; the server keeps the one before');
+    return undefined;
+  }
+}
+
+async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
+  const handlers = config.auth.path?.replace(/:[^:]*$/, '');
+  const paths = [...config.graphs.map(({ path }) => path), ...(handlers === undefined ? [] : [handlers])];
+  const entries = paths.map((path) => resolve(config.root, path));
+  return [...files, ...(await importedFiles(entries, config.root))];
+}

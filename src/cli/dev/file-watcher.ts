@@ -1,0 +1,94 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join, parse, relative, resolve, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createJiti } from 'jiti';
+import { after } from '../../core/timers.ts';
+
+/** Editors write a file in several steps; a change is told when this long nothing more has happened. */
+const DEBOUNCE_MS = 40;
+
+/**
+ * Waits for one of some files to change, appear or go. It watches their folders, because editors replace a file
+ * rather than write into it. A path without an extension stands for a file that is not there yet.
+ */
+export class FileWatcher implements Disposable {
+  #folders: FSWatcher[] = [];
+  #debounce: Disposable | undefined;
+  #change = Promise.withResolvers<string>();
+
+  /** Watches these files instead of the ones before. */
+  watch(files: Iterable<string>): void {
+    const before = this.#folders;
+    this.#folders = [...Map.groupBy(files, dirname)].flatMap(([folder, paths]) =>
+      this.#watchFolder(folder, new Set(paths.map((path) => basename(path)))),
+    );
+    // Only now, or a change in between would be missed.
+    for (const watcher of before) watcher.close();
+  }
+
+  /** Resolves to the file of a change since the last call. */
+  async next(): Promise<string> {
+    const file = await this.#change.promise;
+    this.#change = Promise.withResolvers();
+    return file;
+  }
+
+  [Symbol.dispose](): void {
+    this.#debounce?.[Symbol.dispose]();
+    for (const watcher of this.#folders) watcher.close();
+  }
+
+  #watchFolder(folder: string, names: ReadonlySet<string>): FSWatcher[] {
+    try {
+      const watcher = watch(folder, (_, name) => {
+        if (name !== null && (names.has(name) || names.has(parse(name).name)))
+          this.#changed(join(folder, name));
+      });
+      // The folder itself went; whoever watches next looks for it again.
+      watcher.on('error', () => watcher.close());
+      return [watcher];
+    } catch {
+      return [];
+    }
+  }
+
+  #changed(file: string): void {
+    this.#debounce?.[Symbol.dispose]();
+    this.#debounce = after(DEBOUNCE_MS, () => this.#change.resolve(file));
+  }
+}
+
+const SOURCE = /\.[cm]?[jt]sx?$/;
+/** Read as text and not as syntax: a file that does not compile must be watched too. */
+const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*(['"])([^'"\n]+)\1/g;
+
+/**
+ * The entry files and everything they import, directly or not, that lies in the project: below `root` and not in
+ * a package. An import of a file that is not there yet is listed without an extension.
+ */
+export async function importedFiles(entries: readonly string[], root: string): Promise<ReadonlySet<string>> {
+  const jiti = createJiti(pathToFileURL(`${root}${sep}`).href, { tsconfigPaths: true });
+  const found = new Set<string>();
+  const queue = [...entries];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (found.has(file) || !isProjectFile(file, root)) continue;
+    found.add(file);
+    if (!SOURCE.test(file)) continue;
+    const text = await readFile(file, 'utf8').catch(() => '');
+    for (const [, , specifier = ''] of text.matchAll(SPECIFIER)) {
+      const url = jiti.esmResolve(specifier, { parentURL: pathToFileURL(file).href, try: true });
+      if (url?.startsWith('file:')) queue.push(fileURLToPath(url));
+      else if (specifier.startsWith('.')) queue.push(resolve(dirname(file), specifier));
+    }
+  }
+  return found;
+}
+
+function isProjectFile(file: string, root: string): boolean {
+  const path = relative(root, file);
+  return (
+    !path.startsWith('..') &&
+    !path.split(sep).some((part) => part === 'node_modules' || part === '.agent-server')
+  );
+}

@@ -1,0 +1,125 @@
+import { readFile, rm } from 'node:fs/promises';
+import { systemClock, timestamp } from '../../core/clock.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import type { Logger } from '../../core/logger.ts';
+import { after, type Timer } from '../../core/timers.ts';
+import type { DevProxy } from './proxy.ts';
+import { type CrashedRun, type DevServerArguments, ServerProcess } from './server-process.ts';
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 30_000;
+/** A server that lived for so long was well: the next failure is the first one again, ms. */
+const HEALTHY_AFTER_MS = 30_000;
+
+/**
+ * One server process after the other behind a door that stays open. The next one is started long before it is needed,
+ * so that a change costs only the time to load the project. A server that ends by itself is restarted after a delay
+ * that doubles, and the run that ended it fails.
+ */
+export class DevSupervisor implements AsyncDisposable {
+  readonly #given: DevServerArguments;
+  readonly #proxy: DevProxy;
+  readonly #logger: Logger;
+  #current: ServerProcess | undefined;
+  #spare: ServerProcess | undefined;
+  /** Never rejects. */
+  #supervision: Promise<void> = Promise.resolve();
+  /** In a row. */
+  #failures = 0;
+  /** Processes so far. */
+  #count = 0;
+  #retry: Timer | undefined;
+  #blamed: CrashedRun | undefined;
+
+  constructor(given: DevServerArguments, proxy: DevProxy, logger: Logger) {
+    this.#given = given;
+    this.#proxy = proxy;
+    this.#logger = logger;
+  }
+
+  /** After a change. Resolves when the process before has stopped; connections wait until the new one takes them. */
+  async restart(): Promise<void> {
+    this.#failures = 0;
+    await this.#replace();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#retry?.[Symbol.dispose]();
+    const last = this.#current;
+    this.#current = undefined;
+    await Promise.all([last?.stop(), this.#spare?.stop()]);
+    await this.#supervision;
+  }
+
+  async #replace(): Promise<void> {
+    this.#retry?.[Symbol.dispose]();
+    const before = this.#current;
+    const server = this.#spare?.alive ? this.#spare : this.#spawn();
+    this.#spare = undefined;
+    this.#current = server;
+    this.#proxy.routeTo('starting');
+    await before?.stop();
+    this.#supervision = this.#supervise(server, before === undefined);
+  }
+
+  async #supervise(server: ServerProcess, isFirst: boolean): Promise<void> {
+    const blamed = this.#blamed;
+    this.#blamed = undefined;
+    const reachable = await server.serve(this.#proxy.url, isFirst, blamed);
+    const since = systemClock.monotonic();
+    if (this.#current === server) {
+      if (reachable) this.#proxy.routeTo(server.child);
+      this.#spare = this.#spawn();
+    }
+    const code = await server.ended;
+    const blame = await readFaultyNode(server.given, code);
+    if (reachable && systemClock.monotonic() - since > HEALTHY_AFTER_MS) this.#failures = 0;
+    if (this.#current === server) this.#restartAfter(server, code, blame);
+  }
+
+  /** Each has a note of its own: what one wrote is nothing that another did. */
+  #spawn(): ServerProcess {
+    this.#count += 1;
+    return new ServerProcess({
+      ...this.#given,
+      faulty_node_file: `${this.#given.faulty_node_file}.${this.#count}`,
+    });
+  }
+
+  #restartAfter(server: ServerProcess, code: number | null, blamed: CrashedRun | undefined): void {
+    const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
+    this.#failures += 1;
+    const why = code === null ? 'was killed' : `ended with exit code ${code}`;
+    const seconds = delay_ms / 1000;
+    const time = timestamp(systemClock.now()).slice(11, 19);
+    this.#proxy.routeTo({
+      refusal: `The server ${why} at ${time} UTC and restarts in ${seconds} s. See its log.`,
+      retry_after: seconds,
+    });
+    this.#logger.error(`the server ${why}; it restarts at the next change, or in ${seconds} s`);
+    this.#blamed = blamed;
+    this.#retry = after(delay_ms, () => {
+      if (this.#current !== server) return;
+      this.#replace().catch((error: unknown) =>
+        this.#logger.error('the server cannot be restarted', { error }),
+      );
+    });
+  }
+}
+
+/** Undefined when no node is to blame. Clients read it: places are told as they are seen from the project. */
+async function readFaultyNode(
+  { faulty_node_file, root }: DevServerArguments,
+  code: number | null,
+): Promise<CrashedRun | undefined> {
+  const text = await readFile(faulty_node_file, 'utf8').catch(() => undefined);
+  await rm(faulty_node_file, { force: true });
+  const faultyNode: unknown =
+    text === undefined || code === 0 ? undefined : tryOrUndefined(() => JSON.parse(text));
+  if (!isObject(faultyNode) || typeof faultyNode['run_id'] !== 'string') return undefined;
+  const { run_id, node, what, at } = faultyNode;
+  const place = typeof at === 'string' && at.startsWith(`${root}/`) ? ` (${at.slice(root.length + 1)})` : '';
+  const message = `The node "${node}" ${what}${place}, which ended the server; the run is not retried.`;
+  return { run_id, error: { error: 'WorkerLostError', message } };
+}

@@ -1,0 +1,94 @@
+import { access, readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { ConfigError } from './errors.ts';
+
+/** Looked for in the working folder, in this order. */
+const CONFIG_FILE_NAMES = ['agent.config.yaml', 'langgraph.json'];
+
+/** The configuration file that is meant; undefined when none was named and the folder has none. */
+export async function findConfigFile(cwd: string, named: string | undefined): Promise<string | undefined> {
+  if (named !== undefined) return resolve(cwd, named);
+  for (const name of CONFIG_FILE_NAMES) {
+    const found = await access(join(cwd, name)).then(
+      () => true,
+      () => false,
+    );
+    if (found) return join(cwd, name);
+  }
+  return undefined;
+}
+
+/** Reads YAML or JSON. Problems name line and column but show no text of the file: it may hold secrets. */
+export async function readConfigFile(file: string): Promise<JsonObject> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
+    throw new ConfigError([`${file}: ${why}`]);
+  });
+  const document = asJson(text) ?? (await asYaml(text, basename(file)));
+  if (!isObject(document)) throw new ConfigError([`${basename(file)}: must be a map of keys`]);
+  return document;
+}
+
+/** Saves loading the YAML parser, and with it a part of the start-up time, for a langgraph.json. */
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function asYaml(text: string, name: string): Promise<unknown> {
+  const { LineCounter, parseDocument } = await import('yaml');
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new ConfigError(
+      document.errors.map((error) => {
+        const { line, col } = lineCounter.linePos(error.pos[0]);
+        // The parser quotes what it stumbled over behind a colon.
+        return `${name}:${line}:${col}: ${error.message.replace(/:.*$/s, '')}`;
+      }),
+    );
+  }
+  try {
+    return document.toJS();
+  } catch {
+    throw new ConfigError([`${name}: an alias (*name) has no anchor (&name) before it`]);
+  }
+}
+
+/** The file an `env` key points at; undefined when the key holds the variables themselves. */
+export function envFilePath(env: unknown, root: string): string | undefined {
+  return typeof env === 'string' && env !== '' ? resolve(root, env) : undefined;
+}
+
+/**
+ * The variables of an `env` key: a `.env` file, a map, or a list of `NAME=value` (a bare `NAME` is one that the
+ * environment brings). A missing file is reported by `warn` only: images and new checkouts have none.
+ */
+export async function readEnvFile(
+  env: unknown,
+  root: string,
+  warn: (line: string) => void,
+): Promise<Record<string, string>> {
+  const file = envFilePath(env, root);
+  if (file !== undefined) {
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      warn(`env: ${file} cannot be read (${error.code}); going on without it`);
+      return '';
+    });
+    return { ...parseEnv(text) } as Record<string, string>;
+  }
+  const entries = Array.isArray(env) ? env.map(splitEntry) : isObject(env) ? Object.entries(env) : [];
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}
+
+function splitEntry(entry: unknown): [string, string | undefined] {
+  const [name = '', ...value] = String(entry).split('=');
+  return [name, value.length > 0 ? value.join('=') : undefined];
+}

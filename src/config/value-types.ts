@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { boundedInt, boundedNumber, inYears, type Range } from '../schemas/numbers.ts';
+
+/**
+ * Value types of the configuration. Text is accepted wherever a number, a flag or a list is meant, because
+ * environment variables and `${VAR}` bring text only. Messages say what must be, never what was given: it may be secret.
+ * Every number has bounds: whatever it is multiplied by or added to stays a delay, a date and a column's value.
+ */
+
+const UNITS: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** The error of a schema: one text for a wrong value, another for none. */
+export const mustBe = (be: string) => ({
+  error: (issue: { readonly input?: unknown }) =>
+    issue.input === undefined ? 'is required' : `must be ${be}`,
+});
+
+/** A whole number of a unit in the plural, both bounds included. */
+export const integer = (min: number, max: number, unit: string) => integerIn({ min, max, unit });
+
+/** A number of a unit in the plural, with a fraction or without, both bounds included. */
+export const number = (min: number, max: number, unit: string) => {
+  const range = { min, max, unit };
+  return z.preprocess(textToNumber, boundedNumber(range)).meta({ type: 'number', range: rangeText(range) });
+};
+
+/** A TCP port; 0 where any free one will do. */
+export const port = (min: 0 | 1) => integerIn({ min, max: 65_535 });
+
+const integerIn = (range: Range) =>
+  z.preprocess(textToNumber, boundedInt(range)).meta({ type: 'whole number', range: rangeText(range) });
+
+/** For the documentation: `1–100 attempts`. */
+const rangeText = (range: Range) =>
+  [`${range.min}–${range.max}`, range.unit].filter(Boolean).join(' ') + inYears(range);
+
+export const boolean = () =>
+  z.preprocess(textToBoolean, z.boolean(mustBe('true or false'))).meta({ type: 'true or false' });
+
+/** A list of texts, or one text with commas. */
+export const stringList = () =>
+  z.preprocess(textToList, z.array(text(), mustBe('a list'))).meta({ type: 'list' });
+
+/** A number of bytes; text may carry a unit: `512kb`, `16mb`, `1gb` (powers of 1024). The bounds are such texts. */
+export const bytes = (min: string, max: string) => {
+  const error = mustBe(`a number of bytes from ${min} to ${max}, such as 65536 or 64kb`);
+  const size = z.int(error).min(bytesOf(min), error).max(bytesOf(max), error);
+  return z.preprocess(textToBytes, size).meta({ type: 'bytes', range: `${min}–${max}` });
+};
+
+export const text = () => z.string(mustBe('a string')).min(1, 'must not be empty').meta({ type: 'string' });
+
+/** One of a few words, in any case. */
+export const oneOf = <const Words extends readonly string[]>(
+  words: Words,
+  read: (word: string) => string = (word) => word,
+) =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'string' ? read(value.toLowerCase()) : value),
+      z.enum(words, mustBe(`one of ${words.join(', ')}`)),
+    )
+    .meta({ type: words.join(', ') });
+
+/** Keys that belong together. A key that is not among them is an error. */
+export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, mustBe('a map of keys'));
+
+/** What the server does not use yet: any value, described by the documentation of langgraph.json. */
+export const unchecked = () => z.unknown().optional().meta({ type: 'map' });
+
+function textToNumber(value: unknown): unknown {
+  return typeof value === 'string' && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+}
+
+function textToBoolean(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (/^(true|1|yes|on)$/i.test(value)) return true;
+  return /^(false|0|no|off)$/i.test(value) ? false : value;
+}
+
+function textToList(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function textToBytes(value: unknown): unknown {
+  const isSize = typeof value === 'string' && SIZE.test(value);
+  return isSize ? bytesOf(value) : textToNumber(value);
+}
+
+const SIZE = /^\s*(\d+(?:\.\d+)?)\s*([kmg]?b)\s*$/i;
+
+function bytesOf(size: string): number {
+  const [, amount, unit = ''] = SIZE.exec(size) ?? [];
+  return Math.round(Number(amount) * (UNITS[unit.toLowerCase()] as number));
+}
+
+/** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */
+export const NOT_SUPPORTED_YET = { pending: true };

@@ -1,0 +1,18 @@
+/** `verbs` without their first parameter. */
+export type Bound<First, Verbs> = {
+  readonly [Name in keyof Verbs]: Verbs[Name] extends (first: First, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never;
+};
+
+/** A repository from functions that all begin with the same parameter, such as the database: `bind(db, { get, list })`. */
+export function bind<
+  First,
+  Verbs extends Readonly<Record<string, (first: First, ...rest: never[]) => unknown>>,
+>(first: First, verbs: Verbs): Bound<First, Verbs> {
+  const bound = Object.entries(verbs).map(([name, verb]) => [
+    name,
+    (...rest: never[]) => verb(first, ...rest),
+  ]);
+  return Object.fromEntries(bound) as Bound<First, Verbs>;
+}

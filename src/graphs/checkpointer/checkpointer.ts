@@ -1,0 +1,261 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  DeltaChannelHistory,
+  PendingWrite,
+} from '@langchain/langgraph-checkpoint';
+import { Conflict } from '../../core/errors.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { storable } from '../../core/json.ts';
+import type { CommitMode } from '../../db/db.ts';
+import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
+import type { Fence } from '../../storage/checkpoints/put.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
+import { addressOf, checkpointMetadata, configOf } from '../checkpoint-config.ts';
+import { diffChannels, versionSource } from './channels.ts';
+import { CheckpointCache } from './checkpoint-cache.ts';
+import {
+  serializeCheckpoint,
+  serializeWrites,
+  toCheckpointTuple,
+  type ValueReader,
+  withPendingSends,
+} from './checkpoint-tuple.ts';
+import { DeferredUpdates, isStateUpdate } from './deferred-updates.ts';
+import { deltaChannelHistory } from './delta-history.ts';
+import { dumpText, SERVER_SERDE, type Serde, UnstorableValueError } from './serde.ts';
+import {
+  type UnreadableFallback,
+  UnreadableReport,
+  UnreadableValueError,
+  unreadableProxy,
+} from './unreadable-values.ts';
+
+interface Writer {
+  readonly fence: Fence;
+  readonly thread_id: string;
+  readonly run_id: string | null;
+  readonly durability: CommitMode;
+  /** Random: marks the versions that this writer makes. */
+  readonly writer: string;
+}
+
+interface ReadOptions {
+  readonly cache: CheckpointCache;
+  readonly fallback: UnreadableFallback;
+}
+
+const failOnUse: UnreadableFallback = (_at, channel, reason) => unreadableProxy(channel, reason);
+
+/**
+ * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library takes it, and the server starts where
+ * none is installed.
+ */
+export class Checkpointer {
+  /** LangGraph's own name for it. Who runs a graph puts the serialiser of the graph's own library here. */
+  serde: Serde = SERVER_SERDE;
+  /** Independent of `this`: LangGraph binds it to other objects. */
+  readonly getNextVersion: (current: string | undefined) => string;
+  readonly #checkpoints: CheckpointRepository;
+  readonly #writer: Writer;
+  readonly #cache: CheckpointCache;
+  readonly #fallback: UnreadableFallback;
+  readonly #failure = new AbortController();
+  /** The checkpoint at which something could not be stored; what belongs to later ones is not stored either. */
+  #failedAt: string | undefined;
+  readonly #deferred = new DeferredUpdates();
+
+  constructor(
+    checkpoints: CheckpointRepository,
+    writer: Writer,
+    { cache = new CheckpointCache(), fallback = failOnUse }: Partial<ReadOptions> = {},
+  ) {
+    this.#checkpoints = checkpoints;
+    this.#writer = writer;
+    this.#cache = cache;
+    this.#fallback = fallback;
+    this.getNextVersion = versionSource(writer.writer);
+  }
+
+  /**
+   * Aborted with an `UnstorableValueError` when the run made something that cannot be stored. What comes after it is not
+   * stored either: a later checkpoint would go on from one that is not there. Who executes the run must stop it.
+   */
+  get storeFailure(): AbortSignal {
+    return this.#failure.signal;
+  }
+
+  /** The same memory for reading states: what cannot be read is left out, and noted. */
+  lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
+    const unreadable = new UnreadableReport();
+    const view = { cache: this.#cache, fallback: unreadable.add };
+    const checkpointer = new Checkpointer(this.#checkpoints, this.#writer, view);
+    checkpointer.serde = this.serde;
+    return { checkpointer, unreadable };
+  }
+
+  /** Configurations that hold it are written to logs and traces. */
+  toJSON(): string {
+    return '[Checkpointer]';
+  }
+
+  async get(config: RunnableConfig): Promise<Checkpoint | undefined> {
+    return (await this.getTuple(config))?.checkpoint;
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    if (thread_id === undefined) return undefined;
+    await yieldToEventLoop();
+    const known = 'attempt' in this.#writer.fence && this.#cache.find(thread_id, ns, checkpoint_id);
+    if (known) return this.#toTuple(known);
+    await this.#flush();
+    const [stored] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
+    if (!stored) return undefined;
+    const isOwn = thread_id === this.#writer.thread_id;
+    return this.#toTuple(isOwn ? this.#cache.fill(stored, checkpoint_id === undefined) : stored);
+  }
+
+  async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { before, filter, limit } = options;
+    await this.#flush();
+    const found = await this.#checkpoints.find({
+      ...addressOf(config),
+      before_id: before && addressOf(before).checkpoint_id,
+      metadata: filter,
+      limit,
+    });
+    // One by one: a state may be large, and together they are stored in little more than the newest.
+    for (const stored of found) {
+      const tuple = await this.#toTuple(stored).catch(ignoreUnreadable);
+      if (tuple) yield tuple;
+    }
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, ns = '', checkpoint_id: parent_id = null } = addressOf(config);
+    if (thread_id === undefined) throw new Error('A checkpoint needs a thread_id in "configurable".');
+    const isOwn = thread_id === this.#writer.thread_id;
+    const applied = this.#deferred.flushBefore(checkpoint.id);
+    await this.#unlessFailed(checkpoint.id, async () => {
+      const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
+      // Values first and without waiting: nodes that already run may change them in place.
+      const [{ rows, values }, text] = await Promise.all([
+        diffChannels(checkpoint.channel_values, newVersions, bases, this.serde),
+        dumpText(this.serde, checkpointMetadata(config, metadata)),
+        applied,
+      ]);
+      const at = { thread_id, ns, checkpoint_id: checkpoint.id };
+      const texts = { ...serializeCheckpoint(checkpoint), metadata: storable(text) };
+      const row = { ...at, ...texts, parent_id, run_id: this.#writer.run_id, blobs: rows };
+      await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
+      if (isOwn) this.#cache.put(row, values);
+    });
+    await yieldToEventLoop();
+    return configOf(thread_id, ns, checkpoint.id);
+  }
+
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    if (thread_id === undefined || checkpoint_id === undefined) {
+      throw new Error('Writes need a thread_id and a checkpoint_id in "configurable".');
+    }
+    const at = { thread_id, ns, checkpoint_id };
+    const dumped = serializeWrites(writes, task_id, this.serde);
+    // Kept back, it may meet nobody.
+    dumped.catch(() => {});
+    const applied = this.#deferred.flush();
+    const store = () =>
+      this.#unlessFailed(checkpoint_id, async () => {
+        const [rows] = await Promise.all([dumped, applied]);
+        const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
+        await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
+        if (thread_id === this.#writer.thread_id) this.#cache.putWrites(at, rows);
+      });
+    if (isStateUpdate(task_id, writes)) this.#deferred.defer(checkpoint_id, store);
+    else await store();
+  }
+
+  async deleteThread(thread_id: string): Promise<void> {
+    await this.#write((fence) => this.#checkpoints.deleteThread(fence, thread_id));
+    this.#cache.clear();
+  }
+
+  async getDeltaChannelHistory({
+    config,
+    channels,
+  }: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    await this.#flush();
+    const { thread_id, ns = '', checkpoint_id } = addressOf(config);
+    const named = thread_id !== undefined && checkpoint_id !== undefined;
+    const ancestors = (limit: number, from = checkpoint_id as string) =>
+      this.#checkpoints.ancestors({
+        thread_id: thread_id as string,
+        ns,
+        checkpoint_id: from,
+        channels,
+        limit,
+      });
+    const place = { ns, checkpoint_id: checkpoint_id ?? '' };
+    return deltaChannelHistory(named ? ancestors : async () => [], channels, place, this.#valueReader);
+  }
+
+  get #valueReader(): ValueReader {
+    return { serde: this.serde, fallback: this.#fallback };
+  }
+
+  async #toTuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const tuple = await toCheckpointTuple(stored, this.#valueReader);
+    await yieldToEventLoop();
+    const { thread_id, ns, parent_id } = stored;
+    if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
+    const [parent] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
+    return withPendingSends(tuple, stored, parent?.writes ?? [], this.#valueReader, this.getNextVersion);
+  }
+
+  /**
+   * Stores what a graph made. What cannot be stored is thrown at who waits for it, and ends a run by `refused`: a
+   * rejection there would meet nobody until the run's end, which Node reports as an error of the process.
+   */
+  async #unlessFailed(checkpoint_id: string, store: () => Promise<void>): Promise<void> {
+    // Earlier ones may still be on their way: LangGraph does not wait for them. Ids are in the order of time.
+    if (this.#failedAt !== undefined && checkpoint_id > this.#failedAt) return;
+    try {
+      await store();
+    } catch (error) {
+      const isUnstorable = error instanceof UnstorableValueError || error instanceof UnreadableValueError;
+      if (!isUnstorable || !('attempt' in this.#writer.fence)) throw error;
+      this.#failedAt ??= checkpoint_id;
+      this.#failure.abort(error);
+    }
+  }
+
+  /** What is read from the database must hold what this attempt wrote before. */
+  async #flush(): Promise<void> {
+    const { fence } = this.#writer;
+    if ('attempt' in fence) await fence.attempt.flush();
+  }
+
+  async #write(write: (fence: Fence, durability: CommitMode) => Promise<boolean>): Promise<void> {
+    const { fence, durability, thread_id } = this.#writer;
+    if (await write(fence, durability)) return;
+    throw new Conflict(`Thread ${thread_id} has runs that are pending or running.`);
+  }
+}
+
+/** One checkpoint that cannot be read does not hide the others. */
+function ignoreUnreadable(error: unknown): undefined {
+  if (!(error instanceof UnreadableValueError)) throw error;
+}

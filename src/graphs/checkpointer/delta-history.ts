@@ -1,0 +1,63 @@
+import type { CheckpointPendingWrite, DeltaChannelHistory } from '@langchain/langgraph-checkpoint';
+import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
+import { readValue, type ValueReader } from './checkpoint-tuple.ts';
+import type { Serde } from './serde.ts';
+import type { CheckpointPosition } from './unreadable-values.ts';
+
+/** LangGraph stores a delta channel whole after at most 1000 updates; most are found in the first read. */
+const ANCESTOR_PAGE = 200;
+
+/**
+ * What LangGraph's `DeltaChannel` is put together from: of each channel the nearest stored value above a checkpoint,
+ * and all that was written to it from there on, oldest first. `ancestors` gives the next ones up, nearest first. A channel
+ * of which any part cannot be read is unreadable as a whole, at `place`: the rest would be another conversation.
+ */
+export async function deltaChannelHistory(
+  ancestors: (limit: number, from?: string) => Promise<StoredCheckpoint[]>,
+  channels: readonly string[],
+  place: CheckpointPosition,
+  reading: ValueReader,
+): Promise<Record<string, DeltaChannelHistory>> {
+  const histories = new Map(channels.map((channel) => [channel, { writes: [] } as DeltaChannelHistory]));
+  const open = new Set(channels);
+  let from: string | undefined;
+  while (open.size > 0) {
+    const path = await ancestors(ANCESTOR_PAGE, from);
+    for (const ancestor of path) {
+      for (const channel of open) {
+        const history = histories.get(channel) as DeltaChannelHistory;
+        const found = await collectFrom(ancestor, channel, history, reading.serde);
+        if (found.reason !== undefined) {
+          histories.set(channel, { writes: [], seed: reading.fallback(place, channel, found.reason) });
+        }
+        if (found.done) open.delete(channel);
+      }
+    }
+    if (path.length < ANCESTOR_PAGE) break;
+    from = path.at(-1)?.checkpoint_id;
+  }
+  for (const history of histories.values()) history.writes.reverse();
+  return Object.fromEntries(histories);
+}
+
+/** Collects from one ancestor, newest write first; done when the channel's value is stored there, or unreadable. */
+async function collectFrom(
+  ancestor: StoredCheckpoint,
+  channel: string,
+  history: DeltaChannelHistory,
+  serde: Serde,
+): Promise<{ readonly done: boolean; readonly reason?: string }> {
+  for (const { task_id, channel: written, type, value, damage } of ancestor.writes.toReversed()) {
+    if (written !== channel) continue;
+    const read = await readValue({ type, bytes: value, damage }, serde);
+    if ('reason' in read) return { done: true, reason: read.reason };
+    history.writes.push([task_id, channel, read.value] satisfies CheckpointPendingWrite);
+  }
+  const version = JSON.parse(ancestor.versions)[channel];
+  const stored = version === undefined ? undefined : ancestor.value(channel, String(version));
+  if (!stored) return { done: false };
+  const seed = await readValue(stored, serde);
+  if ('reason' in seed) return { done: true, reason: seed.reason };
+  history.seed = seed.value;
+  return { done: true };
+}

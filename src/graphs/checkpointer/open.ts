@@ -1,0 +1,52 @@
+import type { Ids } from '../../core/ids.ts';
+import type { RunKwargs } from '../../schemas/runs.ts';
+import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
+import type { Lease } from '../../storage/runs/lease.ts';
+import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
+import { Checkpointer } from './checkpointer.ts';
+
+export interface RunCheckpointerDeps {
+  readonly checkpoints: CheckpointRepository;
+  readonly writes: WriteBuffer;
+  readonly lease: Lease;
+  readonly durability: RunKwargs['durability'];
+}
+/**
+ * The memory of one attempt of a run: it writes under the attempt's lease, or throws `LeaseLost` and writes nothing.
+ * With durability `sync` each checkpoint is on disk before the next step; else it is committed a moment later, with
+ * what comes after it, and on disk with the end of the run.
+ */
+
+export function runCheckpointer({
+  checkpoints,
+  writes,
+  lease,
+  durability,
+}: RunCheckpointerDeps): Checkpointer {
+  return new Checkpointer(checkpoints, {
+    fence: { attempt: writes },
+    thread_id: lease.thread_id,
+    run_id: lease.run_id,
+    durability: durability === 'sync' ? 'sync' : 'async',
+    writer: lease.token.slice(-8),
+  });
+}
+export interface ThreadCheckpointerDeps {
+  readonly checkpoints: CheckpointRepository;
+  readonly thread_id: string;
+  readonly ids: Ids;
+}
+/**
+ * The memory of a thread outside of runs, for one request: to read its state and to change it. A change throws
+ * `Conflict` while a run of the thread is pending or running.
+ */
+
+export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
+  return new Checkpointer(checkpoints, {
+    fence: { idle_thread_id: thread_id },
+    thread_id,
+    run_id: null,
+    durability: 'sync',
+    writer: ids.uuid4().slice(-8),
+  });
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { basename, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ServerError } from '../../core/errors.ts';
+import { errorParts, failureText, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
+import { redactCredentials } from '../../core/redact.ts';
+
+/**
+ * A graph that could not be loaded or made. 422, because nothing but a change to the graph helps, and clients repeat a
+ * request that is answered with 5xx. What is behind it is the `cause`, for the log of the server only.
+ */
+export class GraphLoadError extends ServerError {
+  readonly status = 422;
+}
+
+/** `root` is the project's folder: paths in it are told relative to it, all others by their last part. */
+export function loadError(graph_id: string, cause: unknown, root: string): GraphLoadError {
+  const text = publicReason(cause, root);
+  // What is not installed has a place in the project and none that a stack could add.
+  const options = missingModule(cause, root) === undefined ? { cause } : {};
+  return withoutStack(new GraphLoadError(`Graph '${graph_id}' failed to load: ${text}`, options));
+}
+
+/** The same for whoever asks for the graph later: its cause was logged when it was loaded. */
+export function withoutCause({ message }: GraphLoadError): GraphLoadError {
+  return withoutStack(new GraphLoadError(message));
+}
+
+/** Where the server noticed it says nothing to anybody. */
+function withoutStack(error: GraphLoadError): GraphLoadError {
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
+}
+
+/** Absolute paths, also as file URLs; not the path of a web address. */
+const ABSOLUTE_PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/])+[^\s'"`\\/:]*/g;
+
+/** What a client may read of an error: no path outside of the project and no credentials, on one line. */
+export function publicReason(cause: unknown, root: string): string {
+  const missing = missingModule(cause, root);
+  if (missing !== undefined) return missing;
+  // Node adds where it was required from, LangGraph a link to its own documentation.
+  const [reason = ''] = errorParts(cause).message.split(/\n(?:Require stack|\nTroubleshooting URL):/, 1);
+  return failureText(reason, undefined, (text) => relativeToRoot(redactCredentials(text), root));
+}
+
+function relativeToRoot(text: string, root: string): string {
+  const inside = `${root}${sep}`;
+  return text
+    .replaceAll(`file://${inside}`, './')
+    .replaceAll(inside, './')
+    .replace(ABSOLUTE_PATH, (path) => basename(path))
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** What Node says, of `require` and of `import`; the latter names the importing file, too. */
+const MISSING = /^Cannot find (?:module|package) '([^']+)'(?: imported from (.+))?/;
+const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*/;
+
+/** Which file of the project imports what is not there, and what to do; undefined for every other error. */
+export function missingModule(error: unknown, root: string): string | undefined {
+  if (!isErrorLike(error)) return undefined;
+  const { code, requireStack } = error as { code?: unknown; requireStack?: unknown };
+  if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  const [, specifier, importer] = MISSING.exec(error.message) ?? [];
+  const file = Array.isArray(requireStack) ? requireStack[0] : importer;
+  if (specifier === undefined || typeof file !== 'string') return undefined;
+  const place = importLocation(file, specifier, root);
+  return place && `${place} imports '${displayPath(specifier, root)}', ${hint(specifier)}`;
+}
+
+function hint(specifier: string): string {
+  if (isPath(specifier)) return 'and there is no such file';
+  const [name] = PACKAGE.exec(specifier) ?? [];
+  // An alias such as `@/tools`.
+  if (name === undefined) return 'which is neither a package nor in the paths of tsconfig.json';
+  return `which is not installed: npm install ${name}`;
+}
+
+function isPath(specifier: string): boolean {
+  return /^(?:\.|\/|file:|[A-Za-z]:[\\/])/.test(specifier);
+}
+
+/** Node makes paths absolute in what it says of `import`. */
+function displayPath(specifier: string, root: string): string {
+  return specifier.startsWith(`${root}/`) ? relative(root, specifier) : specifier;
+}
+
+/** `src/agent.ts:3`; undefined for a file outside of the project, of which nothing is told. */
+function importLocation(importer: string, specifier: string, root: string): string | undefined {
+  const file = importer.startsWith('file:') ? fileURLToPath(importer) : importer;
+  const path = relative(root, file);
+  if (path.startsWith('..')) return undefined;
+  const name = specifier.split('/').at(-1) as string;
+  const lines = tryOrUndefined(() => readFileSync(file, 'utf8').split('\n')) ?? [];
+  const line = lines.findIndex((text) => /\b(?:import|from|require)\b/.test(text) && text.includes(name));
+  return line < 0 ? path : `${path}:${line + 1}`;
+}

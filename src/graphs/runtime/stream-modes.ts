@@ -1,0 +1,224 @@
+import { systemClock, timestamp } from '../../core/clock.ts';
+import { isObject } from '../../core/json.ts';
+import type { StreamMode } from '../../schemas/stream-mode.ts';
+import { checkpointOf, namespaceConfigOf, publicConfig } from '../checkpoint-config.ts';
+import type { GraphCall, GraphEvent } from '../graph.ts';
+import { withPublicError, withPublicTasks } from '../public-errors.ts';
+import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
+import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
+import type { TaskFailure, TaskFailures } from './task-failures.ts';
+
+/** One item of LangGraph's stream when it is asked for subgraphs and a list of modes. */
+export type LangGraphChunk = readonly [namespace: readonly string[] | null, mode: string, payload: unknown];
+
+type GraphModes = Pick<GraphCall, 'stream_mode' | 'subgraphs' | 'checkpoint_events'>;
+
+/** The modes to ask LangGraph for; mode `events` has a stream of its own. */
+export function langGraphModes({
+  stream_mode: modes,
+  checkpoint_events: withCheckpoints,
+}: GraphModes): string[] {
+  const library = new Set<string>(modes.filter((mode) => mode !== 'messages-tuple' && mode !== 'events'));
+  if (modes.includes('messages-tuple')) library.add('messages');
+  // Tells when a streamed message is complete.
+  else if (modes.includes('messages')) library.add('values');
+  if (withCheckpoints) library.add('checkpoints');
+  return [...library];
+}
+
+interface StreamParts {
+  readonly failures: TaskFailures;
+  readonly checkpointEvents: CheckpointEvents;
+  readonly emit: (event: GraphEvent) => void;
+}
+
+/**
+ * Turns LangGraph's chunks into the events of CONTRACT §5. One for each run: it accumulates messages and knows the
+ * last state, into which an interrupt is put.
+ */
+export class StreamModes {
+  readonly #modes: ReadonlySet<StreamMode>;
+  readonly #subgraphs: boolean;
+  readonly #failures: TaskFailures;
+  readonly #checkpointEvents: CheckpointEvents;
+  readonly #emit: (event: GraphEvent) => void;
+  readonly #messages = new MessageStream();
+  /** Per namespace: the last state, and the interrupts. */
+  readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
+
+  constructor(options: GraphModes, { failures, checkpointEvents, emit }: StreamParts) {
+    this.#modes = new Set(options.stream_mode);
+    this.#subgraphs = options.subgraphs;
+    this.#failures = failures;
+    this.#checkpointEvents = checkpointEvents;
+    this.#emit = emit;
+  }
+
+  chunk([ns, mode, payload]: LangGraphChunk): void {
+    const namespace = ns ?? [];
+    const isState = mode === 'values' && isRootNamespace(namespace);
+    if (!isState) this.#checkpointEvents.flush();
+    this.#event(namespace, mode, payload);
+    if (isState) this.#checkpointEvents.flush();
+    else if (mode === 'checkpoints') this.#checkpointEvents.created(namespace, payload);
+  }
+
+  #event(namespace: readonly string[], mode: string, payload: unknown): void {
+    if (mode === 'values') this.#value(namespace, payload);
+    else if (mode === 'messages') this.#message(parentNamespace(namespace), payload);
+    else if (mode === 'tools') this.#tool(parentNamespace(namespace), payload);
+    else if (mode === 'tasks') this.#send('tasks', namespace, this.#task(payload));
+    else if (mode === 'debug') this.#send('debug', namespace, this.#debug(payload));
+    // With subgraphs LangGraph sends short notices of checkpoints too, without being asked: those have no `config`.
+    else if (mode === 'checkpoints' && isObject(payload) && 'config' in payload)
+      this.#send('checkpoints', namespace, checkpoint(payload));
+    else if (mode === 'updates' || mode === 'custom') this.#send(mode, namespace, toWire(payload));
+  }
+
+  /** To be called when the graph threw: tells the results of failed tasks, which LangGraph keeps to itself. */
+  failed(): void {
+    for (const failure of this.#failures.unreported()) {
+      const payload = failedTask(failure);
+      this.#send('tasks', failure.namespace, payload);
+      const debug = {
+        step: failure.step,
+        type: 'task_result',
+        timestamp: timestamp(systemClock.now()),
+        payload,
+      };
+      this.#send('debug', failure.namespace, debug);
+    }
+  }
+
+  #send(mode: StreamMode, namespace: readonly string[], data: unknown, name: string = mode): void {
+    if (!this.#modes.has(mode) || (namespace.length > 0 && !this.#subgraphs)) return;
+    this.#emit({ event: [name, ...namespace].join('|'), data });
+  }
+
+  #value(namespace: readonly string[], payload: unknown): void {
+    const state = this.#stateOf(namespace, payload);
+    if (state !== undefined) this.#send('values', namespace, toWire(state));
+    if (this.#streamsMessages()) this.#messages.complete(payload, this.#emit);
+  }
+
+  /**
+   * LangGraph.js sends an interrupt as a state of its own; clients find it inside the last state (CONTRACT §17). A graph
+   * that was interrupted ends with this superstep, so that what comes later, from tasks beside, is still interrupted.
+   */
+  #stateOf(namespace: readonly string[], payload: unknown): unknown {
+    const place = namespace.join('|');
+    const state = this.#states.get(place) ?? { values: {}, interrupts: [] };
+    this.#states.set(place, state);
+    const interrupts = isObject(payload) ? payload.__interrupt__ : undefined;
+    if (!Array.isArray(interrupts)) state.values = payload;
+    // `interrupt_before` and `interrupt_after` stop with an empty list, which says nothing here.
+    else if (interrupts.length === 0) return undefined;
+    else state.interrupts.push(...interrupts);
+    if (state.interrupts.length === 0) return payload;
+    return { ...(isObject(state.values) && state.values), __interrupt__: [...state.interrupts] };
+  }
+
+  #streamsMessages(): boolean {
+    return this.#modes.has('messages') && !this.#modes.has('messages-tuple');
+  }
+
+  /** Tokens of subgraphs come without `stream_subgraphs` too, as LangGraph.js has it: chat clients rely on them. */
+  #message(namespace: readonly string[], payload: unknown): void {
+    const [message, metadata] = payload as [unknown, unknown];
+    if (!isMessage(message)) return;
+    if (this.#streamsMessages()) {
+      this.#messages.add(message, metadata, this.#emit);
+      return;
+    }
+    const data = [messageToWire(message, chunkType(message)), toWire(metadata)];
+    this.#send('messages-tuple', this.#subgraphs ? namespace : [], data, 'messages');
+  }
+
+  #tool(namespace: readonly string[], payload: unknown): void {
+    this.#send('tools', this.#subgraphs ? namespace : [], toWire(withPublicError(payload)));
+  }
+
+  #task(payload: unknown): unknown {
+    if (!isObject(payload) || !('result' in payload)) return toWire(payload);
+    const failure = this.#failures.report(String(payload.id));
+    if (failure) return failedTask(failure);
+    const { id, name, ...outcome } = payload;
+    return toWire(withPublicError({ id, name, error: null, ...outcome }));
+  }
+
+  #debug(payload: unknown): unknown {
+    if (!isObject(payload)) return payload;
+    if (payload.type === 'task_result') return { ...payload, payload: this.#task(payload.payload) };
+    if (payload.type !== 'checkpoint' || !isObject(payload.payload)) return toWire(payload);
+    return { ...payload, payload: debugCheckpoint(payload.payload) };
+  }
+}
+
+/** LangGraph names the node of a message or a tool as well; the event belongs to the graph that holds the node. */
+function parentNamespace(namespace: readonly string[]): readonly string[] {
+  return namespace.slice(0, -1);
+}
+
+function failedTask({ id, name, error }: TaskFailure): Record<string, unknown> {
+  return { id, name, error, result: {}, interrupts: [] };
+}
+
+function checkpoint({ config, parentConfig, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  const payload = { config: publicConfig(config), parent_config: publicConfig(parentConfig), ...rest };
+  return toWire(withPublicTasks(payload)) as Record<string, unknown>;
+}
+
+/** As a checkpoint, with its place in the contract's words beside LangGraph's configuration (CONTRACT §5 debug). */
+function debugCheckpoint(payload: Record<string, unknown>): Record<string, unknown> {
+  const tasks = Array.isArray(payload.tasks) ? payload.tasks.map(debugTask) : [];
+  return {
+    ...checkpoint({ ...payload, tasks }),
+    checkpoint: checkpointOf(payload.config),
+    parent_checkpoint: checkpointOf(payload.parentConfig),
+  };
+}
+
+function debugTask(task: unknown): unknown {
+  if (!isObject(task)) return task;
+  const { state, ...rest } = task;
+  const place = namespaceConfigOf(state);
+  return place ? { ...rest, checkpoint: place } : task;
+}
+
+/**
+ * Mode `messages` (CONTRACT §5), out of LangGraph's chunks: each new message is announced by `messages/metadata`, a
+ * streamed one then comes as it has grown so far (`messages/partial`), and every one once as a whole
+ * (`messages/complete`): one that was not streamed at once, a streamed one when the state holds it.
+ */
+export class MessageStream {
+  readonly #announced = new Set<string>();
+  readonly #growing = new Map<string, Message>();
+
+  /** A chunk or a whole message as LangGraph's mode `messages` has it. */
+  add(message: Message, metadata: unknown, emit: (event: GraphEvent) => void): void {
+    const { id } = message;
+    if (id === undefined) return;
+    if (!this.#announced.has(id)) {
+      this.#announced.add(id);
+      emit({ event: 'messages/metadata', data: { [id]: { metadata: toWire(metadata) } } });
+    }
+    if (message.concat === undefined) {
+      this.#growing.delete(id);
+      emit({ event: 'messages/complete', data: [messageToWire(message)] });
+      return;
+    }
+    const grown = this.#growing.get(id)?.concat?.(message) ?? message;
+    this.#growing.set(id, grown);
+    emit({ event: 'messages/partial', data: [messageToWire(grown)] });
+  }
+
+  /** A state in which streamed messages may have arrived. */
+  complete(values: unknown, emit: (event: GraphEvent) => void): void {
+    if (this.#growing.size === 0 || !isObject(values)) return;
+    for (const message of Object.values(values).flat()) {
+      if (!isMessage(message) || message.id === undefined) continue;
+      if (this.#growing.delete(message.id))
+        emit({ event: 'messages/complete', data: [messageToWire(message)] });
+    }
+  }
+}

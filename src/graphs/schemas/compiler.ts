@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import type * as TypeScript from 'typescript-compiler';
+
+export type Compiler = typeof TypeScript;
+export type { TypeScript };
+
+/**
+ * The project's own TypeScript where it can be asked about types (5 and 6 can, 7 cannot), else the server's.
+ * Undefined when neither is installed.
+ */
+export function findCompiler(folder: string): Compiler | undefined {
+  return requireCompiler(folder, 'typescript') ?? requireCompiler(import.meta.dirname, 'typescript-compiler');
+}
+
+function requireCompiler(folder: string, name: string): Compiler | undefined {
+  try {
+    const compiler: Partial<Compiler> = createRequire(`${folder}/`)(name);
+    const major = Number(compiler.version?.split('.')[0]);
+    return compiler.createProgram && major >= 5 ? (compiler as Compiler) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface Project {
+  readonly program: TypeScript.Program;
+  /** Everything that the types depend on: the project's sources, its tsconfig.json, the packages' package.json. */
+  readonly dependencies: readonly string[];
+}
+
+/** The program of these files with the options of a tsconfig.json. Nothing is written, and mistakes do not matter. */
+export function openProject(ts: Compiler, files: readonly string[], config: string | undefined): Project {
+  const options = optionsOf(ts, config);
+  const manifests = new Set<string>();
+  const host = ts.createCompilerHost(options);
+  const readFile = host.readFile.bind(host);
+  host.readFile = (file) => {
+    if (file.endsWith('/package.json')) manifests.add(file);
+    return readFile(file);
+  };
+  const program = ts.createProgram({ rootNames: files, options, host });
+  const sources = program
+    .getSourceFiles()
+    .map(({ fileName }) => fileName)
+    .filter((file) => !file.includes('/node_modules/'));
+  return { program, dependencies: [...new Set([...sources, ...manifests, ...(config ? [config] : [])])] };
+}
+
+function optionsOf(ts: Compiler, config: string | undefined): TypeScript.CompilerOptions {
+  const forced: TypeScript.CompilerOptions = {
+    noEmit: true,
+    // Without it null and undefined vanish from types.
+    strict: true,
+    skipLibCheck: true,
+    allowJs: true,
+    allowImportingTsExtensions: true,
+    composite: false,
+    incremental: false,
+  };
+  if (config === undefined) return { ...defaults(ts), ...forced };
+  const { config: content = {} } = ts.readConfigFile(config, ts.sys.readFile);
+  // What `include` names is not needed, and looking for it takes time.
+  const parsed = ts.parseJsonConfigFileContent(
+    { ...content, files: [], include: [] },
+    ts.sys,
+    dirname(config),
+  );
+  return { ...defaults(ts), ...parsed.options, ...forced };
+}
+
+/** As graphs are loaded: modern modules, packages by their `exports`. */
+function defaults(ts: Compiler): TypeScript.CompilerOptions {
+  return {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    jsx: ts.JsxEmit.Preserve,
+  };
+}

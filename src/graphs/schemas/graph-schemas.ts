@@ -1,0 +1,88 @@
+import { isObject } from '../../core/json.ts';
+import type { GraphSchema } from '../../schemas/assistants.ts';
+import type { RunnableGraph } from '../runnable.ts';
+import type { TypeSchemas } from './extract.ts';
+import { MESSAGES_MARKER, MESSAGES_SCHEMA } from './message-schema.ts';
+
+export const SCHEMA_LIBRARY = '@langchain/langgraph/zod/schema';
+
+/** LangGraph's own derivation of JSON Schemas from zod: `SCHEMA_LIBRARY`, the user's copy. */
+export interface SchemaLibrary {
+  getStateTypeSchema(graph: unknown): unknown;
+  getInputTypeSchema(graph: unknown): unknown;
+  getOutputTypeSchema(graph: unknown): unknown;
+  getConfigTypeSchema(graph: unknown): unknown;
+}
+
+type Schema = Record<string, unknown>;
+
+/** What LangGraph writes, and the official server. */
+const DRAFT = 'http://json-schema.org/draft-07/schema#';
+
+/**
+ * The JSON Schemas of a graph: exact where its state is declared with zod, else what its TypeScript types say, else an
+ * object with the names of its channels, which accepts any value. `config_schema` and `context_schema` are the same
+ * thing; without one they are `{}` and null (CONTRACT §2.1).
+ */
+export async function graphSchemas(
+  graph: RunnableGraph,
+  library: SchemaLibrary,
+  types: () => Promise<TypeSchemas | undefined>,
+): Promise<Omit<GraphSchema, 'graph_id'>> {
+  const input = declaredSchema(library.getInputTypeSchema, graph);
+  const output = declaredSchema(library.getOutputTypeSchema, graph);
+  const state = declaredSchema(library.getStateTypeSchema, graph);
+  const context = declaredSchema(library.getConfigTypeSchema, graph);
+  const typed = input && output && state ? undefined : await types();
+  const { streamChannels, outputChannels, builder, channels } = graph as unknown as Record<string, unknown>;
+  const inputs = isObject(builder) && isObject(builder._inputDefinition) ? builder._inputDefinition : {};
+  const config = context ?? typed?.context ?? null;
+  return {
+    input_schema: input ?? typed?.input ?? permissiveSchema(Object.keys(inputs), channels),
+    output_schema: output ?? typed?.output ?? permissiveSchema(outputChannels, channels),
+    state_schema: state ?? typed?.state ?? permissiveSchema(streamChannels, channels),
+    config_schema: config ?? {},
+    context_schema: config,
+  };
+}
+
+/** A schema that LangGraph cannot express as JSON Schema must not make the others unreadable. */
+function declaredSchema(derive: (graph: unknown) => unknown, graph: RunnableGraph): Schema | undefined {
+  try {
+    const schema = derive(graph);
+    return isObject(schema) ? normalizeSchema(schema) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * LangGraph marks a list of messages, but does not say what one looks like; and a StateSchema has a `$schema` in each
+ * field instead of at the top.
+ */
+function normalizeSchema({ $schema = DRAFT, ...schema }: Schema): Schema {
+  if (!isObject(schema.properties)) return { $schema, ...schema };
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    if (!isObject(property)) return [name, property];
+    const { $schema: _, ...field } = property;
+    const isMessages = field.langgraph_type === MESSAGES_MARKER.langgraph_type && !field.type;
+    return [name, isMessages ? { ...MESSAGES_SCHEMA, ...field } : field];
+  });
+  return { $schema, ...schema, properties: Object.fromEntries(properties) };
+}
+
+function permissiveSchema(names: unknown, channels: unknown): Schema {
+  if (!Array.isArray(names) || names.length === 0) return { type: 'object' };
+  const schemaOf = (name: string) => (holdsMessages(channels, name) ? MESSAGES_SCHEMA : {});
+  return {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [String(name), schemaOf(String(name))])),
+  };
+}
+
+/** By the name of LangGraph's reducer: the function itself is the project's. */
+function holdsMessages(channels: unknown, name: string): boolean {
+  const channel = isObject(channels) ? channels[name] : undefined;
+  const reducer = isObject(channel) ? channel.operator : undefined;
+  return typeof reducer === 'function' && reducer.name === 'messagesStateReducer';
+}

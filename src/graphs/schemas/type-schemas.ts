@@ -1,0 +1,86 @@
+import type { Logger } from '../../core/logger.ts';
+import type { TypeSchemasByNamespace } from './extract.ts';
+import { type Extracted, extractInChild, type GraphSource } from './extraction.ts';
+import { schemaCache } from './schema-cache.ts';
+
+export interface TypeSchemaOptions {
+  /** Where the project's compiler is looked for. */
+  readonly root: string;
+  /** Where what was read is kept. */
+  readonly cache: string;
+  readonly logger: Logger;
+  /** The end of the server. */
+  readonly signal: AbortSignal;
+  readonly limit_ms?: number;
+}
+
+/** What the TypeScript types of a graph say of its schemas; undefined when nothing could be read. Never rejects. */
+export type FindTypeSchemas = (graph_id: string) => Promise<TypeSchemasByNamespace | undefined>;
+
+type PendingSchemas = ReadonlyMap<string, PromiseWithResolvers<TypeSchemasByNamespace | undefined>>;
+
+const EXTRACTION_TIMEOUT_MS = 60_000;
+
+/**
+ * The schemas that only types know, for all graphs together when one is first asked for: most of the time goes into the
+ * types of LangChain, which they share.
+ */
+export function typeSchemas(
+  graphs: readonly GraphSource[],
+  { root, cache, logger, signal, limit_ms = EXTRACTION_TIMEOUT_MS }: TypeSchemaOptions,
+): FindTypeSchemas {
+  const cached = schemaCache(cache);
+  let pending: PendingSchemas | undefined;
+
+  async function find(requested: string, all: PendingSchemas): Promise<void> {
+    const stale: GraphSource[] = [];
+    for (const source of graphs) {
+      const schemas = await cached.read(source);
+      if (schemas) all.get(source.graph_id)?.resolve(schemas);
+      else stale.push(source);
+    }
+    if (stale.length === 0) return;
+    const failures: Record<string, string> = {};
+    const writes: Promise<void>[] = [];
+    const first = stale.toSorted(
+      (a, b) => Number(b.graph_id === requested) - Number(a.graph_id === requested),
+    );
+    try {
+      await extractInChild({ folder: root, graphs: first }, { limit_ms, signal }, (message) => {
+        if ('error' in message) failures[message.graph_id] = message.error;
+        else writes.push(writeCache(message).then(() => all.get(message.graph_id)?.resolve(message.schemas)));
+      });
+    } finally {
+      await Promise.all(writes);
+    }
+    if (Object.keys(failures).length > 0) logger.warn(WARNING, { graphs: failures });
+  }
+
+  async function writeCache(extracted: Extracted): Promise<void> {
+    const source = graphs.find(({ graph_id }) => graph_id === extracted.graph_id);
+    if (!source) return;
+    await cached.write(source, extracted).catch((error: unknown) => {
+      logger.debug('cannot cache the schemas of types; the next start reads them again', { error });
+    });
+  }
+
+  function start(requested: string): PendingSchemas {
+    const all: PendingSchemas = new Map(graphs.map(({ graph_id }) => [graph_id, Promise.withResolvers()]));
+    find(requested, all)
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger.warn(WARNING, { reason: error instanceof Error ? error.message : error });
+      })
+      .finally(() => {
+        for (const answer of all.values()) answer.resolve(undefined);
+      });
+    return all;
+  }
+
+  return async (graph_id) => {
+    pending ??= start(graph_id);
+    return pending.get(graph_id)?.promise;
+  };
+}
+
+const WARNING =
+  'schemas could not be read from TypeScript types; they name the fields only. Declare the state with zod to have them exact';

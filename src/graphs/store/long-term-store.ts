@@ -1,0 +1,162 @@
+import { Conflict, InvalidInput } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
+import type { Visibility } from '../../storage/access/visibility.ts';
+import type { StoreItemRepository, StoreSearchQuery } from '../../storage/store/items.ts';
+import type { NamespaceQuery } from '../../storage/store/namespaces.ts';
+import type { StoreVectors, StoreWrite } from '../../storage/store/write.ts';
+import type { Embeddable, StoreIndex } from './store-index.ts';
+import {
+  checkItemNamespace,
+  checkKey,
+  checkLabels,
+  checkNamespace,
+  checkPaths,
+  storeConditions,
+} from './store-validation.ts';
+
+/** The configuration's `store.ttl`. */
+export interface StoreTtlRules {
+  /** Minutes, of items that name none; undefined: they stay. */
+  readonly default_ttl?: number | undefined;
+  /** Whether the time of an item starts again when it is read. */
+  readonly refresh_on_read: boolean;
+}
+
+export interface StoreChange {
+  readonly namespace: string[];
+  readonly key: string;
+  /** Null deletes. */
+  readonly value: Record<string, unknown> | null;
+  /** What a search with a query sees: nothing, or these paths instead of the usual ones. */
+  readonly index?: false | readonly string[] | null | undefined;
+  /** Minutes; null: it stays. */
+  readonly ttl?: number | null | undefined;
+}
+
+export interface StoreItemKey {
+  readonly namespace: string[];
+  readonly key: string;
+  readonly refresh_ttl?: boolean | null | undefined;
+}
+
+export interface StoreQuery {
+  readonly namespace_prefix: string[];
+  readonly filter?: Record<string, unknown> | null | undefined;
+  readonly query?: string | null | undefined;
+  readonly limit: number;
+  readonly offset: number;
+  readonly refresh_ttl?: boolean | null | undefined;
+  /** Undefined: all. */
+  readonly visibility?: Visibility | undefined;
+}
+
+export interface LongTermStoreDeps {
+  readonly items: StoreItemRepository;
+  readonly ttl: StoreTtlRules;
+  /** Searches go by meaning; without it by words. */
+  readonly index?: StoreIndex | undefined;
+}
+
+export type LongTermStore = ReturnType<typeof longTermStore>;
+
+/**
+ * The rules of the long-term store (CONTRACT §13), the same for clients and for graphs. Each verb throws `BadRequest`
+ * or `InvalidInput` for a namespace, a key or a filter that cannot be, `Unavailable` when the embedder fails, and
+ * `Conflict` for a put in place of an item that the actor must not see.
+ */
+export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
+  const refreshes = (wanted: boolean | null | undefined) => wanted ?? ttl.refresh_on_read;
+
+  function toStoreWrite(change: StoreChange, embedded: StoreVectors | undefined): StoreWrite {
+    const { namespace, key, value, index: rule = null, ttl: minutes = ttl.default_ttl ?? null } = change;
+    return { namespace, key, value, ttl_minutes: minutes, index_rule: rule, embedded };
+  }
+
+  async function toSearchQuery(text: string | null | undefined): Promise<StoreSearchQuery> {
+    if (!text?.trim()) return undefined;
+    return index ? { vector: await index.embedQuery(text), indexed_by: index.name } : text;
+  }
+
+  return {
+    /** All or none, in their order; kept when the promise resolves. Their vectors are made first. */
+    async apply(changes: readonly StoreChange[], visibility?: Visibility): Promise<void> {
+      // At once: the caller's objects may change while vectors are made.
+      const snapshot: StoreChange[] = JSON.parse(JSON.stringify(changes));
+      snapshot.forEach(checkChange);
+      const vectors = index && (await embedChanges(index, snapshot));
+      const writes = snapshot.map((change, place) => toStoreWrite(change, vectors?.[place]));
+      if (!(await items.apply(writes, visibility))) throw new Conflict('Conflict');
+    },
+
+    async get(
+      { refresh_ttl, ...address }: StoreItemKey,
+      visibility?: Visibility,
+    ): Promise<StoreItem | undefined> {
+      checkKey(address.key);
+      checkItemNamespace(address.namespace);
+      return items.get(address, refreshes(refresh_ttl), visibility);
+    },
+
+    /** Best first with a query, else last changed first. */
+    async search({ filter, query, refresh_ttl, ...scope }: StoreQuery): Promise<StoreMatch[]> {
+      checkLabels(scope.namespace_prefix);
+      const conditions = storeConditions(filter ?? {});
+      return items.search({ ...scope, conditions }, await toSearchQuery(query), refreshes(refresh_ttl));
+    },
+
+    async namespaces(query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> {
+      checkLabels([...(query.prefix ?? []), ...(query.suffix ?? [])]);
+      return items.namespaces(query, visibility);
+    },
+
+    /** Makes the vectors of some items that another index, or none, knows; how many. Without an index there are none. */
+    async indexBatch(limit: number): Promise<number> {
+      if (!index) return 0;
+      const found = await items.findNotIndexedBy(index.name, limit);
+      const vectors = await embedEach(
+        index,
+        found.map(({ value, index_rule }) => ({ value, index: index_rule })),
+      );
+      await items.putVectors(
+        index.name,
+        found.map((item, place) => ({ ...item, vectors: vectors[place] ?? [] })),
+      );
+      return found.length;
+    },
+  };
+}
+
+function checkChange({ namespace, key, value, index }: StoreChange): void {
+  checkKey(key);
+  checkPaths(index);
+  if (value !== null && !isObject(value)) throw new InvalidInput('The value of an item must be an object.');
+  if (value === null) checkItemNamespace(namespace);
+  else checkNamespace(namespace);
+}
+
+async function embedChanges(
+  index: StoreIndex,
+  changes: readonly StoreChange[],
+): Promise<(StoreVectors | undefined)[]> {
+  const vectors = await index.embedItems(
+    changes.map(({ value, index: rule }) => ({ value: value ?? {}, index: value === null ? false : rule })),
+  );
+  return changes.map(({ value }, place) =>
+    value === null ? undefined : { indexed_by: index.name, vectors: vectors[place] ?? [] },
+  );
+}
+
+/**
+ * One item that cannot be embedded, because its text is too long for the model, must not keep the others from it: it
+ * stays without vectors. Throws when none can be, for then it is not their fault.
+ */
+async function embedEach(index: StoreIndex, items: readonly Embeddable[]): Promise<Float32Array[][]> {
+  try {
+    return await index.embedItems(items);
+  } catch (error) {
+    const each = await Promise.allSettled(items.map((item) => index.embedItems([item])));
+    if (!each.some(({ status }) => status === 'fulfilled')) throw error;
+    return each.map((result) => (result.status === 'fulfilled' ? (result.value[0] ?? []) : []));
+  }
+}

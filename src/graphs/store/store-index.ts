@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { type ServerError, Unavailable } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { withDeadline } from '../../core/timers.ts';
+import { ROOT_PATH, textsAtPaths } from '../../storage/store/text-at-path.ts';
+import type { Embedder } from './embedder.ts';
+
+/** The configuration's `store.index`. */
+export interface StoreIndexRules {
+  /** Numbers in a vector. */
+  readonly dims: number;
+  readonly embed: string;
+  /** Paths of a value that have vectors, of items that name none; the whole value without it. */
+  readonly fields?: readonly string[] | undefined;
+}
+
+/** What has a vector of its own: the texts of an item, or its value where they are not known yet. */
+export interface Embeddable {
+  readonly value: Record<string, unknown>;
+  readonly index?: false | readonly string[] | null | undefined;
+}
+
+export type StoreIndex = ReturnType<typeof storeIndex>;
+
+/** Texts that an embedder is given at once: providers limit their number. */
+const BATCH = 96;
+/** Providers that take longer have hung: the client waits. */
+const EMBED_TIMEOUT_MS = 60_000;
+
+/**
+ * Makes the vectors of items and of queries. Its name says what they depend on: vectors of another name cannot be
+ * compared with these. `form` is how the database keeps them.
+ */
+export function storeIndex({
+  embedder,
+  rules,
+  form,
+  logger,
+}: {
+  embedder: Embedder;
+  rules: StoreIndexRules;
+  form: string;
+  logger: Logger;
+}) {
+  const { dims, embed, fields = [ROOT_PATH] } = rules;
+  const name = createHash('sha256')
+    .update(JSON.stringify([embed, dims, fields, form]))
+    .digest('base64url');
+
+  async function withTimeout<T>(what: Promise<T>): Promise<T> {
+    try {
+      return await withDeadline(EMBED_TIMEOUT_MS, what);
+    } catch (error) {
+      logger.error('store embeddings failed', { embed, error });
+      throw failure('could not be computed; see the server log.');
+    }
+  }
+
+  function failure(what: string): ServerError {
+    return new Unavailable(`The embeddings of the store (${embed}) ${what}`);
+  }
+
+  function unitVector(numbers: unknown): Float32Array {
+    const vector = Float32Array.from(isNumbers(numbers) ? numbers : []);
+    if (vector.length !== dims) {
+      throw failure(`have ${vector.length} numbers, but "store.index.dims" is ${dims}.`);
+    }
+    const length = Math.hypot(...vector);
+    return length > 0 ? vector.map((number) => number / length) : vector;
+  }
+
+  return {
+    name,
+
+    /** The vectors of each item, none for one without text. Throws `Unavailable` when the embedder fails. */
+    async embedItems(items: readonly Embeddable[]): Promise<Float32Array[][]> {
+      const texts = items.map(({ value, index }) =>
+        index === false ? [] : textsAtPaths(value, index ?? fields),
+      );
+      const known = new Map<string, Float32Array>();
+      const all = [...new Set(texts.flat())];
+      for (let start = 0; start < all.length; start += BATCH) {
+        const batch = all.slice(start, start + BATCH);
+        const vectors = await withTimeout(embedder.documents(batch));
+        if (!Array.isArray(vectors) || vectors.length !== batch.length) {
+          throw failure(`returned something else than a vector for each of ${batch.length} texts.`);
+        }
+        for (const [place, text] of batch.entries()) known.set(text, unitVector(vectors[place]));
+      }
+      return texts.map((own) => own.map((text) => known.get(text) as Float32Array));
+    },
+
+    /** Throws `Unavailable` likewise. */
+    async embedQuery(query: string): Promise<Float32Array> {
+      return unitVector(await withTimeout(embedder.query(query)));
+    },
+  };
+}
+
+function isNumbers(value: unknown): value is number[] {
+  if (!Array.isArray(value) && !(value instanceof Float32Array)) return false;
+  return (value as number[]).every((number) => Number.isFinite(number));
+}

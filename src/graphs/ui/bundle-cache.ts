@@ -1,0 +1,53 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import { bundleUi, type UiBundle, type UiSource } from './bundle.ts';
+import { areUnchanged } from './bundle-inputs.ts';
+
+export interface UiBundles {
+  readonly names: readonly string[];
+  /** As the files are now. Undefined when there is none of this name; throws `UiBuildError`. */
+  get(name: string): Promise<UiBundle | undefined>;
+}
+
+export interface UiOptions extends Pick<UiSource, 'root' | 'shared'> {
+  /** Files by name. */
+  readonly paths: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Bundles are made when they are first asked for, and again when one of their files has changed. */
+export function uiBundles({ paths, root, shared, clock, logger }: UiOptions): UiBundles {
+  const sources = new Map(Object.entries(paths).map(([name, path]) => [name, { name, path, root, shared }]));
+  const built = new Map<string, { bundle: UiBundle; begun_at: number }>();
+  const building = new Map<string, Promise<UiBundle>>();
+
+  async function build(source: UiSource): Promise<UiBundle> {
+    const { name } = source;
+    const begun_at = clock.now();
+    try {
+      const bundle = await bundleUi(source);
+      built.set(name, { bundle, begun_at });
+      return bundle;
+    } catch (error) {
+      built.delete(name);
+      if (error instanceof Error) logger.error(error.message, { ui: name });
+      throw error;
+    } finally {
+      building.delete(name);
+    }
+  }
+
+  return {
+    names: [...sources.keys()],
+    async get(name) {
+      const source = sources.get(name);
+      if (!source) return undefined;
+      const cached = built.get(name);
+      if (cached && (await areUnchanged(cached.bundle.inputs, cached.begun_at))) return cached.bundle;
+      const making = building.get(name) ?? build(source);
+      building.set(name, making);
+      return making;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { type JsonObject, toJson } from '../../core/json.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { Frame } from '../../events/frame.ts';
+import type { A2aService } from '../../services/a2a/a2a.ts';
+import type { CardData } from '../../services/a2a/card-data.ts';
+import type { RunReplies } from '../run-replies.ts';
+import { agentCard, type CardContext, type CardSigner, extendedAgentCard, HISTORY_SCOPE } from './card.ts';
+import type { A2aCall } from './request-handler.ts';
+
+export interface A2aDeps {
+  readonly a2a: A2aService;
+  readonly logger: Logger;
+  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendLate'>;
+  readonly cardParts: (request: FastifyRequest) => CardContext;
+  /** Undefined: cards are not signed. */
+  readonly signer: CardSigner | undefined;
+}
+
+export type A2aRequest = FastifyRequest<{
+  Params: { assistant_id: string };
+  Querystring: Record<string, string | undefined>;
+}>;
+
+/** What the client says it speaks; '' when it says nothing. */
+export function requestedVersion({ headers, query }: FastifyRequest): string {
+  const asked = headers['a2a-version'] ?? (query as JsonObject)['A2A-Version'] ?? '';
+  return String(asked).trim();
+}
+
+export function isSupportedVersion(asked: string): boolean {
+  return asked === '' || /^(0\.3|1\.0)(\.\d+)?$/.test(asked);
+}
+
+export function a2aCall(
+  request: FastifyRequest,
+  facts: CardData,
+  { cardParts, signer }: Pick<A2aDeps, 'cardParts' | 'signer'>,
+  { version, signal, context_id }: Pick<A2aCall, 'version' | 'signal'> & { context_id?: unknown },
+): A2aCall {
+  const { headers } = request;
+  const parts = cardParts(request);
+  const last = headers['last-event-id'];
+  const extended = async () => {
+    const card = extendedAgentCard(facts, parts);
+    return signer ? signer.sign(card, parts.base) : card;
+  };
+  return {
+    actor: { ...request.actor, protocol: { name: 'a2a', version } },
+    facts,
+    version,
+    signal,
+    scope: headers[HISTORY_SCOPE.toLowerCase()] === 'task' ? 'task' : 'context',
+    last_event_id: typeof last === 'string' && last !== '' ? last : undefined,
+    context_id: typeof context_id === 'string' && context_id !== '' ? context_id : undefined,
+    card: () => agentCard(facts, parts, '1.0'),
+    extendedCard: parts.security.length > 0 ? extended : undefined,
+    event_id: undefined,
+    refusal: undefined,
+  };
+}
+
+/** Carries an answer out of what was to become a stream. */
+class PlainAnswer {
+  readonly answer: unknown;
+  constructor(answer: unknown) {
+    this.answer = answer;
+  }
+}
+
+/**
+ * Sends the messages as server-sent events, with the ids that the call has by then. `open` may answer at once instead:
+ * that answer is returned, and nothing was sent.
+ */
+export async function sendStream<T>(
+  reply: FastifyReply,
+  { replies }: Pick<A2aDeps, 'replies'>,
+  open: (
+    signal: AbortSignal,
+  ) => Promise<{ call: A2aCall; messages: AsyncGenerator<T> } | { answer: unknown }>,
+): Promise<unknown> {
+  try {
+    await replies.sendEvents(reply, {
+      headers: {},
+      resumable: true,
+      encode: ({ event, data }) => `${event === '' ? '' : `id: ${event}\n`}data: ${data}\n\n`,
+      frames: async (signal) => {
+        const opened = await open(signal);
+        if ('answer' in opened) throw new PlainAnswer(opened.answer);
+        const first = await opened.messages.next();
+        return framesOf(opened.call, first, opened.messages);
+      },
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof PlainAnswer) return error.answer;
+    throw error;
+  }
+}
+
+async function* framesOf<T>(
+  call: A2aCall,
+  first: IteratorResult<T>,
+  messages: AsyncGenerator<T>,
+): AsyncGenerator<Frame> {
+  for (let next = first; !next.done; next = await messages.next()) {
+    await yieldToEventLoop();
+    yield { seq: 0, event: call.event_id ?? '', data: toJson(next.value) };
+  }
+}

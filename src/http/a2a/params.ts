@@ -1,0 +1,137 @@
+import { isObject, type JsonObject } from '../../core/json.ts';
+
+/**
+ * Parameters as their version has them. Clients mix names and forms of the two versions, and both are clear: parts with
+ * and without `kind`, `file` and `raw`, roles in either spelling, names in camel case and in snake case.
+ */
+export function normalizeParams(params: unknown, version: '0.3' | '1.0'): unknown {
+  if (!isObject(params)) return params;
+  const known = withPushConfig(inCamelCase(params), version);
+  const { message, configuration } = known;
+  return {
+    ...known,
+    ...(isObject(message) ? { message: messageOf(inCamelCase(message), version) } : {}),
+    ...(isObject(configuration)
+      ? { configuration: configurationOf(inCamelCase(configuration), version) }
+      : {}),
+  };
+}
+
+function inCamelCase(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([name, value]) => [
+      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}
+
+/** Whoever says nothing waits, in either version. */
+function configurationOf(configuration: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { blocking, returnImmediately, pushNotificationConfig, taskPushNotificationConfig, ...others } =
+    configuration;
+  const waits = typeof blocking === 'boolean' ? blocking : returnImmediately !== true;
+  const subscriber = taskPushNotificationConfig ?? pushNotificationConfig;
+  const pushConfig = isObject(subscriber) ? pushConfigOf(subscriber, version) : undefined;
+  return version === '0.3'
+    ? { ...others, blocking: waits, ...(pushConfig && { pushNotificationConfig: pushConfig }) }
+    : { ...others, returnImmediately: !waits, ...(pushConfig && { taskPushNotificationConfig: pushConfig }) };
+}
+
+/** Who is to be told of a task is a part of the parameters in 0.3, and all of them in 1.0. */
+function withPushConfig(params: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { pushNotificationConfig, ...others } = params;
+  if (pushNotificationConfig === undefined && others['url'] === undefined) return params;
+  const subscriber = isObject(pushNotificationConfig) ? pushNotificationConfig : others;
+  const pushConfig = pushConfigOf(subscriber, version);
+  if (version === '1.0') return { ...others, ...pushConfig };
+  const { id, url, token, authentication } = pushConfig;
+  return { taskId: others['taskId'], pushNotificationConfig: { id, url, token, authentication } };
+}
+
+/** 0.3 has a list of schemes, of which the first one counts, and 1.0 has one. */
+function pushConfigOf(config: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { authentication } = config;
+  if (!isObject(authentication)) return config;
+  const { scheme, schemes, ...others } = authentication;
+  const named = (Array.isArray(schemes) ? schemes : [scheme])
+    .slice(0, 1)
+    .filter((each) => each !== undefined);
+  return {
+    ...config,
+    authentication: version === '0.3' ? { ...others, schemes: named } : { ...others, scheme: named[0] },
+  };
+}
+
+function messageOf(message: JsonObject, version: '0.3' | '1.0'): JsonObject {
+  const { role, parts } = message;
+  return {
+    ...message,
+    role: roleOf(role, version),
+    ...(Array.isArray(parts) ? { parts: parts.map((part) => partOf(part, version)) } : {}),
+  };
+}
+
+function roleOf(role: unknown, version: '0.3' | '1.0'): unknown {
+  const name = typeof role === 'string' ? role.replace(/^ROLE_/, '').toLowerCase() : role;
+  if (name !== 'user' && name !== 'agent') return role;
+  return version === '0.3' ? name : `ROLE_${name.toUpperCase()}`;
+}
+
+function partOf(part: unknown, version: '0.3' | '1.0'): unknown {
+  if (!isObject(part)) return part;
+  const { kind, file, ...rest } = inCamelCase(part);
+  const { text, data, raw, url, mediaType, filename, ...others } = rest;
+  if (version === '1.0') return isObject(file) ? { ...rest, ...flat(inCamelCase(file)) } : rest;
+  if (typeof text === 'string') return { kind: 'text', text, ...others };
+  if (data !== undefined) return { kind: 'data', data, ...others };
+  if (isObject(file)) return { kind: 'file', file: inCamelCase(file), ...others };
+  const named = { ...(filename ? { name: filename } : {}), ...(mediaType ? { mimeType: mediaType } : {}) };
+  if (raw !== undefined) return { kind: 'file', file: { bytes: raw, ...named }, ...others };
+  if (url !== undefined) return { kind: 'file', file: { uri: url, ...named }, ...others };
+  return part;
+}
+
+function flat({ bytes, uri, name, mimeType }: JsonObject): JsonObject {
+  return {
+    ...(bytes === undefined ? { url: uri } : { raw: bytes }),
+    ...(name === undefined ? {} : { filename: name }),
+    ...(mimeType === undefined ? {} : { mediaType: mimeType }),
+  };
+}
+
+/** What is wrong with a message before it is read; undefined when nothing is. */
+export function invalidMessage(params: unknown): string | undefined {
+  const message = isObject(params) ? params['message'] : undefined;
+  if (!isObject(message)) return 'message must be an object.';
+  const { messageId, role, parts } = message;
+  if (typeof messageId !== 'string' || messageId.trim() === '') return 'message.messageId must be a text.';
+  if (!['user', 'agent', 'ROLE_USER', 'ROLE_AGENT'].includes(String(role)))
+    return 'message.role must be the user or the agent.';
+  if (!Array.isArray(parts) || parts.length === 0) return 'message.parts needs at least one part.';
+  if (!parts.every(hasContent))
+    return 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
+  return parts.every(isReadable) ? undefined : 'message.parts must have raw content in base64.';
+}
+
+const BASE64 = /^[\w+/-]*={0,2}$/;
+
+function isReadable(part: JsonObject): boolean {
+  const { raw = isObject(part['file']) ? part['file']['bytes'] : undefined } = part;
+  return raw === undefined || (typeof raw === 'string' && BASE64.test(raw));
+}
+
+/** The same of parameters that name who is to be told of a task. */
+export function invalidPushConfig(params: unknown): string | undefined {
+  const { taskId, pushNotificationConfig } = isObject(params) ? params : {};
+  if (typeof taskId !== 'string') return 'taskId must be a text.';
+  return isObject(pushNotificationConfig)
+    ? undefined
+    : 'pushNotificationConfig must be an object with an url.';
+}
+
+function hasContent(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  if ('text' in part) return typeof part['text'] === 'string';
+  return ['data', 'raw', 'url', 'file'].some((name) => part[name] !== undefined && part[name] !== null);
+}

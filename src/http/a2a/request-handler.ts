@@ -1,0 +1,200 @@
+import { AgentCard, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
+import {
+  A2AError,
+  ExtendedAgentCardNotConfiguredError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import type { Actor } from '../../auth/actor.ts';
+import { ServerError } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
+import type { A2aService } from '../../services/a2a/a2a.ts';
+import type { CardData } from '../../services/a2a/card-data.ts';
+import { isAccepted, mediaTypeOf } from '../../services/a2a/parts.ts';
+import type { TaskEvent } from '../../services/a2a/stream.ts';
+import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
+import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+
+/** One request of a client. */
+export interface A2aCall {
+  readonly actor: Actor;
+  readonly facts: CardData;
+  readonly version: '0.3' | '1.0';
+  readonly scope: HistoryScope;
+  readonly last_event_id: string | undefined;
+  /** Where the task that is asked for has to be. */
+  readonly context_id: string | undefined;
+  readonly signal: AbortSignal;
+  /** For callers that are known; undefined where nobody is. */
+  readonly extendedCard: (() => Promise<object>) | undefined;
+  readonly card: () => object;
+  /** The place of the event that was handed out last, for its `id:`. */
+  event_id: string | undefined;
+  /** What is not for the protocol to say: who may not call gets the status of HTTP. */
+  refusal: ServerError | undefined;
+}
+
+export interface RequestHandlerDeps {
+  readonly a2a: A2aService;
+  readonly logger: Logger;
+}
+
+/** The operations of the protocol over our services, for one request. */
+export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCall): A2ARequestHandler {
+  const { actor, signal, scope } = call;
+  const { assistant_id } = call.facts.assistant;
+  const options = { scope, tells_answer: call.version === '0.3' };
+  const publicErrors = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw publicError(error, call, logger);
+    });
+
+  async function* events(
+    open: () => AsyncIterable<TaskEvent>,
+    trim: Trim,
+  ): AsyncGenerator<StreamResponse, void> {
+    try {
+      for await (const { id, response } of open()) {
+        call.event_id = id;
+        yield* trimmedEvent(response, trim);
+      }
+    } catch (error) {
+      throw publicError(error, call, logger);
+    }
+  }
+
+  return {
+    getAgentCard: async () => AgentCard.fromJSON(call.card()),
+
+    async getAuthenticatedExtendedAgentCard() {
+      if (call.extendedCard) return AgentCard.fromJSON(await call.extendedCard());
+      const text = 'This agent has no extended card: it does not know its callers.';
+      throw call.version === '0.3'
+        ? new ExtendedAgentCardNotConfiguredError(text)
+        : new UnsupportedOperationError(text);
+    },
+
+    async sendMessage(request) {
+      const trim = trimOf(request.configuration);
+      const answer = await publicErrors(a2a.send(actor, assistant_id, request, { scope, signal }));
+      return 'messageId' in answer ? answer : trimmed(answer, trim);
+    },
+
+    async *sendMessageStream(request) {
+      const trim = trimOf(request.configuration);
+      const row = await publicErrors(a2a.start(actor, assistant_id, request));
+      yield* events(() => a2a.sent(actor, row, options, signal), trim);
+    },
+
+    async getTask({ id, historyLength }) {
+      const row = await publicErrors(a2a.find(actor, assistant_id, id));
+      checkContext(call, row);
+      return trimmed(await publicErrors(a2a.view(actor, row, scope)), trimOf({ historyLength }));
+    },
+
+    async listTasks(request) {
+      const trim = trimOf(request);
+      const page = await publicErrors(a2a.list(actor, assistant_id, request));
+      const tasks = await publicErrors(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
+      const { nextPageToken, pageSize, totalSize } = page;
+      const shown = tasks.map((task) => ({
+        ...trimmed(task, trim),
+        ...(request.includeArtifacts ? {} : { artifacts: [] }),
+      }));
+      return { tasks: shown, nextPageToken, pageSize, totalSize };
+    },
+
+    async cancelTask({ id }) {
+      const row = await publicErrors(a2a.cancel(actor, assistant_id, id, signal));
+      return publicErrors(a2a.view(actor, row, scope));
+    },
+
+    async *resubscribe({ id }) {
+      const row = await publicErrors(a2a.find(actor, assistant_id, id));
+      const { last_event_id } = call;
+      if (isTerminal(stateOf(row)) && last_event_id === undefined) {
+        throw new UnsupportedOperationError(`Task ${id} has ended (${row.state}): nothing more will happen.`);
+      }
+      yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
+    },
+
+    createTaskPushNotificationConfig: (config) =>
+      publicErrors(a2a.push.create(actor, assistant_id, config, call.version)),
+    getTaskPushNotificationConfig: (wanted) => publicErrors(a2a.push.get(actor, assistant_id, wanted)),
+    async listTaskPushNotificationConfigs({ taskId }) {
+      return { configs: await publicErrors(a2a.push.list(actor, assistant_id, taskId)), nextPageToken: '' };
+    },
+    deleteTaskPushNotificationConfig: (wanted) => publicErrors(a2a.push.delete(actor, assistant_id, wanted)),
+  };
+}
+
+function checkContext({ actor, context_id }: A2aCall, row: A2aTaskRow): void {
+  if (context_id === undefined || isInContext(actor, row, context_id)) return;
+  throw new TaskNotFoundError(`Task ${row.task_id} does not belong to context ${context_id}.`);
+}
+
+interface Trim {
+  readonly historyLength: number | undefined;
+  readonly modes: readonly string[];
+}
+
+const HistoryLength = boundedInt({ min: 0, max: MAX_INTEGER }).optional();
+
+function trimOf({
+  historyLength,
+  acceptedOutputModes = [],
+}: {
+  historyLength?: number | undefined;
+  acceptedOutputModes?: string[];
+} = {}): Trim {
+  const { error } = HistoryLength.safeParse(historyLength);
+  if (error) {
+    throw new RequestMalformedError(`historyLength ${error.issues[0]?.message}.`);
+  }
+  return { historyLength, modes: acceptedOutputModes };
+}
+
+/** As much of the task as the client asked for. */
+function trimmed(task: Task, { historyLength, modes }: Trim): Task {
+  const history =
+    historyLength === undefined
+      ? task.history
+      : historyLength === 0
+        ? []
+        : task.history.slice(-historyLength);
+  const artifacts = task.artifacts.flatMap((artifact) => acceptedParts(artifact, modes));
+  return { ...task, history, artifacts };
+}
+
+/** None where nothing of it is acceptable. */
+function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse[] {
+  if (payload?.$case === 'task') return [{ payload: { ...payload, value: trimmed(payload.value, trim) } }];
+  if (payload?.$case !== 'artifactUpdate' || !payload.value.artifact) return [{ payload }];
+  const { value } = payload;
+  const artifacts = acceptedParts(payload.value.artifact, trim.modes);
+  return artifacts.map((artifact) => ({ payload: { ...payload, value: { ...value, artifact } } }));
+}
+
+/** Without parts that the client cannot read; an artifact of such parts alone is left out. */
+function acceptedParts(artifact: Artifact, modes: readonly string[]): Artifact[] {
+  if (modes.length === 0) return [artifact];
+  const parts = artifact.parts.filter((part) => isAccepted(mediaTypeOf(part), modes));
+  return parts.length > 0 ? [{ ...artifact, parts }] : [];
+}
+
+/** What a client may know of a failure, in the words of the protocol. */
+function publicError(error: unknown, call: A2aCall, logger: Logger): Error {
+  if (error instanceof A2AError) return error;
+  if (error instanceof ServerError) {
+    if (error.status === 401 || error.status === 403 || error.status === 503) call.refusal = error;
+    if (error.status === 409) return new UnsupportedOperationError(error.message);
+    if (error.status < 500) return new RequestMalformedError(error.message);
+    return new Error(error.message);
+  }
+  logger.error('request failed', { request_id: call.actor.request_id, error });
+  return new Error('Internal Server Error');
+}

@@ -1,0 +1,109 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { InvalidInput } from '../../core/errors.ts';
+import {
+  EventStreamRequest,
+  ProtocolCommand,
+  ProtocolError,
+  ProtocolSuccess,
+} from '../../schemas/event-streaming.ts';
+import { IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { type EventStreamingService, isBadEnvelope } from '../../services/event-streaming/event-streaming.ts';
+import type { IdempotencyService } from '../../services/idempotency.ts';
+import { TAGS } from '../openapi/tags.ts';
+import { INVALID_JSON, type ZodTypeProvider } from '../plugins/validation.ts';
+import type { PushEvents } from '../sse.ts';
+
+export function commandRoutes(
+  server: FastifyInstance,
+  { eventStreaming, idempotency }: { eventStreaming: EventStreamingService; idempotency: IdempotencyService },
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    '/threads/:thread_id/commands',
+    {
+      schema: {
+        operationId: 'protocol_thread_command_post',
+        summary: 'Send a command',
+        description:
+          'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), reads the thread (`agent.getTree`, `state.get`, `state.listCheckpoints`) or forks its state (`state.fork`). The event stream reports the outcome.',
+        tags: [TAGS.streaming],
+        headers: IdempotencyHeaders,
+        params: ThreadPath,
+        body: ProtocolCommand,
+        example: {
+          id: 1,
+          method: 'run.start',
+          params: { assistant_id: 'echo', input: { messages: [{ role: 'user', content: 'Hello' }] } },
+        },
+        response: { 200: z.union([ProtocolSuccess, ProtocolError]) },
+        failures: { 400: 'Invalid JSON body' },
+      },
+      errorHandler: invalidJsonAs400,
+    },
+    async (request, reply) => {
+      const { actor, params, body, idempotencyContext } = request;
+      const answer = await eventStreaming.command(actor, params.thread_id, body, {
+        once: idempotencyContext,
+      });
+      // Whatever stood in the way may be gone when the command comes again.
+      if (answer.type === 'error' && idempotencyContext) await idempotency.release(idempotencyContext);
+      if (answer.type === 'error') request.idempotencyContext = undefined;
+      if (isBadEnvelope(answer)) (reply as FastifyReply).code(400);
+      return answer;
+    },
+  );
+}
+
+/** Here as the official server has it: text that is no JSON is a bad request, not a bad field. */
+function invalidJsonAs400(error: Error, _request: FastifyRequest, reply: FastifyReply) {
+  if (!(error instanceof InvalidInput) || !error.message.startsWith(INVALID_JSON)) throw error;
+  return reply.code(400).send({ detail: 'Invalid JSON body' });
+}
+
+const EVENT_STREAM = {
+  content: {
+    'text/event-stream': {
+      schema: z.string(),
+      example:
+        'event: lifecycle\ndata: {"type":"event","event_id":"1","seq":1,"method":"lifecycle","params":{"namespace":[],"timestamp":1795217902822,"data":{"event":"running","graph_name":"agent"}}}\nid: 1\n\n',
+    },
+  },
+};
+
+export function eventStreamRoutes(
+  server: FastifyInstance,
+  { eventStreaming, pushEvents }: { eventStreaming: EventStreamingService; pushEvents: PushEvents },
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    '/threads/:thread_id/stream/events',
+    {
+      schema: {
+        operationId: 'protocol_thread_events_post',
+        summary: 'Stream events of a thread',
+        description:
+          'Sends events of all runs of the thread: stored ones, or those after `since`, then future ones. The stream may be opened before the thread exists, and never ends. The same path accepts a WebSocket, for commands and events.',
+        tags: [TAGS.streaming],
+        params: ThreadPath,
+        body: EventStreamRequest,
+        example: { channels: ['lifecycle', 'messages', 'values'] },
+        response: { 200: EVENT_STREAM },
+        failures: { 400: 'channels is required and must be a non-empty array' },
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      const request = await eventStreaming.open(actor, params.thread_id, body);
+      await pushEvents(reply, (sink, signal) => {
+        const events = {
+          ...sink,
+          send: ({ seq, method, text }: { seq: number; method: string; text: string }) =>
+            sink.send({ seq, event: method, data: text }),
+        };
+        return eventStreaming.events(request, events, signal);
+      });
+    },
+  );
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { inject } from 'light-my-request';
+
+/** How a request came in that never was on a wire. */
+export type InternalRequest =
+  /** The project's own app let it through. */
+  | { readonly from: FastifyRequest }
+  /** A webhook for one of the project's own routes; ours are not for it. */
+  | { readonly from?: undefined; readonly custom_routes_only: true };
+
+const internalRequests = new WeakMap<IncomingMessage, InternalRequest>();
+const inProcess = new WeakSet<IncomingMessage>();
+
+/** Whether it was this process that asked, and nobody outside. */
+export function isInProcess(raw: IncomingMessage): boolean {
+  const from = internalRequestOf(raw)?.from;
+  return from ? isInProcess(from.raw) : inProcess.has(raw);
+}
+
+export function internalRequestOf(raw: IncomingMessage): InternalRequest | undefined {
+  return internalRequests.get(raw);
+}
+
+/** Headers about a connection, which the answer inside has none of. */
+const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'date'];
+const WITHOUT_BODY = new Set([101, 204, 205, 304]);
+
+/** Has a request answered by the server without a connection. Streams come as they are written. */
+export async function handleInProcess(
+  server: FastifyInstance,
+  request: Request,
+  internalRequest?: InternalRequest,
+): Promise<Response> {
+  const { method, signal, headers } = request;
+  signal.throwIfAborted();
+  const { host, pathname, search } = new URL(request.url);
+  const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+  let written: ServerResponse | undefined;
+  const abort = () => written?.destroy();
+  signal.addEventListener('abort', abort, { once: true });
+
+  const answer = await inject(
+    (raw, response) => {
+      written = response as unknown as ServerResponse;
+      // Not before: what is answered has ended, or whoever asked is gone.
+      written.once('close', () => signal.removeEventListener('abort', abort));
+      const incoming = raw as unknown as IncomingMessage;
+      if (internalRequest) internalRequests.set(incoming, internalRequest);
+      inProcess.add(incoming);
+      server.routing(incoming, written);
+    },
+    {
+      method: method as 'GET',
+      url: pathname + search,
+      authority: host,
+      headers: Object.fromEntries(headers),
+      // Of the connection, so that a proxy there is believed here too.
+      remoteAddress: internalRequest?.from?.raw.socket.remoteAddress ?? '127.0.0.1',
+      payloadAsStream: true,
+      ...(payload ? { payload } : {}),
+    },
+  ).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+
+  const body = answer.stream();
+  body.once('close', abort);
+  return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : webStream(body), {
+    status: answer.statusCode,
+    headers: headersOf(answer.headers),
+  });
+}
+
+function webStream(body: Readable): ReadableStream<Uint8Array> {
+  return Readable.toWeb(body) as ReadableStream<Uint8Array>;
+}
+
+function headersOf(given: Readonly<Record<string, unknown>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    if (CONNECTION_HEADERS.includes(name)) continue;
+    for (const each of [value].flat()) headers.append(name, String(each));
+  }
+  return headers;
+}
+
+/** Where the official client looks when it is made without an address. */
+const FETCH_SYMBOL = Symbol.for('langgraph_api:fetch');
+const URL_SYMBOL = Symbol.for('langgraph_api:url');
+
+/**
+ * Makes `new Client()` of the project's code reach this server without a connection, until that is disposed. A process
+ * with several servers has the newest.
+ */
+export function bindInProcessClient(server: FastifyInstance, mount_prefix = ''): Disposable {
+  const globals = globalThis as { [FETCH_SYMBOL]?: typeof fetch; [URL_SYMBOL]?: string };
+  const inProcessFetch: typeof fetch = (input, init) => handleInProcess(server, new Request(input, init));
+  globals[FETCH_SYMBOL] = inProcessFetch;
+  globals[URL_SYMBOL] = `http://localhost${mount_prefix}`;
+  return {
+    [Symbol.dispose]() {
+      if (globals[FETCH_SYMBOL] !== inProcessFetch) return;
+      delete globals[FETCH_SYMBOL];
+      delete globals[URL_SYMBOL];
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  isLegacyRequest,
+  type McpRequestContext,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from '../../auth/actor.ts';
+import { InvalidInput } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import { publicUrl } from '../public-url.ts';
+import type { ParsedJson } from '../secure-json.ts';
+import { withKeepAlive } from './keep-alive.ts';
+import { type LegacyDeps, legacyHandler } from './legacy.ts';
+import { mcpServer } from './server.ts';
+import type { Caller } from './tool-call.ts';
+
+export interface McpHandlerDeps extends LegacyDeps {
+  /** Largest message, bytes. */
+  readonly body_limit: number;
+}
+
+/** Answers messages of MCP. */
+export interface McpHandler {
+  /** Ends what clients listen to. */
+  close(): Promise<void>;
+  serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+}
+
+/** For clients of all revisions: stateless, each request with a server of its own. */
+export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
+  const factory = ({ authInfo, requestInfo }: McpRequestContext) =>
+    mcpServer(parts, authInfo?.extra?.['caller'] as Caller, requestInfo as Request);
+  const modern = createMcpHandler(factory, {
+    legacy: 'reject',
+    maxRequestBodySize: parts.body_limit,
+    bus: {
+      publish: () => {},
+      subscribe(listener) {
+        const listening = parts.mcp.onToolsChanged(() => listener({ kind: 'tools_list_changed' }));
+        return () => listening[Symbol.dispose]();
+      },
+    },
+    onerror: (error) => parts.logger.debug('MCP message rejected', { error }),
+  });
+  const legacy = legacyHandler(parts);
+
+  return {
+    close: () => modern.close(),
+
+    async serve(incoming, reply) {
+      const disconnected = new AbortController();
+      reply.raw.once('close', () => disconnected.abort());
+      const text = typeof incoming.body === 'string' ? incoming.body : '';
+      const json = await messageIn(incoming, text);
+      if ('refused' in json) return reply.code(400).send(invalidRequest(json.refused));
+      // What is no JSON, the library says so in the protocol's way; what is, it does not read again.
+      const message = 'value' in json ? json.value : undefined;
+      const request = webRequest(incoming, text, disconnected.signal);
+      const caller = callerOf(incoming, message);
+      const answer = (await isLegacyRequest(request, message))
+        ? legacy(request, message, caller)
+        : modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: message });
+      const takesStreams = incoming.headers.accept?.includes('text/event-stream') ?? false;
+      return send(reply, await (takesStreams ? withKeepAlive(answer) : answer));
+    },
+  };
+}
+
+/** The library passes it on untouched; who calls was found out before. */
+function authInfoOf(caller: Caller) {
+  return { token: '', clientId: caller.actor.user?.identity ?? '', scopes: [], extra: { caller } };
+}
+
+function callerOf({ actor, params, headers }: FastifyRequest, message: unknown): Caller {
+  const thread = headers['x-thread-id'];
+  return {
+    actor: { ...actor, protocol: protocolOf(message, headers['mcp-protocol-version']) },
+    assistant_id: (params as { assistant_id?: string }).assistant_id,
+    tool_name: toolCalledBy(message),
+    thread: typeof thread === 'string' && thread !== '' ? thread : undefined,
+  };
+}
+
+function toolCalledBy(message: unknown): string | undefined {
+  if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params']))
+    return undefined;
+  const { name } = message['params'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function protocolOf(message: unknown, header: unknown): NonNullable<Actor['protocol']> {
+  const params = isObject(message) && isObject(message['params']) ? message['params'] : {};
+  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  const version = meta[PROTOCOL_VERSION_META_KEY] ?? header;
+  return {
+    name: 'mcp',
+    version: typeof version === 'string' ? version : '2025-03-26',
+    client_capabilities: meta[CLIENT_CAPABILITIES_META_KEY] ?? {},
+  };
+}
+
+async function messageIn(
+  { server }: FastifyRequest,
+  text: string,
+): Promise<ParsedJson | { readonly refused: string }> {
+  try {
+    return await server.bodies.json(text);
+  } catch (error) {
+    if (error instanceof InvalidInput) return { refused: error.message };
+    throw error;
+  }
+}
+
+function invalidRequest(message: string) {
+  return { jsonrpc: '2.0', id: null, error: { code: -32600, message } };
+}
+
+function webRequest(request: FastifyRequest, body: string, signal: AbortSignal): Request {
+  const { raw } = request;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  // Clients that take only one of the two forms, or say nothing, are served too.
+  headers.set('accept', 'application/json, text/event-stream');
+  headers.delete('content-length');
+  const url = new URL(raw.url ?? '/', publicUrl(request) ?? 'http://localhost');
+  return new Request(url, { method: 'POST', headers, body, signal });
+}
+
+function send(reply: FastifyReply, response: Response): FastifyReply {
+  reply.code(response.status);
+  response.headers.forEach((value, name) => {
+    reply.header(name, value);
+  });
+  return response.body
+    ? reply.send(Readable.fromWeb(response.body as ReadableStream))
+    : reply.send(response.status === 202 ? undefined : '');
+}

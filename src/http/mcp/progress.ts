@@ -1,0 +1,45 @@
+import type { LoggingLevel, ServerContext } from '@modelcontextprotocol/server';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { ToolProgress } from '../../services/mcp/mcp.ts';
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/**
+ * Tells a client what happens during its call: each node that has finished, or what the graph itself reports by the
+ * custom events `{mcp: {progress, total, message}}` and `{mcp: {log: {level, data, logger}}}`. Progress goes only to
+ * who gave a token for it, and never back.
+ */
+export function progressNotifier({ mcpReq }: ServerContext, logger: Logger): (news: ToolProgress) => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  let last = -1;
+
+  function logFailure(sent: Promise<void>): void {
+    sent.catch((error: unknown) => logger.debug('cannot send a notification to an MCP client', { error }));
+  }
+
+  function progress(value: number, more: { total?: number; message?: string }): void {
+    if (progressToken === undefined || value <= last) return;
+    last = value;
+    const params = { progressToken, progress: value, ...more };
+    logFailure(mcpReq.notify({ method: 'notifications/progress', params }));
+  }
+
+  function customEvent({ progress: value, total, message, log }: JsonObject): void {
+    if (typeof value === 'number') {
+      progress(value, {
+        ...(typeof total === 'number' ? { total } : {}),
+        ...(typeof message === 'string' ? { message } : {}),
+      });
+    }
+    if (!isObject(log)) return;
+    const level = LEVELS.includes(String(log['level'])) ? (log['level'] as LoggingLevel) : 'info';
+    const name = typeof log['logger'] === 'string' ? log['logger'] : undefined;
+    logFailure(mcpReq.log(level, log['data'] ?? null, name));
+  }
+
+  return (news) => {
+    if (news.kind === 'nodes') return progress(Math.floor(last) + 1, { message: news.names.join(', ') });
+    if (isObject(news.data['mcp'])) customEvent(news.data['mcp']);
+  };
+}

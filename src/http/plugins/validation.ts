@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest, FastifyTypeProvider } from 'fastify';
+import type { z } from 'zod';
+import { didYouMean } from '../../core/did-you-mean.ts';
+import { InvalidInput } from '../../core/errors.ts';
+import { toJson } from '../../core/json.ts';
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** A request body for the documentation; it works when it is tried. */
+    example?: unknown;
+    /** Status → the `detail` a client may see, beside those every route has (401, 422). */
+    failures?: Readonly<Record<number, string>>;
+    /** Response header → what it is for. */
+    response_headers?: Readonly<Record<string, string>>;
+  }
+}
+
+/** Routes speak zod: handlers receive what a schema made of the request, and the compiler checks what they return. */
+export interface ZodTypeProvider extends FastifyTypeProvider {
+  validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown;
+  serializer: this['schema'] extends z.ZodType ? z.input<this['schema']> : unknown;
+}
+
+export function useZodValidation(server: FastifyInstance): void {
+  server.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => validator(schema, httpPart ?? 'body'));
+  // Responses are not parsed again: for 100 small objects that took 110 µs, JSON.stringify alone 32 µs.
+  server.setSerializerCompiler(() => toJson);
+}
+
+/** Fastify hands over null where there is no body. */
+function validator(schema: z.ZodType, part: string) {
+  const bodyIsOptional = part === 'body' && schema.safeParse(undefined).success;
+  return (value: unknown) => {
+    if (part === 'body' && value === null && !bodyIsOptional)
+      return { error: new InvalidInput(INVALID_JSON) };
+    const result = schema.safeParse(
+      value === null ? undefined : part === 'body' ? value : withoutNul(value),
+      { reportInput: true },
+    );
+    return result.success
+      ? { value: result.data }
+      : { error: new InvalidInput(errorText(result.error, part)) };
+  };
+}
+
+export const INVALID_JSON = 'Invalid JSON in request body';
+
+/** `%00` in an address: PostgreSQL refuses NUL in text. Bodies are cleaned where they are parsed. */
+function withoutNul(fields: unknown): unknown {
+  const clean = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value);
+  return Object.fromEntries(Object.entries(fields as object).map(([key, value]) => [key, clean(value)]));
+}
+
+/** More would not help who reads it. */
+const MAX_ISSUES = 5;
+
+/** One sentence for each problem, with the field it is about. */
+function errorText(error: z.core.$ZodError, part: string): string {
+  return error.issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => sentence(issue, [], part))
+    .join('; ');
+}
+
+function sentence(issue: z.core.$ZodIssue, parents: PropertyKey[], part: string): string {
+  const path = [...parents, ...issue.path];
+  if (issue.code === 'invalid_key') return sentence(issue.issues[0] as z.core.$ZodIssue, path, part);
+  if (issue.code === 'invalid_union' && issue.message === 'Invalid input') {
+    // The form that fits at its top is the one that was meant.
+    const best = issue.errors.find((branch) => branch.some((inner) => inner.path.length > 0));
+    if (best) return sentence(best[0] as z.core.$ZodIssue, path, part);
+    // Of a text that none of the forms takes, the choices tell more than their types.
+    const choices =
+      typeof issue.input === 'string' && issue.errors.flat().find(({ code }) => code === 'invalid_value');
+    if (choices) return `${name(path, part)}: ${reason(choices)}`;
+    const forms = issue.errors.map((branch) => reason(branch[0] as z.core.$ZodIssue));
+    return `${name(path, part)}: ${[...new Set(forms)].join(' or ')}`;
+  }
+  if (/received undefined$/.test(issue.message)) return `${name(path, part)} is required`;
+  // The texts of path parameters are complete (CONTRACT §1 "non-UUID id").
+  return part === 'params' ? issue.message : `${name(path, part)}: ${reason(issue)}`;
+}
+
+function reason(issue: z.core.$ZodIssue): string {
+  // A schema may have a text of its own.
+  const isStandard = /^Invalid (?:option|input): expected /.test(issue.message);
+  if (issue.code === 'invalid_value' && isStandard && typeof issue.input === 'string')
+    return unknownValue(issue.input, issue.values);
+  return issue.message.replace(/^Invalid input: /, '').replace('expected record', 'expected object');
+}
+
+/** A text that is longer than any choice is not repeated. */
+const MAX_ECHOED_LENGTH = 50;
+
+function unknownValue(given: string, values: readonly unknown[]): string {
+  const choices = values.filter((value) => typeof value === 'string');
+  const expected = `expected one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (given.length > MAX_ECHOED_LENGTH) return expected;
+  const suggestion = didYouMean(given, choices);
+  return `unknown value ${JSON.stringify(given)}${suggestion === undefined ? '' : ` (did you mean "${suggestion}"?)`}; ${expected}`;
+}
+
+/** `command.goto`, `ids[0]`. */
+function name(path: PropertyKey[], part: string): string {
+  if (path.length === 0) return part === 'body' ? 'request body' : part;
+  return path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/**
+ * Every body is JSON, whatever its content type says: clients send it as `text/plain` or without one (CONTRACT §1).
+ * An empty body is no body; whether one is needed is the route's to say.
+ */
+export function useJsonBodyParser(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    const text = await server.bodies.text(request, payload);
+    if (request.is404 || text === '') return undefined;
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity')
+      throw new InvalidInput(
+        `Request body has Content-Encoding ${encoding}, which is not supported: send it unencoded`,
+      );
+    const json = await server.bodies.json(text);
+    if ('problem' in json) throw new InvalidInput(`${INVALID_JSON}: ${json.problem}`);
+    return json.value;
+  });
+}

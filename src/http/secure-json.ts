@@ -1,0 +1,95 @@
+import { ContentTooLarge, InvalidInput } from '../core/errors.ts';
+import { immediate } from '../core/event-loop.ts';
+import { isObject } from '../core/json.ts';
+
+/** Levels of nesting. Deeper JSON can be parsed, but neither stringified again nor stored by every engine. */
+const MAX_DEPTH = 500;
+/** From that many characters on, others get a turn between the steps: each takes some ms for a megabyte. */
+const LARGE = 512 * 1024;
+
+/** A text read, or what is wrong with one that is no JSON. */
+export type ParsedJson = { readonly value: unknown } | { readonly problem: string };
+
+/**
+ * What a client sent, safe to keep, through whichever door it came. Throws
+ * `InvalidInput` for what is too deep, or aims at prototypes, and `ContentTooLarge` for more than `max_values` values,
+ * keys included: what a text costs to parse and to store depends on them far more than on its length.
+ */
+export async function secureJsonParse(text: string, max_values: number): Promise<ParsedJson> {
+  const betweenSteps = text.length < LARGE ? () => undefined : immediate;
+  // Two characters at least are a value and what sets it apart from the next one.
+  if (text.length > 2 * max_values) assertValueCount(text, max_values);
+  await betweenSteps();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { problem: parseProblem((error as Error).message) };
+  }
+  await betweenSteps();
+  // Only an escape can bring what PostgreSQL refuses as text: NUL, and halves of surrogate pairs.
+  const hasUnstorable = /\\u(0000|d[89a-f])/i.test(text);
+  await betweenSteps();
+  assertSafe(value, 0);
+  if (!hasUnstorable) return { value };
+  await betweenSteps();
+  return { value: storable(value) };
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON, LIST, OBJECT] = [...'"\\,:[{'].map((sign) => sign.charCodeAt(0));
+
+/** Counts what sets values apart, before any of them is made. */
+function assertValueCount(text: string, max_values: number): void {
+  let values = 1;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (isInString) {
+      if (sign === BACKSLASH) at++;
+      else if (sign === QUOTE) isInString = false;
+    } else if (sign === QUOTE) isInString = true;
+    else if (sign === COMMA || sign === COLON) values++;
+    // An empty one has no members.
+    else if (sign === LIST || sign === OBJECT) values += text.charCodeAt(at + 1) === sign + 2 ? 0 : 1;
+    if (values > max_values)
+      throw new ContentTooLarge(
+        `Request body has more than ${max_values} values, keys included. The setting is server.max_body_values.`,
+      );
+  }
+}
+
+/** In few words and without the text, of which the parser shows a part. */
+function parseProblem(message: string): string {
+  const [, token] = /^Unexpected token '(.+?)', /su.exec(message) ?? [];
+  if (token !== undefined) return `unexpected ${JSON.stringify(token)}`;
+  if (message.startsWith('Unexpected end')) return 'it ends too early';
+  const position = message.indexOf(' at position ');
+  const place = message.indexOf('(', position);
+  if (position < 0 || place < 0) return 'it is not a JSON value';
+  const what = message.slice(0, position).replace(/ in JSON$/, '');
+  return `${what.charAt(0).toLowerCase()}${what.slice(1)} ${message.slice(place)}`;
+}
+
+function assertSafe(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === MAX_DEPTH) throw new InvalidInput(`Request body is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) {
+    for (const item of value) assertSafe(item, depth + 1);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    const isPrototype =
+      key === '__proto__' || (key === 'constructor' && isObject(item) && Object.hasOwn(item, 'prototype'));
+    if (isPrototype) throw new InvalidInput(`Request body has a key that is not allowed: ${key}`);
+    assertSafe(item, depth + 1);
+  }
+}
+
+function storable(value: unknown): unknown {
+  // Four times as fast as `replaceAll`, which takes 75 ms for 600,000 of them.
+  if (typeof value === 'string') return value.split('\0').join('\uFFFD').toWellFormed();
+  if (Array.isArray(value)) return value.map(storable);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [storable(key), storable(item)]));
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+/** Ids of the documentation's examples. A thread made by the first example is the one of all others. */
+export const EXAMPLES = {
+  graph: 'echo',
+  assistant_id: '5f0c2b1e-8d3a-4c56-9e7f-1a2b3c4d5e6f',
+  thread_id: '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00',
+} as const;
+
+function id(noun: string) {
+  return z.guid({ error: `Invalid ${noun} ID: must be a UUID` }).toLowerCase();
+}
+
+/** An assistant's id, or the name of a graph for its system assistant (CONTRACT §17 "graph id as path id"). */
+export const AssistantPath = z.object({
+  assistant_id: z.string().meta({
+    description: 'The id of the assistant, or the name of a graph for its default assistant.',
+    examples: [EXAMPLES.graph],
+  }),
+});
+
+/** The same; the documentation's example is an assistant that a client made. */
+export const AssistantIdPath = z.object({
+  assistant_id: z.string().meta({
+    description: 'The id of the assistant, or the name of a graph for its default assistant.',
+    examples: [EXAMPLES.assistant_id],
+  }),
+});
+
+export const SubgraphPath = AssistantPath.extend({
+  namespace: z.string().meta({ description: 'The namespace of the subgraph.', examples: ['child'] }),
+});
+
+export const ThreadPath = z.object({
+  thread_id: id('thread').meta({ description: 'The id of the thread.', examples: [EXAMPLES.thread_id] }),
+});
+
+export const CheckpointPath = ThreadPath.extend({
+  checkpoint_id: z.string().meta({ description: 'The id of the checkpoint.' }),
+});
+
+const run_id = id('run').meta({ description: 'The id of the run.' });
+
+export const RunPath = ThreadPath.extend({ run_id });
+
+export const CronPath = z.object({
+  cron_id: id('cron').meta({ description: 'The id of the cron.' }),
+});
+
+export const DeliveryPath = z.object({
+  delivery_id: id('delivery').meta({ description: 'The id of the delivery.' }),
+});
+
+/** A run whose thread the client does not know. */
+export const StatelessRunPath = z.object({ run_id });
+
+/** Routes that make something read them: the same request with the same key makes it once. */
+export const IdempotencyHeaders = z.looseObject({
+  'idempotency-key': z.string().min(1).max(255).optional().meta({
+    description:
+      'Any text. For 24 hours, the same request with the same key returns the same response and creates nothing.',
+  }),
+});

@@ -1,0 +1,133 @@
+import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import {
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotFoundError,
+} from '@a2a-js/sdk/errors';
+import type { Actor } from '../../auth/actor.ts';
+import type { Ids } from '../../core/ids.ts';
+import {
+  type A2aPushRepository,
+  MAX_PUSH_CONFIGS,
+  type NewPushConfig,
+  type PushConfig,
+} from '../../storage/a2a/push-configs.ts';
+import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
+import type { TaskStates } from './task-states.ts';
+
+export interface A2aPushDeps {
+  readonly push: A2aPushRepository;
+  readonly webhooks: Pick<WebhookPolicy, 'checkText'>;
+  readonly ids: Pick<Ids, 'uuid4'>;
+  /** False: nobody is told anything (`http.disable_webhooks`). */
+  readonly sends_webhooks: boolean;
+}
+
+export type A2aPush = ReturnType<typeof pushConfigs>;
+
+/** Ids, tokens and credentials. */
+const MAX_TEXT = 4096;
+/** What clients of 0.3 call the only subscriber of a task. */
+const DEFAULT_ID = 'default';
+
+/**
+ * Who is told of a task. All of it throws `PushNotificationNotSupportedError` where nobody is, and `TaskNotFoundError`
+ * for tasks that the actor may not see.
+ */
+export function pushConfigs(
+  { push, webhooks, ids, sends_webhooks }: A2aPushDeps,
+  { find }: Pick<TaskStates, 'find'>,
+) {
+  function requireSending(): void {
+    if (sends_webhooks) return;
+    throw new PushNotificationNotSupportedError(
+      'This server sends no push notifications. Subscribe to the task instead.',
+    );
+  }
+
+  /** What is kept of it. Throws `InvalidInput` for an address that must not be called. */
+  function checked(config: TaskPushNotificationConfig, version: PushConfig['version']): NewPushConfig {
+    requireSending();
+    const { id, url, token, authentication } = config;
+    if (typeof url !== 'string' || url === '')
+      throw new RequestMalformedError('url must be the address to send to.');
+    webhooks.checkText(url);
+    const { scheme = '', credentials = '' } = authentication ?? {};
+    for (const [name, text] of Object.entries({ id, token, scheme, credentials })) {
+      // The library does not look at the types of 0.3.
+      if (typeof text === 'string' && text.length <= MAX_TEXT && /^[\x20-\x7e]*$/.test(text)) continue;
+      throw new RequestMalformedError(`${name} must be at most ${MAX_TEXT} printable ASCII characters.`);
+    }
+    const generatedId = version === '0.3' ? undefined : ids.uuid4();
+    return {
+      config_id: id === '' ? generatedId : id,
+      version,
+      url,
+      token: token || null,
+      scheme: scheme || null,
+      credentials: credentials || null,
+    };
+  }
+
+  return {
+    checked,
+
+    /** In place of the one with its id. */
+    async create(
+      actor: Actor,
+      assistant_id: string,
+      config: TaskPushNotificationConfig,
+      version: PushConfig['version'],
+    ): Promise<TaskPushNotificationConfig> {
+      const wanted = checked(config, version);
+      const { task_id } = await find(actor, assistant_id, config.taskId, 'threads:update');
+      const saved = await push.save(task_id, wanted);
+      if (!saved) {
+        throw new RequestMalformedError(
+          `Task ${task_id} has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
+        );
+      }
+      return { ...publicConfig(saved), authentication: config.authentication };
+    },
+
+    /** Clients of 0.3 may call the only one there is by no id, or by `default`. */
+    async get(
+      actor: Actor,
+      assistant_id: string,
+      { taskId, id }: { taskId: string; id: string },
+    ): Promise<TaskPushNotificationConfig> {
+      requireSending();
+      const { task_id } = await find(actor, assistant_id, taskId);
+      const configs = await push.list(task_id);
+      const isOnly = configs.length === 1 && ['', DEFAULT_ID, task_id].includes(id);
+      const found = configs.find(({ config_id }) => config_id === id) ?? (isOnly ? configs[0] : undefined);
+      if (!found) throw new TaskNotFoundError(`Push notification configuration not found: ${id}`);
+      return publicConfig(found);
+    },
+
+    async list(actor: Actor, assistant_id: string, taskId: string): Promise<TaskPushNotificationConfig[]> {
+      requireSending();
+      const { task_id } = await find(actor, assistant_id, taskId);
+      return (await push.list(task_id)).map(publicConfig);
+    },
+
+    /** One that is not there is deleted already. */
+    async delete(actor: Actor, assistant_id: string, { taskId, id }: { taskId: string; id: string }) {
+      requireSending();
+      const { task_id } = await find(actor, assistant_id, taskId, 'threads:update');
+      await push.delete(task_id, id);
+    },
+  };
+}
+
+/** Credentials are only ever sent to the address that they are for. */
+function publicConfig({ task_id, config_id, url, token, scheme }: PushConfig): TaskPushNotificationConfig {
+  return {
+    tenant: '',
+    id: config_id,
+    taskId: task_id,
+    url,
+    token: token ?? '',
+    authentication: scheme === null ? undefined : { scheme, credentials: '' },
+  };
+}

@@ -1,0 +1,124 @@
+import {
+  Artifact,
+  type Message,
+  type StreamResponse,
+  type Task,
+  type TaskArtifactUpdateEvent,
+  TaskState,
+} from '@a2a-js/sdk';
+import type { Frame } from '../../events/frame.ts';
+import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+import {
+  type ArtifactChunk,
+  applyChunk,
+  customEventOf,
+  type StreamedChunk,
+  streamedChunks,
+} from './event-artifacts.ts';
+import { textPart } from './parts.ts';
+import { agentMessage } from './task-view.ts';
+
+export type Payload = NonNullable<StreamResponse['payload']>;
+
+export function payloadsOf(row: A2aTaskRow, frame: Frame, chunks: ArtifactChunks): Payload[] {
+  if (frame.event === 'metadata') return [workingStatus(row, undefined)];
+  if (frame.event === 'messages')
+    return streamedChunks(frame)
+      .map((piece) => chunks.add(piece))
+      .map(asUpdate(row));
+  const { status, chunk } = customEventOf(frame);
+  return [
+    ...(status === undefined ? [] : [workingStatus(row, status, frame.seq)]),
+    ...(chunk ? [asUpdate(row)(chunks.append(chunk))] : []),
+  ];
+}
+
+function workingStatus(row: A2aTaskRow, text: string | undefined, seq = 0): Payload {
+  const message =
+    text === undefined ? undefined : agentMessage(row, `${row.run_id}-${seq}`, [textPart(text)]);
+  const status = { state: TaskState.TASK_STATE_WORKING, message, timestamp: row.at };
+  return {
+    $case: 'statusUpdate',
+    value: { taskId: row.task_id, contextId: row.context_id, status, metadata: undefined },
+  };
+}
+
+export function finalStatus({ id, contextId, status, artifacts }: Task, tells_answer: boolean): Payload {
+  const isDone = status?.state === TaskState.TASK_STATE_COMPLETED;
+  const parts = artifacts.flatMap((artifact) => artifact.parts);
+  const answer: Message | undefined =
+    tells_answer && isDone && parts.length > 0
+      ? agentMessage({ task_id: id, context_id: contextId }, `${id}-answer`, parts)
+      : undefined;
+  const finalState = status && { ...status, message: status.message ?? answer };
+  return { $case: 'statusUpdate', value: { taskId: id, contextId, status: finalState, metadata: undefined } };
+}
+
+/** What the task has and the stream has not yet told, and the ends of what it told. */
+export function finalChunks(row: A2aTaskRow, chunks: ArtifactChunks, { artifacts }: Task): Payload[] {
+  const unsent = artifacts.filter((artifact) => !chunks.hasSent(artifact));
+  const whole = unsent.map((artifact) => ({ artifact, append: false, lastChunk: true }));
+  return [...chunks.closingChunks(), ...whole].map(asUpdate(row));
+}
+
+function asUpdate(row: A2aTaskRow) {
+  return (chunk: ArtifactChunk) => artifactUpdate(row, chunk);
+}
+
+export function artifactUpdate({ task_id, context_id }: A2aTaskRow, chunk: ArtifactChunk): Payload {
+  const value: TaskArtifactUpdateEvent = {
+    taskId: task_id,
+    contextId: context_id,
+    ...chunk,
+    metadata: undefined,
+  };
+  return { $case: 'artifactUpdate', value };
+}
+
+/** The artifacts as a client knows them. */
+export class ArtifactChunks {
+  #sent: Artifact[] = [];
+  /** Ids of those that may go on. */
+  readonly #open = new Set<string>();
+
+  add({ artifact, isWhole }: StreamedChunk): ArtifactChunk {
+    const isKnown = this.#sent.some(({ artifactId }) => artifactId === artifact.artifactId);
+    return this.append({ artifact, append: isKnown && !isWhole, lastChunk: isWhole });
+  }
+
+  append(chunk: ArtifactChunk): ArtifactChunk {
+    this.#sent = applyChunk(this.#sent, chunk);
+    const { artifactId } = chunk.artifact;
+    if (chunk.lastChunk) this.#open.delete(artifactId);
+    else this.#open.add(artifactId);
+    return chunk;
+  }
+
+  /** Each so far as one piece. */
+  snapshot(): ArtifactChunk[] {
+    return this.#sent.map((artifact) => ({
+      artifact,
+      append: false,
+      lastChunk: !this.#open.has(artifact.artifactId),
+    }));
+  }
+
+  /**
+   * The ends of those that were not known to be the last pieces when they came. A piece that waited for the next one
+   * to come, to say that, would be late by as long as a graph goes on.
+   */
+  closingChunks(): ArtifactChunk[] {
+    const open = this.#sent.filter(({ artifactId }) => this.#open.has(artifactId));
+    return open.map((artifact) => {
+      const isText = artifact.parts.at(-1)?.content?.$case === 'text';
+      if (!isText) return { artifact, append: false, lastChunk: true };
+      return { artifact: { ...artifact, parts: [textPart('')] }, append: true, lastChunk: true };
+    });
+  }
+
+  hasSent(artifact: Artifact): boolean {
+    const sent = this.#sent.find(({ artifactId }) => artifactId === artifact.artifactId);
+    const parts = (each: Artifact) => JSON.stringify((Artifact.toJSON(each) as { parts?: unknown }).parts);
+    return sent !== undefined && parts(sent) === parts(artifact);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Actor } from '../../auth/actor.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
+import type { GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs } from '../../schemas/assistants.ts';
+import type { FindAssistant } from './assistant-lookup.ts';
+
+/** What an assistant's graph looks like and what it takes (CONTRACT §2.1). */
+export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
+  return {
+    /** Nodes and edges; `xray` opens that many levels of subgraphs, true all of them. */
+    async draw(actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
+      const graph = await openGraph(actor, id, graphs, find);
+      return await graph.draw(xray);
+    },
+
+    async schemas(actor: Actor, id: string): Promise<GraphSchema> {
+      const graph = await openGraph(actor, id, graphs, find);
+      return await graph.schemas();
+    },
+
+    /** Schemas of the subgraphs by namespace; of one namespace, or also of theirs when `recurse`. */
+    async subgraphs(
+      actor: Actor,
+      id: string,
+      namespace: string | undefined,
+      recurse: boolean,
+    ): Promise<Subgraphs> {
+      const graph = await openGraph(actor, id, graphs, find);
+      const found = Object.entries(await graph.subgraphs(namespace, recurse));
+      return Object.fromEntries(found.map(([place, schemas]) => [place, withLegacyNames(schemas)]));
+    },
+  };
+}
+
+/** The graph as it is with the assistant's configuration. */
+async function openGraph(
+  actor: Actor,
+  id: string,
+  graphs: GraphRegistry,
+  find: FindAssistant,
+): Promise<GraphRuntime> {
+  const assistant = await find(actor, 'assistants:read', id);
+  if (!assistant) throw new NotFound('Not Found');
+  const { assistant_id, graph_id, config, context } = assistant;
+  const configurable = { ...config.configurable, graph_id, assistant_id };
+  return graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
+}
+
+function withLegacyNames(schemas: Omit<GraphSchema, 'graph_id'>): GraphSchemaNoId {
+  const { input_schema: input, output_schema: output, state_schema: state, config_schema: config } = schemas;
+  return { ...schemas, input, output, state, config };
+}

@@ -1,0 +1,175 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts';
+import { type Ids, isUuid, systemAssistantId } from '../../core/ids.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { GraphRegistry } from '../../graphs/graph.ts';
+import type {
+  Assistant,
+  AssistantCreate,
+  AssistantFilter,
+  AssistantPatch,
+  AssistantSearch,
+} from '../../schemas/assistants.ts';
+import type { AssistantChanges, AssistantRepository } from '../../storage/assistants/assistants.ts';
+import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { assistantCache } from './assistant-cache.ts';
+import { assistantGraphs } from './assistant-graphs.ts';
+import { assistantFinder, assistantIdOf, type FindAssistant, requireGraph } from './assistant-lookup.ts';
+import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
+import { checkRecursionLimit, type RecursionLimits, syncConfigurable } from './run-config.ts';
+import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
+
+export interface AssistantDeps extends RecursionLimits {
+  readonly assistants: AssistantRepository;
+  readonly graphs: GraphRegistry;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly runs: AssistantRunDeletion;
+  readonly bus: Pick<EventBus, 'updated' | 'onUpdated'>;
+  /** What system assistants have until a client changes them, by graph. */
+  readonly defaults?: SystemDefaults;
+}
+
+/** What goes with an assistant that is deleted. */
+export interface AssistantRunDeletion {
+  /**
+   * Stops and removes the assistant's runs. Their threads stay with what the runs wrote, or go when `delete_threads`
+   * (CONTRACT §2.1).
+   */
+  deleteOf(actor: Actor, assistant_id: string, options: { delete_threads: boolean }): Promise<void>;
+}
+
+export type AssistantService = ReturnType<typeof assistantService>;
+
+/** Assistants: a graph with a configuration of its own, in versions (CONTRACT §2.1). */
+export function assistantService(deps: AssistantDeps) {
+  const { assistants, graphs } = deps;
+  const find = assistantFinder(assistants, graphs);
+  return {
+    ...assistantCrud(deps, find),
+    ...assistantVersions(deps, find),
+    ...assistantGraphs(graphs, find),
+    ...systemAssistants(deps),
+
+    all: assistantCache(deps),
+
+    idOf: (id: string): string => assistantIdOf(id, graphs),
+
+    /**
+     * The assistant of a run: a graph's name, or an id. Throws what creating a run answers (CONTRACT §1). Rules about
+     * metadata do not hide the system assistants: who configured the graphs offers them to everybody who may run any.
+     */
+    async resolve(actor: Actor, id: string): Promise<Assistant> {
+      if (!graphs.ids.includes(id) && !isUuid(id))
+        throw new InvalidInput(invalidAssistantMessage(graphs, id));
+      const assistant_id = assistantIdOf(id, graphs);
+      const visibility = await authorize(actor, 'assistants:read', { assistant_id });
+      const isSystem = graphs.ids.some((graph_id) => systemAssistantId(graph_id) === assistant_id);
+      const assistant = await assistants.get(
+        assistant_id,
+        isSystem ? visibility && { ids: visibility.ids } : visibility,
+      );
+      if (!assistant) throw new NotFound('Thread or assistant not found.');
+      return assistant;
+    },
+  };
+}
+
+function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
+  const { assistants, graphs, clock, ids, runs, bus } = deps;
+  return {
+    async create(actor: Actor, input: AssistantCreate): Promise<Assistant> {
+      requireGraph(graphs, input.graph_id);
+      checkRecursionLimit(deps, input.config);
+      const value = {
+        ...input,
+        assistant_id: input.assistant_id ?? ids.uuid4(),
+        metadata: input.metadata ?? {},
+      };
+      const visibility = await authorize(actor, 'assistants:create', value);
+      const assistant = newAssistant(value, timestamp(clock.now()));
+      const inserted = await assistants.insert(assistant);
+      if (inserted) bus.updated(ASSISTANTS_CHANGED);
+      const stored = await assistants.get(assistant.assistant_id, inserted ? undefined : visibility);
+      if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
+      throw new Conflict(`Assistant ${assistant.assistant_id} already exists`);
+    },
+
+    async get(actor: Actor, id: string): Promise<Assistant> {
+      const assistant = await find(actor, 'assistants:read', id);
+      if (!assistant) throw new NotFound('Not Found');
+      return assistant;
+    },
+
+    async search(actor: Actor, query: AssistantSearch): Promise<Page<Partial<Assistant>>> {
+      const visibility = await authorize(actor, 'assistants:search', { ...query });
+      if (query.graph_id !== undefined) requireGraph(graphs, query.graph_id);
+      const rows = await assistants.search({ ...query, limit: query.limit + 1 }, visibility);
+      const selected = rows.map((row) => pickFields(row, query.select));
+      return pageOf(selected, query.limit, query.offset);
+    },
+
+    async count(actor: Actor, filter: AssistantFilter): Promise<number> {
+      return assistants.count(filter, await authorize(actor, 'assistants:search', { ...filter }));
+    },
+
+    /** Replaces `config` and `context`, merges `metadata`, and makes the result the newest and current version. */
+    async update(actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
+      if (patch.graph_id !== undefined) requireGraph(graphs, patch.graph_id);
+      checkRecursionLimit(deps, patch.config);
+      const value = { ...patch };
+      const stored = await find(actor, 'assistants:update', id, value);
+      const changed =
+        stored &&
+        (await assistants.update(
+          stored.assistant_id,
+          (current) => changesOf(current, value),
+          timestamp(clock.now()),
+        ));
+      if (!changed) throw new NotFound(`Assistant ${id} not found`);
+      bus.updated(ASSISTANTS_CHANGED);
+      return changed;
+    },
+
+    async delete(actor: Actor, id: string, options: { delete_threads: boolean }): Promise<void> {
+      const stored = await find(actor, 'assistants:delete', id);
+      // The assistant first: from then on nobody can start another run of it.
+      const deleted = stored && (await assistants.delete(stored.assistant_id));
+      if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
+      bus.updated(ASSISTANTS_CHANGED);
+      await runs.deleteOf(actor, stored.assistant_id, options);
+    },
+  };
+}
+
+function newAssistant(
+  input: AssistantCreate & Pick<Assistant, 'assistant_id' | 'metadata'>,
+  now: string,
+): Assistant {
+  return {
+    assistant_id: input.assistant_id,
+    graph_id: input.graph_id,
+    ...syncConfigurable(input.config ?? {}, input.context ?? {}),
+    metadata: input.metadata,
+    name: input.name ?? 'Untitled',
+    description: input.description ?? null,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** A new context alone leaves the rest of the configuration (tags, recursion limit) as it was. */
+function changesOf(stored: Assistant, patch: AssistantPatch): AssistantChanges {
+  const { graph_id, name, description, metadata, config, context } = patch;
+  const { configurable: _replaced, ...rest } = stored.config;
+  const mirrored = config || context ? syncConfigurable(config ?? rest, context ?? {}) : {};
+  return { graph_id, name, description, metadata, ...mirrored };
+}
+
+/** In the words of the official Python server, then of the JavaScript one, by which clients know it (CONTRACT §1). */
+function invalidAssistantMessage(graphs: GraphRegistry, id: string): string {
+  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
+}

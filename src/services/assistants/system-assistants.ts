@@ -1,0 +1,55 @@
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { systemAssistantId } from '../../core/ids.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { GraphRegistry } from '../../graphs/graph.ts';
+import type { Assistant, Config } from '../../schemas/assistants.ts';
+import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
+import { syncConfigurable } from './run-config.ts';
+
+/** Configuration and context of system assistants, by graph. */
+export type SystemDefaults = Readonly<Record<string, Config & { context?: JsonObject | undefined }>>;
+
+/** The assistants that the server makes itself: one for each graph of the configuration (CONTRACT §2.1). */
+export function systemAssistants({
+  assistants,
+  graphs,
+  clock,
+  defaults = {},
+}: {
+  assistants: AssistantRepository;
+  graphs: GraphRegistry;
+  clock: Clock;
+  defaults?: SystemDefaults;
+}) {
+  return {
+    /**
+     * Brings the system assistants in line with the configuration: missing ones are made, names and descriptions
+     * follow, and the defaults where no client made a version; those of removed graphs go.
+     */
+    async syncSystem(): Promise<void> {
+      const now = timestamp(clock.now());
+      const wanted = graphs.ids.map((graph_id) => {
+        const { context = {}, ...config } = defaults[graph_id] ?? {};
+        const description = graphs.description(graph_id);
+        return { ...systemAssistant(graph_id, description, now), ...syncConfigurable(config, context) };
+      });
+      await assistants.upsertSystem(wanted);
+      await assistants.deleteSystemExcept(wanted.map((assistant) => assistant.assistant_id));
+    },
+  };
+}
+
+function systemAssistant(graph_id: string, description: string | null, now: string): Assistant {
+  return {
+    assistant_id: systemAssistantId(graph_id),
+    graph_id,
+    config: {},
+    context: {},
+    metadata: { created_by: 'system' },
+    name: graph_id,
+    description,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,139 @@
+import type { Actor } from '../../auth/actor.ts';
+import { BadRequest, undefinedIfNotFound } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
+import type { Frame } from '../../events/frame.ts';
+import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../../schemas/chat-completions.ts';
+import type { Run, RunCreate } from '../../schemas/runs.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import { runErrorMessage } from '../runs/run-result.ts';
+import type { RunService } from '../runs/runs.ts';
+import type { StatelessRunService } from '../runs/stateless-runs.ts';
+import { type ThreadService, threadIdFromName } from '../threads/threads.ts';
+import { interruptText, resumeValueOf, reviewRequestOf } from './human-in-the-loop.ts';
+import { aiMessagesOfLastTurn, isAiMessage, isMessage, stateMessages, textOf } from './messages.ts';
+
+export interface ChatCompletionDeps {
+  readonly runs: Pick<RunService, 'create' | 'follow'>;
+  readonly statelessRuns: Pick<StatelessRunService, 'create'>;
+  readonly threads: Pick<ThreadService, 'get'>;
+}
+
+/** How an answer ended: what it used, or why the run failed. */
+export type ChatOutcome = { readonly usage: ChatUsage } | { readonly failure: string };
+
+export type ChatCompletionService = ReturnType<typeof chatCompletionService>;
+
+/** A conversation with an assistant in the manner of chat completions: messages in, the text of the answer out. */
+export function chatCompletionService({ runs, statelessRuns, threads }: ChatCompletionDeps) {
+  return {
+    /**
+     * Starts the run that answers. `conversation` names its memory; without one nothing is remembered. A thread that
+     * waits at an interrupt takes the last message as the answer to it; another one only what it has not heard.
+     */
+    async start(actor: Actor, request: ChatCompletionCreate, conversation: string | undefined): Promise<Run> {
+      const base: RunCreate = {
+        assistant_id: request.model,
+        stream_mode: ['messages-tuple', 'values'],
+        metadata: request.metadata ?? {},
+      };
+      if (conversation === undefined) {
+        const input = { messages: request.messages.map(graphMessage) };
+        return statelessRuns.create(actor, { ...base, input }, 'stream');
+      }
+      const thread_id = threadIdFromName(actor, conversation);
+      const thread = await threads.get(actor, thread_id).catch(undefinedIfNotFound);
+      const turn = nextRunInput(thread, request.messages);
+      return runs.create(actor, thread_id, { ...base, ...turn, if_not_exists: 'create' }, 'stream');
+    },
+
+    /** The pieces of the answer's text as they are written. */
+    answer(run: Run, signal: AbortSignal): AsyncGenerator<string, ChatOutcome> {
+      return streamAnswer(runs.follow(run, signal));
+    },
+  };
+}
+
+/** Clients send the whole conversation each time; a thread that has heard it takes what follows the last answer. */
+function nextRunInput(thread: Thread | undefined, messages: readonly ChatMessage[]): Partial<RunCreate> {
+  const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
+  const newMessages = messages
+    .slice(lastAnswer + 1)
+    .filter(({ role }) => role !== 'system' && role !== 'developer');
+  if (thread?.status === 'interrupted') {
+    const last = newMessages.at(-1);
+    if (!last) throw new BadRequest('The assistant waits for an answer: send it as the last message.');
+    const interrupts = Object.values(thread.interrupts ?? {}).flat();
+    const value = interrupts.length === 1 ? interrupts[0]?.value : undefined;
+    if (reviewRequestOf(value)) requireQuestionInMessages(interruptText(value), messages);
+    return { command: { resume: resumeValueOf(value, textOf(last.content)) } };
+  }
+  const isNew = stateMessages(thread?.values).length === 0;
+  return { input: { messages: (isNew ? messages : newMessages).map(graphMessage) } };
+}
+
+/**
+ * Clients repeat a request whose answer did not come. The words that led to a question must not approve it: its answer
+ * follows the question in the conversation.
+ */
+function requireQuestionInMessages(question: string, messages: readonly ChatMessage[]): void {
+  const lastAssistantMessage = messages.findLast(({ role }) => role === 'assistant');
+  if (lastAssistantMessage && textOf(lastAssistantMessage.content).includes(question)) return;
+  throw new BadRequest(
+    `The assistant waits for a decision. Send the conversation with its question, and the answer behind it:\n\n${question}`,
+  );
+}
+
+/** LangChain takes the same roles and fields; others of the message are for models, not for graphs. */
+function graphMessage({ role, content, name, tool_call_id, tool_calls }: ChatMessage) {
+  return { role, content: content ?? '', name, tool_call_id, tool_calls };
+}
+
+const NO_USAGE: ChatUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+async function* streamAnswer(frames: AsyncIterable<Frame>): AsyncGenerator<string, ChatOutcome> {
+  let values: unknown;
+  let lastMessageId: unknown;
+  let hasText = false;
+  for await (const { event, data } of frames) {
+    if (event === 'error') return { failure: runErrorMessage(JSON.parse(data)) };
+    if (event === 'values') values = JSON.parse(data);
+    if (event !== 'messages') continue;
+    const [message] = JSON.parse(data) as unknown[];
+    if (!isMessage(message) || !isAiMessage(message)) continue;
+    const text = textOf(message.content);
+    if (text === '') continue;
+    // Messages of one answer are paragraphs of it.
+    yield hasText && message['id'] !== lastMessageId ? `\n\n${text}` : text;
+    lastMessageId = message['id'];
+    hasText = true;
+  }
+  const rest = [
+    ...(hasText ? [] : aiMessagesOfLastTurn(values).map(({ content }) => textOf(content))),
+    ...interruptTexts(values),
+  ];
+  const text = rest.filter((part) => part !== '').join('\n\n');
+  if (text !== '') yield hasText ? `\n\n${text}` : text;
+  return { usage: usageOf(values) };
+}
+
+function interruptTexts(values: unknown): string[] {
+  const interrupts = isObject(values) ? values['__interrupt__'] : undefined;
+  if (!Array.isArray(interrupts)) return [];
+  return interrupts.map((interrupt) => interruptText(isObject(interrupt) ? interrupt['value'] : interrupt));
+}
+
+/** The sum over the models that answered, as far as they told. */
+function usageOf(values: unknown): ChatUsage {
+  return aiMessagesOfLastTurn(values).reduce((sum, { usage_metadata: usage }) => {
+    if (!isObject(usage)) return sum;
+    return {
+      prompt_tokens: sum.prompt_tokens + count(usage['input_tokens']),
+      completion_tokens: sum.completion_tokens + count(usage['output_tokens']),
+      total_tokens: sum.total_tokens + count(usage['total_tokens']),
+    };
+  }, NO_USAGE);
+}
+
+function count(tokens: unknown): number {
+  return typeof tokens === 'number' ? tokens : 0;
+}

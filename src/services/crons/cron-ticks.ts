@@ -1,0 +1,159 @@
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { CronRepository } from '../../storage/crons/crons.ts';
+import type { CronTimes } from '../../storage/crons/row.ts';
+import type { CronTick } from '../../storage/queue/fire-cron.ts';
+import { confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
+import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
+import { nextDate } from './stored-cron.ts';
+
+/** What becomes of times that came while no server was there: one run for all of them, or none. */
+export type MissedPolicy = 'fire_once' | 'skip';
+
+export interface CronTickDeps extends CronRunDeps, SubmitDeps {
+  readonly crons: CronRepository;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly missed: MissedPolicy;
+}
+
+/** A time that is later than this was missed, ms: schedules tell minutes apart. */
+const MISSED_AFTER_MS = 60_000;
+/** Crons served at once, so that they share commits and no others wait for them. */
+const BATCH = 20;
+const PAGE = 100;
+
+export type CronTicks = ReturnType<typeof cronTicks>;
+
+/** Serves crons whose time has come; several servers on one database may do it at once (invariant 6). */
+export function cronTicks(deps: CronTickDeps) {
+  const { crons, clock } = deps;
+
+  return {
+    /** When the next one comes; undefined when none does. */
+    nextDue: () => crons.nextDue(),
+
+    /** Makes the runs of all crons whose time has come. Rejects when the database is away; then nothing is lost. */
+    async fireDue(): Promise<void> {
+      for (;;) {
+        const due = await crons.due(timestamp(clock.now()), BATCH);
+        if (due.length === 0) return;
+        const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
+        for (const each of served) if (each.status === 'rejected') throw each.reason;
+      }
+    },
+
+    /**
+     * Puts dates right that were calculated under another clock or other rules of a time zone: the clock was set back,
+     * or the program was updated. Times that were served before are not served again.
+     */
+    async recalculateDates(): Promise<void> {
+      const now_ms = clock.now();
+      let page: CronTimes[] = [];
+      do {
+        page = await crons.upcoming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
+        for (const cron of page) {
+          await disableOnClientError(deps, cron, async () => {
+            const next = nextDate(cron, now_ms);
+            if (next !== cron.next_run_date) await crons.reschedule(cron, next);
+          });
+        }
+      } while (page.length === PAGE);
+    },
+  };
+}
+
+function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
+  const { cron_id, next_run_date: tick } = cron;
+  return disableOnClientError(deps, cron, async () => {
+    try {
+      await fire(deps, cron);
+    } catch (error) {
+      if (isUnavailable(error) || isClientError(error)) throw error;
+      deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
+      const detail = 'The run could not be created; see the server log.';
+      await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
+    }
+  });
+}
+
+/** A cron of which something is wrong is paused: it would be wrong the next time too. */
+async function disableOnClientError(
+  deps: CronTickDeps,
+  cron: CronTimes,
+  act: () => Promise<void>,
+): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    await disable(deps, cron, error.message);
+  }
+}
+
+async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
+  const due = firing(deps, times);
+  const log = deps.logger.with({ cron_id: times.cron_id, tick: due.tick });
+  const detail = skipReason(deps, times, due);
+  if (detail) {
+    await deps.queue.fireCron({ ...due, run: { outcome: 'skipped', detail } });
+    log.info('cron skipped', { detail });
+    return;
+  }
+  // Not before, for one that cannot be decrypted must not keep the others waiting.
+  const cron = await deps.crons.get(times.cron_id);
+  if (!cron) return;
+  const request = newRun(deps, await cronSubmission(deps, cron));
+  const fired = await deps.queue.fireCron({ ...due, run: request });
+  if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
+  if (fired.outcome === 'rejected') {
+    log.info('cron rejected: another run of its thread is in flight', { blocking: fired.blocking });
+    return;
+  }
+  if (fired.outcome === 'missing thread') throw new NotFound(`Thread with ID '${cron.thread_id}' not found`);
+  const { run_id, thread_id } = confirmSubmission(deps, request, fired);
+  log.info('cron fired', { run_id, thread_id });
+}
+
+function firing({ clock }: CronTickDeps, cron: CronTimes): Omit<CronTick, 'run'> {
+  const tick = cron.next_run_date as string;
+  const tick_ms = Date.parse(tick);
+  const now_ms = Math.max(clock.now(), tick_ms);
+  return {
+    cron_id: cron.cron_id,
+    tick,
+    next: nextDate(cron, now_ms),
+    following: nextDate(cron, tick_ms),
+    at: timestamp(now_ms),
+  };
+}
+
+/** Why a time that has come makes no run. */
+function skipReason(
+  { missed }: CronTickDeps,
+  { ends_at }: CronTimes,
+  { tick, at }: Omit<CronTick, 'run'>,
+): string | undefined {
+  if (Date.parse(at) - Date.parse(tick) <= MISSED_AFTER_MS) return undefined;
+  if (ends_at !== null && at > ends_at)
+    return 'No server was running at this time, and the cron has since ended.';
+  return missed === 'skip' ? 'No server was running at this time.' : undefined;
+}
+
+async function disable(
+  { crons, clock, logger }: CronTickDeps,
+  cron: CronTimes,
+  reason: string,
+): Promise<void> {
+  if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;
+  logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
+}
+
+function isClientError(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.status < 500;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Unavailable || error instanceof InsufficientStorage;
+}

@@ -1,0 +1,188 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { timestamp } from '../../core/clock.ts';
+import { checkSchedule } from '../../core/cron-times.ts';
+import { BadRequest, InvalidInput, NotFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import type {
+  Cron,
+  CronCount,
+  CronCreate,
+  CronPatch,
+  CronRun,
+  CronRunsQuery,
+  CronSearch,
+  ThreadCronCreate,
+} from '../../schemas/crons.ts';
+import type { Run } from '../../schemas/runs.ts';
+import { intersectVisibility } from '../../storage/access/visibility.ts';
+import type { CronFireRepository, CronRepository } from '../../storage/crons/crons.ts';
+import type { StoredCron } from '../../storage/crons/row.ts';
+import { checkRecursionLimit } from '../assistants/run-config.ts';
+import type { IdempotencyContext } from '../idempotency.ts';
+import { type Page, pageOf, pickFields } from '../pagination.ts';
+import {
+  authorizeRun,
+  checkWebhook,
+  confirmSubmission,
+  newRun,
+  rejectWhileDraining,
+  type SubmitDeps,
+} from '../runs/submit.ts';
+import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
+import { newCron, updatedCron } from './stored-cron.ts';
+
+export interface CronDeps extends CronTriggerDeps {
+  readonly crons: CronRepository;
+}
+
+export type CronService = ReturnType<typeof cronService>;
+
+/** Crons: runs that are made by the clock (CONTRACT §2.5, §11). */
+export function cronService(deps: CronDeps) {
+  const { crons, clock, ids, bus } = deps;
+
+  const find: FindCron = async (actor, event, cron_id) => {
+    const cron = await crons.get(cron_id, await authorize(actor, event, { cron_id }));
+    if (!cron) throw new NotFound('Not Found');
+    return cron;
+  };
+
+  return {
+    ...cronTrigger(deps, find),
+
+    /** Without a thread, each run makes one for itself. */
+    async create(
+      actor: Actor,
+      thread_id: string | null,
+      input: CronCreate | ThreadCronCreate,
+    ): Promise<Cron> {
+      checkSchedule(input.schedule, input.timezone ?? null);
+      checkRecursionLimit(deps, input.config);
+      await checkWebhook(deps, input);
+      const assistant_id = await resolveAssistantId(deps, actor, input.assistant_id);
+      if (thread_id !== null) await requireThread(deps, actor, thread_id, input['if_not_exists']);
+      const cron_id = ids.uuid7();
+      const value = { ...input, cron_id, assistant_id, thread_id, metadata: input.metadata ?? {} };
+      await authorize(actor, 'crons:create', value);
+      const { metadata } = value;
+      const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
+      // Each run asks again. Who may make none learns it here, not from a cron that never does anything.
+      await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
+      await crons.insert(cron);
+      bus.scheduleChanged();
+      return publicCron(cron);
+    },
+
+    async get(actor: Actor, cron_id: string): Promise<Cron> {
+      return publicCron(await find(actor, 'crons:read', cron_id));
+    },
+
+    async search(actor: Actor, query: CronSearch): Promise<Page<Partial<Cron>>> {
+      const visibility = await authorize(actor, 'crons:search', { ...query });
+      const filter = withAssistantId(deps, query);
+      const rows = await crons.search({ ...filter, limit: query.limit + 1 }, visibility);
+      const selected = rows.map((row) => pickFields(publicCron(row), query.select));
+      return pageOf(selected, query.limit, query.offset);
+    },
+
+    async count(actor: Actor, filter: CronCount): Promise<number> {
+      const visibility = await authorize(actor, 'crons:search', { ...filter });
+      return crons.count(withAssistantId(deps, filter), visibility);
+    },
+
+    /** A time that has come but is not served yet is kept, unless the schedule itself changes. */
+    async update(actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
+      if (Object.keys(patch).length === 0) throw new BadRequest('Request body cannot be empty');
+      checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
+      checkRecursionLimit(deps, patch.config);
+      await checkWebhook(deps, patch);
+      const value = { ...patch, cron_id };
+      const visibility = await authorize(actor, 'crons:update', value);
+      const { metadata } = value;
+      const revise = (stored: StoredCron) => updatedCron(stored, patch, { metadata, now_ms: clock.now() });
+      const cron = await crons.update(cron_id, revise, visibility);
+      if (!cron) throw new NotFound(`Cron '${cron_id}' not found`);
+      bus.scheduleChanged();
+      return publicCron(cron);
+    },
+
+    /** Its runs stay. */
+    async delete(actor: Actor, cron_id: string): Promise<void> {
+      const visibility = await authorize(actor, 'crons:delete', { cron_id });
+      if (!(await crons.delete(cron_id, visibility))) throw new NotFound('Not Found');
+    },
+  };
+}
+
+function publicCron({ ends_at: _ends, run_as: _user, ...cron }: StoredCron): Cron {
+  return cron;
+}
+
+/** A name that is no graph's is answered as an id that is no assistant's (CONTRACT §2.5). */
+async function resolveAssistantId({ assistants }: CronDeps, actor: Actor, id: string): Promise<string> {
+  try {
+    return (await assistants.resolve(actor, id)).assistant_id;
+  } catch (error) {
+    const isMissing = error instanceof NotFound || error instanceof InvalidInput;
+    throw isMissing ? new NotFound(`Assistant '${id}' not found`) : error;
+  }
+}
+
+/** The name of a graph stands for the assistant it comes with. */
+function withAssistantId<Filter extends CronCount>({ assistants }: CronDeps, filter: Filter): Filter {
+  if (filter.assistant_id === undefined) return filter;
+  const assistant_id = assistants.idOf(filter.assistant_id);
+  if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+  return { ...filter, assistant_id };
+}
+
+/** With `create` the thread may be missing, but not somebody else's. */
+async function requireThread(
+  { threads }: CronDeps,
+  actor: Actor,
+  thread_id: string,
+  if_not_exists: unknown,
+): Promise<void> {
+  const visibility = await authorize(actor, 'threads:read', { thread_id });
+  if (await threads.get(thread_id, ['thread_id'], visibility)) return;
+  if (if_not_exists === 'create' && !(await threads.get(thread_id, ['thread_id']))) return;
+  throw new NotFound(`Thread with ID '${thread_id}' not found. Please verify that the thread exists.`);
+}
+
+export interface CronTriggerDeps extends CronRunDeps, SubmitDeps {
+  readonly cronFires: Pick<CronFireRepository, 'list'>;
+}
+
+/** Throws `NotFound` for a cron that the actor may not do this to, as for one that is not there. */
+export type FindCron = (
+  actor: Actor,
+  event: 'crons:read' | 'crons:update',
+  cron_id: string,
+) => Promise<StoredCron>;
+
+/** What a cron makes beyond its schedule, and what it has made. */
+export function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
+  return {
+    /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
+    async trigger(actor: Actor, cron_id: string, idempotency?: IdempotencyContext): Promise<Run> {
+      if (idempotency?.run) return idempotency.run;
+      rejectWhileDraining(deps, actor);
+      const cron = await find(actor, 'crons:update', cron_id);
+      // The run acts as whoever made the cron, who may do more than whoever triggers it.
+      const authorized = await authorizeRun(deps, actor, cron.thread_id, cronRunInput(cron));
+      const submission = await cronSubmission(deps, cron);
+      const visibility = intersectVisibility(authorized.visibility, submission.visibility);
+      const request = newRun(deps, { ...submission, visibility, idempotency });
+      const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
+      if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
+      return confirmSubmission(deps, request, triggered);
+    },
+
+    /** What its times came to, the newest first. */
+    async runs(actor: Actor, cron_id: string, query: CronRunsQuery): Promise<CronRun[]> {
+      await find(actor, 'crons:read', cron_id);
+      return deps.cronFires.list(cron_id, query);
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import { sleep } from '../../core/timers.ts';
+import {
+  followThread,
+  lastThreadSeq,
+  type ThreadFollowSources,
+  ThreadReader,
+} from '../../events/follow-thread.ts';
+import type { Translate } from './protocol-events.ts';
+import type { Subscriber } from './subscriber.ts';
+
+export type ThreadBroadcasts = ReturnType<typeof threadBroadcasts>;
+
+/** What is told now on one thread, to everybody here who listens. */
+interface Broadcast {
+  /** The number of the last event that was told. */
+  seq: number;
+  readonly listeners: Set<Subscriber>;
+  readonly stop: AbortController;
+  users: number;
+}
+
+export interface BroadcastDeps {
+  readonly sources: ThreadFollowSources;
+  /** Each reader needs one of its own. */
+  readonly translate: () => Translate;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The threads that are listened to. A client holds several connections to a thread and acts on what one of them says,
+ * so all connections of a thread share one reader, and each event is written to every connection before the next
+ * (CONTRACT §7 "Traps"). Who comes later, or reads slowly, reads the log at its own pace until it is even again.
+ */
+export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps) {
+  const broadcasts = new Map<string, Promise<Broadcast>>();
+
+  async function open(thread_id: string): Promise<Broadcast> {
+    const feed: Broadcast = {
+      seq: await lastThreadSeq(sources, thread_id),
+      listeners: new Set(),
+      stop: new AbortController(),
+      users: 0,
+    };
+    // A reader that failed leaves its listeners behind; closing their connections makes the clients come back.
+    void publish(feed, thread_id).catch((error: unknown) => {
+      onError(error);
+      feed.stop.abort(error);
+    });
+    return feed;
+  }
+
+  async function publish(feed: Broadcast, thread_id: string): Promise<void> {
+    const events = translate();
+    for await (const entry of followThread(sources, thread_id, feed.seq, feed.stop.signal)) {
+      for (const event of await events(entry)) for (const listener of feed.listeners) listener.offer(event);
+      for (const listener of feed.listeners) listener.advance(entry.seq);
+      feed.seq = entry.seq;
+    }
+  }
+
+  /** Gives the subscriber what it has not seen, until it is even with the others. */
+  async function catchUp(feed: Broadcast, thread_id: string, subscriber: Subscriber, signal: AbortSignal) {
+    subscriber.beginReplay();
+    const reader = new ThreadReader(sources, thread_id, subscriber.lastSeq ?? feed.seq);
+    const events = translate();
+    for (let even = false; !even && !signal.aborted; ) {
+      const told = feed.seq;
+      const entries = await reader.next();
+      for (const entry of entries) {
+        for (const event of await events(entry)) subscriber.offer(event);
+        subscriber.advance(entry.seq);
+        if (subscriber.isFull()) await subscriber.drained(signal);
+        if (signal.aborted || subscriber.needsReplay) return;
+      }
+      even = reader.seq >= feed.seq || (entries.length === 0 && told === feed.seq);
+    }
+  }
+
+  async function listen(feed: Broadcast, thread_id: string, subscriber: Subscriber, signal: AbortSignal) {
+    while (!signal.aborted) {
+      await catchUp(feed, thread_id, subscriber, signal);
+      if (subscriber.needsReplay) continue;
+      // Nothing is awaited between the last look and this, so that no event falls between.
+      feed.listeners.add(subscriber);
+      subscriber.markCaughtUp();
+      await subscriber.untilLagging(signal);
+      feed.listeners.delete(subscriber);
+      if (subscriber.needsReplay) await debounce(signal);
+      await subscriber.drained(signal);
+    }
+  }
+
+  return {
+    /** Keeps the subscriber supplied until abort. Rejects when the log cannot be read. */
+    async serve(thread_id: string, subscriber: Subscriber, signal: AbortSignal): Promise<void> {
+      const opening = broadcasts.get(thread_id) ?? open(thread_id);
+      broadcasts.set(thread_id, opening);
+      const feed = await opening.catch((error: unknown) => {
+        broadcasts.delete(thread_id);
+        throw error;
+      });
+      // Its last listener left while this one came.
+      if (feed.stop.signal.aborted) {
+        if (broadcasts.get(thread_id) === opening) broadcasts.delete(thread_id);
+        return this.serve(thread_id, subscriber, signal);
+      }
+      feed.users += 1;
+      const ended = AbortSignal.any([signal, feed.stop.signal]);
+      try {
+        await listen(feed, thread_id, subscriber, ended);
+      } finally {
+        feed.users -= 1;
+        if (feed.users === 0 || feed.stop.signal.aborted) {
+          feed.stop.abort();
+          if (broadcasts.get(thread_id) === opening) broadcasts.delete(thread_id);
+        }
+      }
+    },
+  };
+}
+
+/**
+ * A client that comes back says in one breath what it wants to hear. Replayed together, its events keep their order;
+ * one after the other, the end of a run would come before the values that led to it, and clients stop there.
+ */
+function debounce(signal: AbortSignal): Promise<void> {
+  return sleep(DEBOUNCE_MS, signal);
+}
+
+const DEBOUNCE_MS = 5;

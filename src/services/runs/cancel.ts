@@ -1,0 +1,138 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { CancelAction, Run, RunsCancel } from '../../schemas/runs.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import type { Visibility } from '../../storage/access/visibility.ts';
+import type { Cancellation } from '../../storage/queue/cancel.ts';
+import type { RunQueue } from '../../storage/queue/queue.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+import { isFinal } from './transitions.ts';
+
+const ERROR_CLASS: Record<CancelAction, string> = { interrupt: 'UserInterrupt', rollback: 'UserRollback' };
+
+/** What a cancelled run leaves behind; how long its log is kept is not the canceller's business. */
+export type CancelSpec = Omit<Cancellation, 'log_retention_ms'>;
+
+/**
+ * A cancel that a client asked for at `route`, with the reason that it leaves on the thread; the braces of a route are
+ * literal (CONTRACT §3). `taken` shows in the run's `cancel_reason` alone.
+ */
+export function clientCancel(action: CancelAction, route: string, reason?: 'taken'): CancelSpec {
+  const message = `${action} requested via ${route}`;
+  return {
+    action,
+    error: { error: ERROR_CLASS[action], message },
+    ...(reason && { reason: `${reason}: ${message}` }),
+  };
+}
+
+/** When `on_disconnect: cancel` was asked for and the client has gone. */
+export const DISCONNECT_CANCEL: CancelSpec = {
+  action: 'interrupt',
+  error: {
+    error: ERROR_CLASS.interrupt,
+    message: 'client disconnected from the run stream (on_disconnect=cancel)',
+  },
+};
+
+/** True for the end that somebody asked for: a waiting client gets the values so far, not an error (CONTRACT §3). */
+export function isCancellation(error: RunError): boolean {
+  return error.error === ERROR_CLASS.interrupt || error.error === ERROR_CLASS.rollback;
+}
+
+export interface CancelDeps {
+  readonly runs: RunRepository;
+  readonly queue: RunQueue;
+  readonly bus: EventBus;
+  /** How long the log of an ended run is kept, ms. */
+  readonly log_retention_ms: number;
+}
+
+export interface CancelOptions {
+  readonly action: CancelAction;
+  /** `taken`: somebody else goes on with what the run did; the run's `cancel_reason` says so. */
+  readonly reason?: 'taken' | undefined;
+}
+
+/** Runs cancelled before the next look: there may be very many. */
+const BATCH = 500;
+
+const NONE_FOUND = 'No runs found to cancel.';
+const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
+
+/** Stopping runs: one by its id, or many at once (CONTRACT §2.3, §3). */
+export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
+  /** How many of them were still in flight. */
+  async function cancelRuns(thread_id: string, run_ids: string[], cancellation: CancelSpec) {
+    const { stopping, ended, promoted } = await queue.cancel(thread_id, run_ids, {
+      ...cancellation,
+      log_retention_ms,
+    });
+    for (const run_id of stopping) bus.runCancelled(run_id);
+    for (const run_id of ended) bus.updated(run_id);
+    if (promoted) bus.runReady();
+    return stopping.length + ended.length;
+  }
+
+  async function cancelAll(
+    status: 'pending' | 'running' | 'all',
+    cancellation: CancelSpec,
+    visibility: Visibility | undefined,
+  ): Promise<void> {
+    const failures: unknown[] = [];
+    for (let isFirst = true; ; isFirst = false) {
+      const batch = await queue.inFlight(status, BATCH, visibility);
+      if (isFirst && batch.length === 0) throw new NotFound(NONE_FOUND);
+      let stopped = 0;
+      for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
+        const run_ids = found.map((run) => run.run_id);
+        // One thread that cannot be stopped does not keep the others going.
+        stopped += await cancelRuns(thread_id, run_ids, cancellation).catch((error: unknown) => {
+          failures.push(error);
+          return 0;
+        });
+      }
+      if (batch.length < BATCH || stopped === 0) break;
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  return {
+    /** Returns the run that is being stopped. */
+    async cancel(
+      actor: Actor,
+      thread_id: string,
+      run_id: string,
+      { action, reason }: CancelOptions,
+    ): Promise<Run> {
+      const visibility = await authorize(actor, 'threads:update', { thread_id, run_id, action });
+      const run = await runs.get(thread_id, run_id, visibility);
+      if (!run) throw new NotFound(NONE_FOUND);
+      const cancellation = clientCancel(action, 'POST /threads/{thread_id}/runs/{run_id}/cancel', reason);
+      if (isFinal(run.status) || (await cancelRuns(thread_id, [run_id], cancellation)) === 0)
+        throw new NotFound(NONE_IN_FLIGHT);
+      return run;
+    },
+
+    /** Every run of a status, or those of a thread that are named and in flight. */
+    async cancelMany(
+      actor: Actor,
+      { status = 'all', thread_id, run_ids }: RunsCancel,
+      action: CancelAction,
+    ): Promise<void> {
+      const cancellation = clientCancel(action, 'POST /runs/cancel');
+      const visibility = await authorize(actor, 'threads:update', { thread_id, run_ids, status, action });
+      if (thread_id === undefined || run_ids === undefined)
+        return cancelAll(status, cancellation, visibility);
+      if (!(await runs.exist(thread_id, run_ids, visibility))) throw new NotFound(NONE_FOUND);
+      if ((await cancelRuns(thread_id, run_ids, cancellation)) === 0) throw new NotFound(NONE_IN_FLIGHT);
+    },
+
+    /** The client that asked for `on_disconnect: cancel` is gone. A run that ended meanwhile is left alone. */
+    async abandon(run: Run): Promise<void> {
+      await cancelRuns(run.thread_id, [run.run_id], DISCONNECT_CANCEL);
+    },
+  };
+}

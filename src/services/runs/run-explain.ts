@@ -1,0 +1,105 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { RunExplanation } from '../../schemas/run-explanation.ts';
+import type { Run } from '../../schemas/runs.ts';
+import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
+import type { RunQueue } from '../../storage/queue/queue.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+
+export interface ExplainDeps {
+  readonly runs: RunRepository;
+  readonly queue: RunQueue;
+  readonly clock: Clock;
+  readonly max_attempts: number;
+}
+
+const RETRY_REASONS: Record<RetryReason, string> = {
+  'worker lost': 'because its worker was lost',
+  'attempt broke': 'because the outcome of the last one could not be stored',
+  'storage failed': 'because storage failed during the last one',
+  'server stopped': 'because the server stopped during the last one, which is not counted',
+  'claim lost': 'because the response to its claim was lost',
+  unreadable: 'because it was claimed by a server that lacks its encryption key',
+};
+
+export type RunExplainService = ReturnType<typeof runExplain>;
+
+/** Says in words and fields why a run is where it is. */
+export function runExplain({ runs, queue, clock, max_attempts }: ExplainDeps) {
+  async function summarize(run: Run, standing: QueuePosition | undefined, times: RunTimes): Promise<string> {
+    if (!standing) return endedSummary(run, times);
+    if (standing.state === 'running') return runningSummary(standing, max_attempts);
+    const again = standing.retry_reason ? ` ${retrySummary(standing, max_attempts)}` : '';
+    if (standing.not_before > timestamp(clock.now())) return `Waits until ${standing.not_before}.${again}`;
+    const [first] = standing.behind;
+    if (first) return `${waitingBehind(first, standing.behind.length - 1)}${again}`;
+    return `${await readySummary(queue)}${again}`;
+  }
+
+  return {
+    async explain(actor: Actor, thread_id: string | undefined, run_id: string): Promise<RunExplanation> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const run = await runs.get(thread_id, run_id, visibility);
+      const [position, times] = await Promise.all([queue.position(run_id), queue.runTimes(run_id)]);
+      if (!run || !times) throw new NotFound('Not Found');
+      const { worker_id, host = null, pid = null, lease_until = null } = position ?? {};
+      return {
+        run_id,
+        thread_id: run.thread_id,
+        status: run.status,
+        summary: await summarize(run, position, times),
+        behind: position?.behind ?? [],
+        due_at: position && position.state !== 'running' ? position.not_before : null,
+        worker: worker_id ? { worker_id, host, pid, lease_until } : null,
+        attempt: position?.attempt ?? null,
+        max_attempts,
+        retry_reason: position?.retry_reason ?? null,
+        cancel_action: position?.cancel_action ?? null,
+        ...times,
+      };
+    },
+  };
+}
+
+function endedSummary({ status }: Run, { ended_at, error }: RunTimes): string {
+  const reason = error ? `: ${error.error}: ${error.message}` : '.';
+  return `Ended${ended_at ? ` at ${ended_at}` : ''} with status ${status}${reason}`;
+}
+
+function runningSummary(position: QueuePosition, max_attempts: number): string {
+  const { attempt, worker_id, host, pid, lease_until, cancel_action, retry_reason } = position;
+  const who = host ? `worker ${worker_id} (process ${pid} on ${host})` : `worker ${worker_id}, which is dead`;
+  const until = lease_until ? `, whose lease ends at ${lease_until} unless it is renewed` : '';
+  const why = retry_reason ? ` ${RETRY_REASONS[retry_reason]}` : '';
+  const stopping = cancel_action
+    ? ` It was cancelled (${cancel_action}) and its worker has not released it yet.`
+    : '';
+  const failed = failureCount(position, max_attempts);
+  return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
+}
+
+function retrySummary(position: QueuePosition, max_attempts: number): string {
+  const { attempt, retry_reason } = position;
+  const why = retry_reason ? `, ${RETRY_REASONS[retry_reason]}` : '';
+  return `Its next attempt is ${attempt + 1}${why}${failureCount(position, max_attempts)}.`;
+}
+
+/** Attempts that completed a step, or that the server itself gave back, do not count. */
+function failureCount({ failures }: QueuePosition, max_attempts: number): string {
+  return failures > 0 ? ` (failure ${failures} of at most ${max_attempts} in a row)` : '';
+}
+
+function waitingBehind(first: string, more: number): string {
+  const others = more === 0 ? '' : ` and ${more} more`;
+  return `Waits behind run ${first}${others} of the same thread.`;
+}
+
+async function readySummary(queue: RunQueue): Promise<string> {
+  const { workers, slots, running: busy } = await queue.workerCapacity();
+  if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
+  if (busy >= slots)
+    return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+  return 'Ready; the next worker that polls claims it.';
+}

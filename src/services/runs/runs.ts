@@ -1,0 +1,123 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { Run, RunCreate } from '../../schemas/runs.ts';
+import type { NewTurn } from '../../storage/a2a/turns.ts';
+import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
+import type { RunList } from '../../storage/runs/runs.ts';
+import type { AssistantService } from '../assistants/assistants.ts';
+import type { IdempotencyContext } from '../idempotency.ts';
+import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
+import type { RunKind } from './run-options.ts';
+import { type RunStreamDeps, runStreams } from './run-streams.ts';
+import { type AuthorizeRunDeps, authorizeRun, type SubmitDeps, submit } from './submit.ts';
+
+export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, CancelDeps {
+  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
+  readonly checkpoints: Pick<CheckpointRepository, 'find'>;
+  /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
+  readonly refreshStatus: (thread_id: string) => Promise<void>;
+}
+
+export type RunService = ReturnType<typeof runService>;
+
+/** Runs on a thread: made, watched, cancelled, deleted (CONTRACT §2.3, §3). */
+export function runService(deps: RunDeps) {
+  const { runs, threads, queue, bus } = deps;
+  const streams = runStreams(deps);
+  const { cancel, ...cancels } = runCancel(deps);
+
+  return {
+    ...streams,
+    ...cancels,
+
+    /**
+     * Queues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, `Conflict` when the strategy
+     * is `reject` and another run is in flight. `once`: the run that the same request made before is returned.
+     * `turn`: kept with the run.
+     */
+    async create(
+      actor: Actor,
+      thread_id: string,
+      requested: RunCreate,
+      kind: RunKind,
+      idempotency?: IdempotencyContext,
+      turn?: NewTurn,
+    ): Promise<Run> {
+      if (idempotency?.run) return idempotency.run;
+      const authorized = await authorizeRun(deps, actor, thread_id, requested);
+      const { input, visibility } = authorized;
+      const [assistant, thread] = await Promise.all([
+        deps.assistants.resolve(actor, input.assistant_id),
+        threads.get(thread_id, ['thread_id', 'metadata'], visibility),
+      ]);
+      if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
+      await requireCheckpoint(deps, thread_id, input);
+      const thread_metadata = thread?.metadata ?? {};
+      const submission = {
+        ...authorized,
+        actor,
+        assistant,
+        thread_id,
+        kind,
+        temporary: false,
+        thread_metadata,
+      };
+      return submit(deps, { ...submission, idempotency, turn });
+    },
+
+    /** Newest first. */
+    async list(actor: Actor, thread_id: string, query: RunList): Promise<Run[]> {
+      const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
+      const found = await runs.list(thread_id, query, visibility);
+      if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility))) {
+        throw new NotFound(`Thread with ID ${thread_id} not found`);
+      }
+      return found;
+    },
+
+    /** Without a thread: a run whose thread the client does not know. */
+    async get(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const run = await runs.get(thread_id, run_id, visibility);
+      if (!run) throw new NotFound('Not Found');
+      return run;
+    },
+
+    /** A run in any state goes with its checkpoints; one that executes is stopped. The thread keeps its values. */
+    async delete(actor: Actor, thread_id: string, run_id: string): Promise<void> {
+      const visibility = await authorize(actor, 'threads:delete', { thread_id, run_id });
+      const { deleted, promoted } = await queue.deleteRun(thread_id, run_id, undefined, visibility);
+      if (!deleted) throw new NotFound('Run not found');
+      bus.runCancelled(run_id);
+      bus.updated(run_id);
+      if (promoted) bus.runReady();
+      await deps.refreshStatus(thread_id);
+    },
+
+    /** `wait`: returns when the run has let go of its thread, and nothing more of it can land. */
+    async cancel(
+      actor: Actor,
+      thread_id: string,
+      run_id: string,
+      { wait, ...options }: CancelOptions & { wait: boolean },
+      signal: AbortSignal,
+    ): Promise<void> {
+      const run = await cancel(actor, thread_id, run_id, options);
+      if (wait) for await (const _ of streams.follow(run, signal));
+    },
+  };
+}
+
+/** A checkpoint that does not exist would silently start from an empty state. */
+async function requireCheckpoint(
+  { checkpoints }: RunDeps,
+  thread_id: string,
+  input: RunCreate,
+): Promise<void> {
+  const checkpoint_id = input.checkpoint?.checkpoint_id ?? input.checkpoint_id;
+  if (!checkpoint_id) return;
+  const ns = input.checkpoint?.checkpoint_ns ?? '';
+  const [found] = await checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
+  if (!found) throw new NotFound(`Checkpoint ${checkpoint_id} not found on thread ${thread_id}`);
+}

@@ -1,0 +1,48 @@
+import type { Actor } from '../../auth/actor.ts';
+import { BadRequest } from '../../core/errors.ts';
+import type { Run, RunCreate } from '../../schemas/runs.ts';
+import type { IdempotencyContext } from '../idempotency.ts';
+import type { RunKind } from './run-options.ts';
+import type { RunDeps } from './runs.ts';
+import { authorizeRun, type Submission, submit, submitAll } from './submit.ts';
+
+export type StatelessRunService = ReturnType<typeof statelessRunService>;
+
+/** Runs without a thread: each makes one for itself, which goes when it ends unless it is to be kept (CONTRACT §2.4). */
+export function statelessRunService(deps: RunDeps) {
+  async function prepareSubmission(actor: Actor, requested: RunCreate, kind: RunKind): Promise<Submission> {
+    const resume = requested.command?.resume;
+    if (resume !== undefined && resume !== null) {
+      throw new BadRequest('You must provide a thread_id when resuming.');
+    }
+    const authorized = await authorizeRun(deps, actor, null, requested);
+    const assistant = await deps.assistants.resolve(actor, requested.assistant_id);
+    const thread_id = deps.ids.uuid7();
+    return { ...authorized, actor, assistant, thread_id, kind, temporary: true, thread_metadata: {} };
+  }
+
+  return {
+    async create(
+      actor: Actor,
+      input: RunCreate,
+      kind: RunKind,
+      idempotency?: IdempotencyContext,
+    ): Promise<Run> {
+      if (idempotency?.run) return idempotency.run;
+      return submit(deps, { ...(await prepareSubmission(actor, input, kind)), idempotency });
+    },
+
+    /** As `create`; the thread of a run that stops at an interrupt stays for a day, for the answer. */
+    async createAnswerable(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
+      return submit(deps, { ...(await prepareSubmission(actor, input, kind)), keep_interrupted: true });
+    },
+
+    /** One that cannot be made keeps all others from being made. */
+    async createBatch(actor: Actor, inputs: readonly RunCreate[]): Promise<Run[]> {
+      return submitAll(
+        deps,
+        await Promise.all(inputs.map((input) => prepareSubmission(actor, input, 'background'))),
+      );
+    },
+  };
+}

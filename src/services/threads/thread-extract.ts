@@ -1,0 +1,57 @@
+import { isObject } from '../../core/json.ts';
+import type { Thread } from '../../schemas/threads.ts';
+import type { ValuePath } from '../../storage/threads/extract.ts';
+
+/** A name, or an index in square brackets. */
+const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;
+
+/**
+ * The values at paths such as `values.log[-1]` or `values.a.b[0].k`, by alias; null where nothing is, and for
+ * wildcards and slices (CONTRACT §2.2).
+ */
+export function extract(thread: Thread, paths: Record<string, string>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(paths).map(([alias, path]) => [alias, valueAt(thread, path)]));
+}
+
+/**
+ * The ways into the values that storage can go, by alias, so that a state need not be read whole. Undefined when one of
+ * the paths asks for the whole of it.
+ */
+export function valuePaths(paths: Record<string, string>): Record<string, ValuePath> | undefined {
+  const result: Record<string, ValuePath> = {};
+  for (const [alias, path] of Object.entries(paths)) {
+    const [field, ...segments] = parsePath(path) ?? [];
+    if (field !== 'values') continue;
+    if (segments.length === 0) return undefined;
+    if (segments.every(isReachable)) result[alias] = segments;
+  }
+  return result;
+}
+
+/** No list is longer, and PostgreSQL does not count further. */
+function isReachable(step: string | number): boolean {
+  return typeof step === 'string' || Math.abs(step) < 2 ** 31;
+}
+
+function valueAt(thread: Thread, path: string): unknown {
+  const steps = parsePath(path);
+  if (!steps) return null;
+  return steps.reduce<unknown>(descend, thread) ?? null;
+}
+
+function parsePath(path: string): (string | number)[] | undefined {
+  const steps: (string | number)[] = [];
+  let end = 0;
+  for (const match of path.matchAll(STEP)) {
+    if (match.index !== end) return undefined;
+    end += match[0].length;
+    steps.push(match[1] ?? Number(match[2]));
+  }
+  return end === path.length ? steps : undefined;
+}
+
+/** Own keys only: a path must not reach `constructor` and its like. */
+function descend(value: unknown, step: string | number): unknown {
+  if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined;
+  return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+}

@@ -1,0 +1,228 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { BadRequest, Conflict, NotFound, PartlyDone } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import { isObject, toJson } from '../../core/json.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { GraphConfig } from '../../graphs/graph.ts';
+import { emptyThreadState } from '../../graphs/runtime/thread-state.ts';
+import type {
+  CheckpointConfig,
+  ThreadHistory,
+  ThreadState,
+  ThreadStateField,
+  ThreadStateUpdate,
+  ThreadStateUpdated,
+} from '../../schemas/thread-state.ts';
+import type { ThreadSuperstep } from '../../schemas/threads.ts';
+import type { RunQueue } from '../../storage/queue/queue.ts';
+import { pickFields } from '../pagination.ts';
+import { threadStateBusy } from '../runs/multitask.ts';
+import { interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
+import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
+
+export interface ThreadStateDeps extends ThreadGraphDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly bus: Pick<EventBus, 'updated'>;
+  readonly queue: Pick<RunQueue, 'inFlightOn'>;
+}
+
+/** The name of the event that tells who follows a thread of a change from outside. */
+export const STATE_UPDATE = 'state_update';
+/** Nobody needs to hear of a change long after it: the state itself can be read. */
+const STATE_EVENT_TTL_MS = 5 * 60_000;
+
+export interface StateOptions {
+  readonly subgraphs?: boolean;
+  /** All fields without it. */
+  readonly select?: readonly ThreadStateField[] | null | undefined;
+}
+
+export type ThreadStateService = ReturnType<typeof threadStateService>;
+
+/** What a thread's graph remembers: its newest state, earlier ones, and changes from outside (CONTRACT §2.2). */
+export function threadStateService(deps: ThreadStateDeps) {
+  return {
+    get(actor: Actor, thread_id: string, options: StateOptions): Promise<ThreadState> {
+      return this.at(actor, thread_id, {}, options);
+    },
+
+    /** `{}` is the latest checkpoint. An unknown one is `NotFound`; a thread without any has the empty state. */
+    async at(
+      actor: Actor,
+      thread_id: string,
+      checkpoint: CheckpointConfig,
+      { subgraphs = false, select }: StateOptions,
+    ): Promise<ThreadState> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
+      const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
+      if (state) return selectState(state, select);
+      if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
+      return selectState(emptyThreadState(), select);
+    },
+
+    /**
+     * Writes a checkpoint as if a node had returned `values`. `Conflict` while a run is pending or running,
+     * `BadRequest` when the thread has no graph or the graph cannot take the values.
+     */
+    async update(actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
+      const visibility = await authorize(actor, 'threads:update', { thread_id, values: input.values });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.update', visibility);
+      if (!opened) throw withoutGraph(thread_id);
+      const { graph, memory } = opened;
+      const config = opened.config(input.checkpoint ?? { checkpoint_id: input.checkpoint_id });
+      await requireCheckpoint(opened, config);
+      const values = input.values ?? null;
+      const update = { config, values, as_node: input.as_node ?? undefined, memory };
+      const written = await graph
+        .update(update)
+        .catch((error: unknown) => withBlockingRuns(deps, thread_id, error));
+      await refreshThread(deps, thread_id, opened);
+      return updateResponse(thread_id, written);
+    },
+
+    /** Newest first. */
+    async history(actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
+      if (!opened) return [];
+      const before = checkpointBefore(query.before);
+      const states = await opened.graph.history({
+        config: opened.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
+        limit: query.limit,
+        before: before && opened.config(before),
+        metadata: query.metadata ?? undefined,
+        memory: opened.memory,
+      });
+      return states.map((state) => selectState(state, query.select));
+    },
+
+    /** The thread of a run that was taken away shows where its newest checkpoint stands. */
+    async refreshStatus(thread_id: string): Promise<void> {
+      // Of a thread that is gone, or a graph that is not configured any more, nothing can be told.
+      const opened = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+      if (!opened) return;
+      const state = await opened.graph.state(opened.config({}), opened.memory, false);
+      const status = threadStatusAfter('success', state);
+      const after = { status, interrupts: interruptsOf(state), checkpoint_id: checkpointOf(state) };
+      await deps.threads.refresh(thread_id, after);
+    },
+
+    /**
+     * Gives a new thread a history. `PartlyDone` when it has no graph or one that is not configured, `BadRequest` when
+     * the graph cannot take an update: the thread is there all the same (CONTRACT §2.2).
+     */
+    async importHistory(
+      _actor: Actor,
+      thread_id: string,
+      supersteps: readonly ThreadSuperstep[],
+    ): Promise<void> {
+      const opened = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
+        throw error instanceof NotFound ? createdWithoutState(thread_id, error.message) : error;
+      });
+      if (!opened)
+        throw createdWithoutState(thread_id, 'it has no graph ID. Set "graph_id" in its metadata.');
+      const { graph, memory } = opened;
+      const steps = supersteps.map(({ updates }) => updates);
+      await graph.bulkUpdate({ config: opened.config({}), supersteps: steps, memory });
+      await refreshThread(deps, thread_id, opened);
+    },
+  };
+}
+
+function withoutGraph(thread_id: string): BadRequest {
+  return new BadRequest(`Thread ${thread_id} has no graph ID. Run it once, or set it in its metadata.`);
+}
+
+function checkpointOf(state: ThreadState | undefined): string | null {
+  return state?.checkpoint?.checkpoint_id ?? null;
+}
+
+/** Whoever is refused because of a run must know which. */
+async function withBlockingRuns(
+  { queue }: ThreadStateDeps,
+  thread_id: string,
+  error: unknown,
+): Promise<never> {
+  const blocking = error instanceof Conflict ? await queue.inFlightOn(thread_id) : [];
+  throw blocking.length > 0 ? threadStateBusy(thread_id, blocking) : error;
+}
+
+function createdWithoutState(thread_id: string, reason: string): PartlyDone {
+  return new PartlyDone(
+    `Thread ${thread_id} was created, but there were problems updating the state: ${reason}`,
+  );
+}
+
+function unknownCheckpoint(checkpoint_id: string): NotFound {
+  return new NotFound(`Checkpoint ${checkpoint_id} not found`);
+}
+
+/** LangGraph would start from an empty state where the checkpoint to branch from does not exist. */
+async function requireCheckpoint({ graph, memory }: ThreadGraph, config: GraphConfig): Promise<void> {
+  const checkpoint_id = config.configurable['checkpoint_id'];
+  if (typeof checkpoint_id !== 'string') return;
+  if (!(await graph.state(config, memory, false))) throw unknownCheckpoint(checkpoint_id);
+}
+
+/**
+ * The thread's row shows its newest state. When a run came in since the checkpoint was written, the row is left: the
+ * run goes on from that checkpoint and writes the row when it ends.
+ */
+async function refreshThread(
+  { threads, clock, ids, bus }: ThreadStateDeps,
+  thread_id: string,
+  threadGraph: ThreadGraph,
+): Promise<void> {
+  const state = await threadGraph.graph.state(threadGraph.config({}), threadGraph.memory, false);
+  const values = state?.values ?? {};
+  const event = {
+    event_id: ids.uuid4(),
+    event: STATE_UPDATE,
+    data: toJson({ state, thread_id }),
+    keep_ms: STATE_EVENT_TTL_MS,
+  };
+  const status = threadStatusAfter('success', state);
+  const checkpoint_id = checkpointOf(state);
+  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, news: event };
+  await threads.setState(thread_id, after, timestamp(clock.now()));
+  bus.updated(thread_id);
+}
+
+function updateResponse(thread_id: string, written: Record<string, unknown>): ThreadStateUpdated {
+  const { checkpoint_ns = '', checkpoint_id, checkpoint_map } = written as CheckpointConfig;
+  const checkpoint = {
+    thread_id,
+    checkpoint_ns,
+    checkpoint_id,
+    ...(checkpoint_map ? { checkpoint_map } : {}),
+  };
+  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint_id as string };
+}
+
+/** An id, a checkpoint, or a config that holds one; undefined when it names none (CONTRACT §17). */
+function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | undefined {
+  if (before === null || before === undefined) return undefined;
+  if (typeof before === 'string') return { checkpoint_id: before };
+  const checkpoint = (before['configurable'] ?? before) as CheckpointConfig;
+  return checkpoint.checkpoint_id ? checkpoint : undefined;
+}
+
+const CHANNEL_PREFIX = 'values.';
+
+/** The state with the selected fields alone; of its values all, or only the channels that are named. */
+export function selectState(
+  state: ThreadState,
+  select: readonly ThreadStateField[] | null | undefined,
+): ThreadState {
+  if (!select) return state;
+  const channels = select
+    .filter((field) => field.startsWith(CHANNEL_PREFIX))
+    .map((field) => field.slice(CHANNEL_PREFIX.length));
+  const picked = pickFields(state, select) as ThreadState;
+  if (channels.length === 0 || select.includes('values')) return picked;
+  return { ...picked, values: isObject(state.values) ? pickFields(state.values, channels) : {} };
+}

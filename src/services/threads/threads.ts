@@ -1,0 +1,141 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { timestamp } from '../../core/clock.ts';
+import { Conflict, NotFound } from '../../core/errors.ts';
+import { isUuid, uuid5 } from '../../core/ids.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type {
+  Thread,
+  ThreadCreate,
+  ThreadFilter,
+  ThreadPatch,
+  ThreadSearch,
+  ThreadTtl,
+} from '../../schemas/threads.ts';
+import type { Ttl } from '../../storage/threads/row.ts';
+import type { ThreadQuery } from '../../storage/threads/search.ts';
+import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { extract, valuePaths } from './thread-extract.ts';
+import { type ThreadMaintenanceDeps, threadMaintenance } from './thread-maintenance.ts';
+import type { ThreadStateService } from './thread-state.ts';
+
+export interface ThreadDeps extends ThreadMaintenanceDeps {
+  readonly importHistory: ThreadStateService['importHistory'];
+}
+
+export type ThreadService = ReturnType<typeof threadService>;
+
+/** Threads: what runs share, a conversation (CONTRACT §2.2). */
+export function threadService(deps: ThreadDeps) {
+  const { threads, clock, ids, importHistory, default_ttl } = deps;
+  return {
+    ...threadMaintenance(deps),
+
+    /** `supersteps` become the history of a thread that is new. */
+    async create(actor: Actor, input: ThreadCreate): Promise<Thread> {
+      const thread_id = input.thread_id ?? ids.uuid7();
+      const value = {
+        thread_id,
+        metadata: withoutReservedMetadata(input.metadata ?? {}),
+        if_exists: input.if_exists,
+        ttl: input.ttl,
+      };
+      const visibility = await authorize(actor, 'threads:create', value);
+      const thread = newThread(thread_id, value, timestamp(clock.now()));
+      const inserted = await threads.insert(thread, resolveTtl(input.ttl, default_ttl));
+      if (inserted && input.supersteps?.length) await importHistory(actor, thread_id, input.supersteps);
+      const stored = await threads.get(thread_id, undefined, inserted ? undefined : visibility);
+      if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
+      throw new Conflict(`Thread with ID ${thread_id} already exists`);
+    },
+
+    /** `include` of `ttl` adds when the thread goes, if it does. */
+    async get(actor: Actor, thread_id: string, include: readonly string[] = []): Promise<Thread> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id });
+      const thread = await threads.get(thread_id, undefined, visibility);
+      if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
+      const ttl = include.includes('ttl') ? await threads.expiry(thread_id) : undefined;
+      return ttl ? { ...thread, ttl } : thread;
+    },
+
+    async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>>> {
+      const visibility = await authorize(actor, 'threads:search', { ...query });
+      const { select, extract: paths, limit, offset } = query;
+      const page = { ...query, limit: limit + 1, ...columnsToRead(query) };
+      const rows = await threads.search(page, visibility);
+      const found = rows.map((row) => {
+        const thread: Partial<Thread> = pickFields(row, select);
+        return paths ? { ...thread, extracted: { ...extract(row, paths), ...row.parts } } : thread;
+      });
+      return pageOf(found, limit, offset);
+    },
+
+    async count(actor: Actor, filter: ThreadFilter): Promise<number> {
+      return threads.count(filter, await authorize(actor, 'threads:search', { ...filter }));
+    },
+
+    /** Merges metadata shallow; `updated_at` moves even when nothing changed (CONTRACT §2.2). */
+    async update(actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
+      const metadata = patch.metadata && withoutReservedMetadata(patch.metadata);
+      const value = { thread_id, metadata, ttl: patch.ttl };
+      const visibility = await authorize(actor, 'threads:update', value);
+      const ttl = patch.ttl && resolveTtl(patch.ttl, default_ttl);
+      const thread = await threads.update(
+        thread_id,
+        { metadata: value.metadata, ttl },
+        timestamp(clock.now()),
+        visibility,
+      );
+      if (!thread) throw new NotFound('Not Found');
+      return thread;
+    },
+  };
+}
+
+function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, now: string): Thread {
+  return {
+    thread_id,
+    created_at: now,
+    updated_at: now,
+    state_updated_at: now,
+    metadata,
+    status: 'idle',
+    config: {},
+    values: null,
+  };
+}
+
+/** States are large: whole ones come only when they are returned, or when somebody extracts the whole of one. */
+function columnsToRead({ select, extract: paths = {} }: ThreadSearch): Pick<ThreadQuery, 'select' | 'parts'> {
+  if (!select || select.includes('values')) return { select };
+  const parts = valuePaths(paths);
+  return parts ? { select, parts } : { select: [...select, 'values'] };
+}
+
+/** Keys of a thread's metadata that only the server writes: a client's are dropped (CONTRACT §1). */
+const RESERVED_METADATA = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
+
+export function withoutReservedMetadata(metadata: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED_METADATA.includes(key)));
+}
+
+/**
+ * What becomes of a thread: what was asked for, with the configuration's minutes where it names none. Undefined when
+ * neither does, and the thread stays (CONTRACT §12).
+ */
+export function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefined): Ttl | undefined {
+  if (!requested) return default_ttl;
+  const ttl = requested.ttl ?? default_ttl?.ttl;
+  return ttl === undefined ? undefined : { strategy: requested.strategy, ttl };
+}
+
+/** Of the ids that stand for names of conversations; chosen once, for good. */
+const THREAD_NAMESPACE = 'f0c9a3c4-6b0e-4f5e-9d55-0b1f6f2b7a11';
+
+/**
+ * The thread of a conversation that a client calls by any name it likes: the id itself where the name is one, else an
+ * id made from the name and its owner, so that one user's names never lead to the threads of another.
+ */
+export function threadIdFromName({ principal }: Actor, name: string): string {
+  return isUuid(name) ? name.toLowerCase() : uuid5(THREAD_NAMESPACE, `${principal}\n${name}`);
+}

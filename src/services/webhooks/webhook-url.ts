@@ -1,0 +1,55 @@
+import { isIP } from 'node:net';
+import { InvalidInput } from '../../core/errors.ts';
+import { trimEnd } from '../../core/text.ts';
+
+/**
+ * Reads an address by the parser that the request is made with: what it makes of the odd forms of a host is what is
+ * checked and called. Throws `InvalidInput`, with the texts of CONTRACT §6.
+ */
+export function parseWebhookUrl(text: string): URL {
+  // The parser also mends what no client sends by accident, such as backslashes and line ends.
+  if (/[\s\\]|\p{Cc}/u.test(text)) {
+    throw new InvalidInput('Webhook URL has characters that a URL must not have');
+  }
+  const scheme = /^([a-z][\w+.-]*):/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) {
+    throw new InvalidInput('Webhook must be an absolute URL, such as https://example.com/hook');
+  }
+  if (!/^https?$/.test(scheme)) throw new InvalidInput(`Webhook scheme '${scheme}' not allowed`);
+  if (!/^\w+:\/\/[^/?#]/.test(text)) throw new InvalidInput("Invalid webhook hostname ''");
+  if (!URL.canParse(text)) throw new InvalidInput('Invalid webhook URL');
+  const url = new URL(text);
+  // `localhost.` is localhost.
+  url.hostname = trimEnd(url.hostname, '.');
+  if (url.hostname === '' || url.hostname.endsWith('.'))
+    throw new InvalidInput("Invalid webhook hostname ''");
+  return url;
+}
+
+/** The address that a host is written as; undefined for a name. */
+export function literalAddress(hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  return isIP(bare) === 0 ? undefined : bare;
+}
+
+/** `example.com`, or `*.example.com` for every name below it. */
+export function matchesHost(hostname: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    const wanted = pattern.toLowerCase();
+    return wanted.startsWith('*.') ? hostname.endsWith(wanted.slice(1)) : hostname === wanted;
+  });
+}
+
+const LOCALHOST_NAMES =
+  /^(localhost(\.localdomain)?|ip6-(localhost|loopback)|(host|gateway)\.docker\.internal)$/;
+const METADATA_NAMES =
+  /^(metadata|metadata\.google\.internal|metadata\.goog|instance-data(\.ec2\.internal)?)$/;
+/** Names that no name service has (RFC 6761). */
+const INVALID_TLD = /(^|\.)invalid$/;
+
+/** What a name says by itself, before it is looked up. */
+export function hostnameKind(hostname: string): 'this machine' | 'metadata' | 'nowhere' | undefined {
+  if (LOCALHOST_NAMES.test(hostname) || hostname.endsWith('.localhost')) return 'this machine';
+  if (METADATA_NAMES.test(hostname)) return 'metadata';
+  return INVALID_TLD.test(hostname) ? 'nowhere' : undefined;
+}

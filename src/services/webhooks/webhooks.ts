@@ -1,0 +1,116 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { Conflict, NotFound } from '../../core/errors.ts';
+import { toJson } from '../../core/json.ts';
+import { Latch } from '../../core/latch.ts';
+import type { EventBus } from '../../events/bus.ts';
+import type { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../../schemas/webhooks.ts';
+import type { Visibility } from '../../storage/access/visibility.ts';
+import type { WebhookOutbox } from '../../storage/webhooks/outbox.ts';
+import { type Page, pageOf } from '../pagination.ts';
+import type { WebhookPolicy } from './webhook-policy.ts';
+
+export interface WebhookDeps {
+  readonly outbox: WebhookOutbox;
+  readonly webhooks: Pick<WebhookPolicy, 'check'>;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  /** False: nothing is sent (`http.disable_webhooks`). */
+  readonly sends_webhooks: boolean;
+}
+
+/** Hints may be lost, ms. */
+const SAFETY_POLL_MS = 500;
+
+export type WebhookService = ReturnType<typeof webhookService>;
+
+/**
+ * What was sent to webhooks and what came of it; sending again, and trying a receiver out. Who may see, change or run a
+ * thread may do so with what tells of it.
+ */
+export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }: WebhookDeps) {
+  async function find(delivery_id: string, visibility?: Visibility): Promise<Delivery> {
+    const delivery = await outbox.get(delivery_id, visibility);
+    if (!delivery) throw new NotFound(`Delivery ${delivery_id} not found`);
+    return delivery;
+  }
+
+  async function detail(delivery_id: string, visibility?: Visibility): Promise<DeliveryDetail> {
+    return { ...(await find(delivery_id, visibility)), attempts: await outbox.attemptsOf(delivery_id) };
+  }
+
+  function requireSending(): void {
+    if (!sends_webhooks) throw new Conflict('This server sends no webhooks: http.disable_webhooks is set');
+  }
+
+  return {
+    /** Newest first. */
+    async search(actor: Actor, search: DeliverySearch): Promise<Page<Delivery>> {
+      const visibility = await authorize(actor, 'threads:search', { ...search });
+      const rows = await outbox.search({ ...search, limit: search.limit + 1 }, visibility);
+      return pageOf(rows, search.limit, search.offset);
+    },
+
+    async get(actor: Actor, delivery_id: string): Promise<DeliveryDetail> {
+      return detail(delivery_id, await authorize(actor, 'threads:read', { delivery_id }));
+    },
+
+    /** Sends a delivery again, under its id, whatever became of it. Throws `Conflict` when nothing is sent. */
+    async redeliver(actor: Actor, delivery_id: string): Promise<Delivery> {
+      const visibility = await authorize(actor, 'threads:update', { delivery_id });
+      requireSending();
+      if (await outbox.redeliver(delivery_id, visibility)) bus.deliveryQueued();
+      return find(delivery_id, visibility);
+    },
+
+    /**
+     * Sends a sample to an address, once, and returns what came of it. Throws `InvalidInput` when the address must not
+     * be called, `Conflict` when nothing is sent.
+     */
+    async test(actor: Actor, { url }: WebhookTest, signal: AbortSignal): Promise<DeliveryDetail> {
+      // Who may not make runs may not have addresses called either.
+      const value = { thread_id: null, assistant_id: NIL_UUID, metadata: {}, kwargs: { webhook: url } };
+      await authorize(actor, 'threads:create_run', value);
+      requireSending();
+      await webhooks.check(url);
+      const delivery_id = await outbox.enqueue({
+        kind: 'test',
+        url,
+        body: samplePayload(url, timestamp(clock.now())),
+        sent_at_field: 'webhook_sent_at',
+        metadata: value.metadata,
+        max_tries: 1,
+      });
+      const changed = new Latch();
+      using _subscription = bus.onUpdated(delivery_id, () => changed.open());
+      bus.deliveryQueued();
+      for (;;) {
+        const delivery = await detail(delivery_id);
+        if (delivery.status !== 'pending' || signal.aborted) return delivery;
+        await changed.wait(SAFETY_POLL_MS, signal);
+      }
+    },
+  };
+}
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** The shape of what the end of a run is told with. */
+function samplePayload(url: string, at: string): string {
+  return toJson({
+    run_id: NIL_UUID,
+    thread_id: NIL_UUID,
+    assistant_id: NIL_UUID,
+    metadata: { test: true },
+    status: 'success',
+    kwargs: { input: null, config: {}, webhook: url },
+    multitask_strategy: 'enqueue',
+    created_at: at,
+    updated_at: at,
+    langsmith_session_name: null,
+    run_started_at: at,
+    run_ended_at: at,
+    values: {},
+  });
+}

@@ -1,0 +1,246 @@
+import { timestamp } from '../core/clock.ts';
+import { LeaseLost } from '../core/errors.ts';
+import { yieldToEventLoop } from '../core/event-loop.ts';
+import { failureForLog, publicFailure, toError } from '../core/failure.ts';
+import { isObject } from '../core/json.ts';
+import { sleep } from '../core/timers.ts';
+import { UnknownInterruptError } from '../graphs/runtime/command.ts';
+import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
+import type { ThreadState } from '../schemas/thread-state.ts';
+import type { RunError, ThreadStatus } from '../schemas/threads.ts';
+import { KEEP_INTERRUPTED } from '../services/runs/run-options.ts';
+import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
+import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
+import { END_EVENT } from '../storage/runs/events.ts';
+import type { Batch } from '../storage/runs/write-buffer.ts';
+import { serializeState } from '../storage/threads/values-summary.ts';
+import { type Attempt, type AttemptContext, isStorageUnavailable, StopReason } from './attempt.ts';
+import { logEnd, runFields, runStats } from './run-log.ts';
+
+/** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
+const NON_RESUMABLE_LOG_MS = 5 * 60_000;
+
+/** A batch without anything, which goes on from nothing. */
+const EMPTY_BATCH: Batch = { frames: [], writes: [] };
+
+type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & { readonly state: ThreadState | undefined };
+
+type Outcome =
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'release'; readonly charge: boolean }
+  | { readonly kind: 'end'; readonly status: RunStatus; readonly error: RunError | null };
+
+/** Brings an attempt to its end in storage, and tells followers and workers. */
+export async function finalizeRun(
+  deps: AttemptContext,
+  attempt: Attempt,
+  signal: AbortSignal,
+): Promise<void> {
+  // What is thrown may be anything, also a value that cannot be asked for its class.
+  if (attempt.failure !== undefined) attempt.failure = toError(attempt.failure);
+  const outcome = outcomeOf(attempt.failure, signal);
+  const { logger } = deps;
+  if (outcome.kind === 'lost') {
+    logger.warn('run stopped: its lease was lost', runFields(attempt));
+    return acknowledgeCancel(deps, attempt);
+  }
+  if (outcome.kind === 'release')
+    logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
+  if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome.charge))) return;
+  // A release that is refused was cancelled meanwhile.
+  const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
+  await finish(deps, attempt, end.status, end.error);
+}
+
+function outcomeOf(failure: unknown, signal: AbortSignal): Outcome {
+  const cause = signal.aborted ? signal.reason : failure;
+  if (cause instanceof LeaseLost) return { kind: 'lost' };
+  if (cause instanceof StopReason) return outcomeOfStop(cause);
+  if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
+  if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
+  return { kind: 'end', status: 'success', error: null };
+}
+
+function outcomeOfStop({ kind, detail }: StopReason): Outcome {
+  switch (kind) {
+    case 'lease lost':
+      return { kind: 'lost' };
+    case 'shutdown':
+      return { kind: 'release', charge: false };
+    case 'timeout':
+      return { kind: 'end', status: 'timeout', error: detail };
+    case 'cancelled':
+      return { kind: 'end', status: 'interrupted', error: detail };
+  }
+}
+
+/**
+ * A run that was rolled back may write nothing, which looks as if another had its lease; but it still has its place in
+ * the queue, and the next run of the thread waits for that. Where the lease is lost indeed, this changes nothing.
+ */
+async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promise<void> {
+  await commitEnd(deps, attempt, {
+    status: 'interrupted',
+    error: null,
+    state: undefined,
+    batch: EMPTY_BATCH,
+  });
+}
+
+/** What was produced is kept, so that the next attempt and the followers go on after it. */
+async function requeue(deps: AttemptContext, attempt: Attempt, charge: boolean): Promise<boolean> {
+  const batch = await attempt.writes.drain();
+  const delay_ms = charge ? deps.rules.retry_ms : 0;
+  const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
+    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch }),
+  );
+  // The loop of due runs wakes the worker when its time has come.
+  if (isRequeued) deps.bus.scheduleChanged();
+  else attempt.writes.undrain(batch);
+  return isRequeued;
+}
+
+async function finish(
+  deps: AttemptContext,
+  attempt: Attempt,
+  status: RunStatus,
+  error: RunError | null,
+): Promise<void> {
+  const state = await stateAfter(deps, attempt);
+  logEnd(deps, attempt, status, state);
+  if (error) attempt.writer.write('error', error);
+  const batch = await attempt.writes.drain();
+  // The state was read, and is about to be made text: either takes long when it is large.
+  await yieldToEventLoop();
+  await commitEnd(deps, attempt, { status, error, state, batch });
+}
+
+async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd): Promise<void> {
+  const { lease } = attempt.claimed;
+  const endOfRun = runEnd(deps, attempt, end);
+  await yieldToEventLoop();
+  let { status } = end;
+  const finished = await retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, endOfRun)).catch(
+    (refused: unknown) => {
+      status = 'error';
+      return commitFailedEnd(deps, attempt, endOfRun, refused);
+    },
+  );
+  if (finished.outcome === 'finished') {
+    deps.onEnded?.(runStats(attempt, status, deps.clock.now()));
+    return notifyFinished(deps, attempt, end.batch, finished);
+  }
+  if (finished.outcome === 'lease lost') return;
+  // What the run came to stands on steps that the database lost: the next attempt takes them again.
+  deps.logger.warn('run released: the database lost part of it', { run_id: lease.run_id });
+  const again = { charge: true, delay_ms: 0, batch: EMPTY_BATCH };
+  const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
+  if (isRequeued) deps.bus.scheduleChanged();
+  else await commitEnd(deps, attempt, { ...end, batch: EMPTY_BATCH });
+}
+
+/** Storage cannot take what the run produced, such as a value that is too large: the run must still end. */
+function commitFailedEnd(
+  deps: AttemptContext,
+  attempt: Attempt,
+  end: RunEnd,
+  refused: unknown,
+): Promise<FinishResult> {
+  const { lease } = attempt.claimed;
+  const { run_id } = lease;
+  deps.logger.error('cannot store the result of a run', { run_id, error: refused });
+  const thread = { ...end.thread, status: 'error', values: null } as const;
+  const failed: RunEnd = {
+    ...end,
+    status: 'error',
+    error: publicFailure(refused),
+    thread,
+    batch: EMPTY_BATCH,
+  };
+  return retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, failed));
+}
+
+function runEnd(
+  { clock, rules }: AttemptContext,
+  { kwargs, failure }: Attempt,
+  { status, error, state, batch }: AttemptEnd,
+): RunEnd {
+  const { recursion_limit } = kwargs.config;
+  return {
+    status,
+    error,
+    thread: {
+      status: threadStatusAfter(status, state),
+      values: state ? serializeState(state.values) : null,
+      interrupts: interruptsOf(state),
+      config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
+    },
+    has_webhook: kwargs.webhook !== null,
+    of_cron: kwargs.config.configurable['cron_id'] !== undefined,
+    leaves_thread: failure instanceof UnknownInterruptError,
+    batch,
+    at: timestamp(clock.now()),
+    log_retention_ms: kwargs.resumable
+      ? rules.log_retention_ms
+      : Math.min(rules.log_retention_ms, NON_RESUMABLE_LOG_MS),
+    remove_thread:
+      kwargs.temporary && !keepsThread(kwargs['on_completion'], threadStatusAfter(status, state)),
+  };
+}
+
+function keepsThread(on_completion: unknown, status: ThreadStatus): boolean {
+  return on_completion === 'keep' || (on_completion === KEEP_INTERRUPTED && status === 'interrupted');
+}
+
+/** Undefined when there is no graph or no checkpoint; a state that cannot be read must not keep the run from ending. */
+async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise<ThreadState | undefined> {
+  const { lease } = attempt.claimed;
+  const config = { configurable: { thread_id: lease.thread_id } };
+  try {
+    return await attempt.graph?.state(config, attempt.memory, false);
+  } catch (error) {
+    const logged = failureForLog(error);
+    logger.error('cannot read the state after a run', { run_id: lease.run_id, error: logged });
+    return undefined;
+  }
+}
+
+function notifyFinished(
+  { bus }: AttemptContext,
+  { claimed, writer, kwargs }: Attempt,
+  batch: Batch,
+  finished: Extract<FinishResult, { outcome: 'finished' }>,
+): void {
+  const data = JSON.stringify(finished.ending);
+  writer.committed(batch.frames);
+  writer.publishEnd(END_EVENT, data);
+  if (finished.promoted) bus.runReady();
+  if (kwargs.webhook !== null) bus.deliveryQueued();
+  if (isOfTask(kwargs)) bus.taskEnded(claimed.lease.run_id);
+}
+
+function isOfTask({ config }: RunKwargs): boolean {
+  const protocol = config.configurable['protocol'];
+  return isObject(protocol) && protocol['name'] === 'a2a';
+}
+
+/**
+ * Repeats a verb while the database is away, which must not cost a run its end; meanwhile nobody waits to read what it
+ * would write. Throws what is no failure of storage.
+ */
+async function retryWhileUnavailable<T>(
+  { logger, rules }: AttemptContext,
+  { writes }: Attempt,
+  operation: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!isStorageUnavailable(error)) throw error;
+      writes.rejectReaders(error);
+      logger.warn('database unavailable, retrying', { error });
+      await sleep(rules.retry_ms);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import type { Logger } from '../core/logger.ts';
+import type { LongTermStore } from '../graphs/store/long-term-store.ts';
+import type { StoreItemRepository } from '../storage/store/items.ts';
+import type { ExpiryCursor } from '../storage/threads/expiry.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
+import { Loop } from './loop.ts';
+
+const SWEEP_MS = 60_000;
+/** Rows dropped in one transaction: others must not wait for it. */
+const RETENTION_BATCH = 200;
+
+/** Drops up to so many rows that nobody needs any more; how many. */
+export type Sweep = (limit: number) => Promise<number>;
+
+/** Drops what is kept for a while only, such as the event logs of runs that ended long enough ago. */
+export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; logger: Logger }): Loop {
+  return new Loop({
+    name: 'retention',
+    logger,
+    async tick() {
+      let hasMore = false;
+      // One that fails does not keep the others from theirs; it is tried again with the next round.
+      for (const sweep of sweeps) {
+        try {
+          hasMore = (await sweep(RETENTION_BATCH)) === RETENTION_BATCH || hasMore;
+        } catch (error) {
+          logger.error('cannot delete expired rows', { error });
+        }
+      }
+      return hasMore ? 0 : SWEEP_MS;
+    },
+  });
+}
+
+/** Threads between two looks at whether to stop. */
+const THREAD_EXPIRY_BATCH = 100;
+
+export interface ThreadExpiryRules {
+  /** Between two sweeps, ms. */
+  readonly interval_ms: number;
+  /** Threads in one sweep. */
+  readonly limit: number;
+}
+
+/** Removes threads whose time is over, or their history (CONTRACT §12). */
+export function threadExpiryLoop({
+  threads,
+  rules,
+  logger,
+}: {
+  threads: Pick<ThreadRepository, 'expire'>;
+  rules: ThreadExpiryRules;
+  logger: Logger;
+}): Loop {
+  let expired = 0;
+  let scanned = 0;
+  let cursor: ExpiryCursor | undefined;
+  return new Loop({
+    name: 'thread expiry',
+    logger,
+    async tick() {
+      const page = await threads.expire(Math.min(THREAD_EXPIRY_BATCH, rules.limit - scanned), cursor);
+      for (const { thread_id, error } of page.failed) {
+        logger.error('cannot delete an expired thread', { thread_id, error });
+      }
+      scanned += page.examined;
+      expired += page.expired;
+      cursor = page.next;
+      if (cursor && scanned < rules.limit) return 0;
+      if (expired > 0) logger.info('threads expired', { threads: expired });
+      expired = 0;
+      scanned = 0;
+      cursor = undefined;
+      return rules.interval_ms;
+    },
+  });
+}
+
+/** Items removed in one transaction: others must not wait for it. */
+const STORE_EXPIRY_BATCH = 500;
+
+/** Removes items of the long-term store whose time is over (CONTRACT §12). */
+export function storeExpiryLoop({
+  items,
+  interval_ms,
+  logger,
+}: {
+  items: Pick<StoreItemRepository, 'expire'>;
+  /** Between two sweeps. */
+  interval_ms: number;
+  logger: Logger;
+}): Loop {
+  let expired_total = 0;
+  return new Loop({
+    name: 'store expiry',
+    logger,
+    async tick() {
+      const expired = await items.expire(STORE_EXPIRY_BATCH);
+      expired_total += expired;
+      if (expired === STORE_EXPIRY_BATCH) return 0;
+      if (expired_total > 0) logger.info('store items expired', { items: expired_total });
+      expired_total = 0;
+      return interval_ms;
+    },
+  });
+}
+
+const STORE_INDEX_BATCH = 50;
+/** Another server on the database, with another configuration, may put items that this one's index does not know. */
+const REINDEX_INTERVAL_MS = 600_000;
+
+/** Makes the vectors of items that were put before `store.index` was what it is now. */
+export function storeIndexLoop({
+  store,
+  logger,
+}: {
+  store: Pick<LongTermStore, 'indexBatch'>;
+  logger: Logger;
+}): Loop {
+  let indexed = 0;
+  return new Loop({
+    name: 'store index',
+    logger,
+    async tick() {
+      const done = await store.indexBatch(STORE_INDEX_BATCH);
+      if (indexed === 0 && done > 0)
+        logger.info('indexing the store; searches find the items indexed so far');
+      indexed += done;
+      if (done > 0) return 0;
+      if (indexed > 0) logger.info('store indexed', { items: indexed });
+      indexed = 0;
+      return REINDEX_INTERVAL_MS;
+    },
+  });
+}

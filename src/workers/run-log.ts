@@ -1,0 +1,54 @@
+import { failureForLog } from '../core/failure.ts';
+import type { LogFields } from '../core/logger.ts';
+import type { RunStatus } from '../schemas/runs.ts';
+import type { EndedRun } from '../schemas/system.ts';
+import type { ThreadState } from '../schemas/thread-state.ts';
+import type { Attempt, AttemptContext } from './attempt.ts';
+
+/** What every line about a run says: which it is, and of what graph. */
+export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
+  const { run_id, thread_id, attempt } = claimed.lease;
+  return { run_id, thread_id, graph: graphOf(kwargs), attempt };
+}
+
+/** How a run ended, in the log. `state`: of its thread, which names the nodes that failed. */
+export function logEnd(
+  { logger, clock }: AttemptContext,
+  attempt: Attempt,
+  status: RunStatus,
+  state: ThreadState | undefined,
+): void {
+  const { ms, queue_ms } = runStats(attempt, status, clock.now());
+  const fields = { ...runFields(attempt), node: failedNodes(state), ms, queue_ms };
+  if (status === 'error') logger.error('run failed', { ...fields, error: failureForLog(attempt.failure) });
+  else logger.info('run ended', { status, ...fields });
+}
+
+export function runStats(attempt: Attempt, status: RunStatus, now: number): EndedRun {
+  const { claimed, kwargs, started } = attempt;
+  const due = Date.parse(claimed.run.created_at) + 1000 * afterSeconds(kwargs);
+  return {
+    graph_id: graphOf(kwargs),
+    status,
+    ms: Math.max(0, now - started),
+    queue_ms: isFirst(attempt) ? Math.max(0, started - due) : undefined,
+  };
+}
+
+/** A run that was put back at a shutdown keeps the number of its attempt. */
+function isFirst({ claimed }: Attempt): boolean {
+  return claimed.lease.attempt === 1 && claimed.last_seq === 0 && !claimed.has_checkpoint;
+}
+
+function graphOf({ config }: Attempt['kwargs']): string {
+  return String(config.configurable['graph_id']);
+}
+
+function afterSeconds({ config }: Attempt['kwargs']): number {
+  return Number(config.configurable['__after_seconds__']) || 0;
+}
+
+function failedNodes(state: ThreadState | undefined): string | undefined {
+  const names = state?.tasks.filter(({ error }) => error != null).map(({ name }) => name) ?? [];
+  return names.length > 0 ? [...new Set(names)].join(', ') : undefined;
+}

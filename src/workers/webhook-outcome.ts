@@ -1,0 +1,95 @@
+import { type Backoff, backoffMs, type RandomNumber } from '../core/backoff.ts';
+import type { Clock } from '../core/clock.ts';
+import { InvalidInput } from '../core/errors.ts';
+import type { AttemptRecord, DeliveryDecision } from '../storage/webhooks/ack.ts';
+import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
+import { WebhookRefused, type WebhookResponse } from './webhook-request.ts';
+
+export interface RetryRules {
+  readonly backoff: Backoff;
+  /** How long after it was made, or sent again by hand, a delivery is tried, ms. */
+  readonly give_up_ms: number;
+}
+
+/** What a try came to, as it is kept, and what follows from it. */
+export interface DeliveryOutcome extends Pick<AttemptRecord, 'status_code' | 'error' | 'answer'> {
+  readonly verdict: DeliveryDecision;
+}
+
+interface Context {
+  readonly rules: RetryRules;
+  readonly clock: Clock;
+  readonly random: RandomNumber;
+}
+
+/** Answers that may be another one later; every other refusal is one for good. */
+const TRANSIENT_STATUS = new Set([408, 425, 429]);
+
+/** What cannot be sent at all, such as a header with a line end. */
+const PERMANENT_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
+
+/** An answer of the receiver. */
+export function outcomeOfResponse(
+  answer: WebhookResponse,
+  delivery: ClaimedDelivery,
+  context: Context,
+): DeliveryOutcome {
+  const { status, text, redirect } = answer;
+  if (status >= 200 && status < 300) {
+    return { status_code: status, error: null, answer: null, verdict: { outcome: 'delivered' } };
+  }
+  const error =
+    redirect === undefined ? `answered ${status}` : `answered ${status}: redirects are not followed`;
+  const verdict: DeliveryDecision =
+    TRANSIENT_STATUS.has(status) || status >= 500
+      ? retryOrGiveUp(delivery, context, retryAfterMs(answer.retry_after, context.clock))
+      : { outcome: 'dead' };
+  return { status_code: status, error, answer: text, verdict };
+}
+
+/** Nothing to send: a server that has its key, or has it later, can. */
+export function outcomeOfUndecryptable(delivery: ClaimedDelivery, context: Context): DeliveryOutcome {
+  const error = 'not sent: it cannot be decrypted; see the server log';
+  return { status_code: null, error, answer: null, verdict: retryOrGiveUp(delivery, context, 0) };
+}
+
+/** No answer: the network, or the policy, which no wait changes. */
+export function outcomeOfFailure(
+  failure: unknown,
+  delivery: ClaimedDelivery,
+  context: Context,
+): DeliveryOutcome {
+  const isRefused = failure instanceof WebhookRefused || failure instanceof InvalidInput;
+  const code = codeOf(failure);
+  return {
+    status_code: null,
+    error: isRefused ? failure.message : `not reached: ${code}`,
+    answer: null,
+    verdict:
+      isRefused || PERMANENT_CODES.has(code) ? { outcome: 'dead' } : retryOrGiveUp(delivery, context, 0),
+  };
+}
+
+function retryOrGiveUp(
+  { tries, max_tries }: ClaimedDelivery,
+  { rules, random }: Context,
+  min_delay_ms: number,
+): DeliveryDecision {
+  if (max_tries !== null && tries >= max_tries) return { outcome: 'dead' };
+  const in_ms = Math.max(min_delay_ms, backoffMs(tries, rules.backoff, random));
+  return { outcome: 'retry', in_ms, give_up_ms: rules.give_up_ms };
+}
+
+/** Seconds, or a date; 0 for what is neither, and for what is over. */
+function retryAfterMs(header: string | undefined, clock: Clock): number {
+  if (header === undefined) return 0;
+  if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
+}
+
+/** A code such as ECONNREFUSED says all; a message may name addresses that are nobody's business. */
+function codeOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return 'unknown failure';
+  return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { closeAll } from '../../src/core/lifecycle.ts';
+
+/** Parts of these names; those in capitals cannot be closed. */
+function parts(...names: string[]) {
+  const closed: string[] = [];
+  const all = names.map((name) => async () => {
+    if (name === name.toUpperCase()) throw new Error(name);
+    closed.push(name);
+  });
+  return { all, closed };
+}
+
+test('parts are closed in order', async () => {
+  const { all, closed } = parts('a', 'b', 'c');
+  await closeAll(all);
+  expect(closed).toEqual(['a', 'b', 'c']);
+});
+
+test('a part that cannot be closed keeps no other open, and its error is told', async () => {
+  const { all, closed } = parts('a', 'B', 'c');
+  await expect(closeAll(all)).rejects.toEqual(new Error('B'));
+  expect(closed).toEqual(['a', 'c']);
+});
+
+test('of several errors none is lost', async () => {
+  const { all, closed } = parts('A', 'b', 'C');
+  await expect(closeAll(all)).rejects.toMatchObject({
+    message: 'Error: A; Error: C',
+    errors: [new Error('A'), new Error('C')],
+  });
+  expect(closed).toEqual(['b']);
+});

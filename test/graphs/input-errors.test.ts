@@ -1,0 +1,42 @@
+import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { asInputError } from '../../src/graphs/public-errors.ts';
+
+const graphOf = (State: object, node: () => object) =>
+  new StateGraph(State as typeof Fields).addNode('a', node).addEdge(START, 'a').addEdge('a', END).compile();
+const Fields = new StateSchema({ text: z.string() });
+
+async function thrownBy(graph: ReturnType<typeof graphOf>, input: object): Promise<unknown> {
+  return await graph.invoke(input as never).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+test.each([
+  ['a zod object', z.object({ text: z.string() })],
+  ['a StateSchema', Fields],
+])('%s that refuses an input is told by its fields, and the error of LangGraph is kept', async (_, State) => {
+  const thrown = await thrownBy(
+    graphOf(State, () => ({})),
+    { text: 5 },
+  );
+
+  expect(asInputError(thrown)).toMatchObject({
+    name: 'InvalidInput',
+    message: 'text: expected string, received number',
+    cause: thrown,
+  });
+});
+
+test('what a node throws stays as it is, also when it is an error of zod', async () => {
+  const thrown = await thrownBy(
+    graphOf(Fields, () => ({ text: z.string().parse(1) })),
+    { text: 'x' },
+  );
+
+  expect(thrown).toBeInstanceOf(z.ZodError);
+  expect(asInputError(thrown)).toBe(thrown);
+  expect(asInputError('text')).toBe('text');
+});

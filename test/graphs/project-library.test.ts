@@ -1,0 +1,72 @@
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { importUserModule } from '../../src/graphs/project/user-module.ts';
+import { Conversation, load } from './support.ts';
+
+const MODULES = resolve(import.meta.dirname, '../../node_modules');
+
+/** A project elsewhere on the machine with a copy of LangGraph of its own, but the same `@langchain/core`. */
+let project: string;
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'own-library-'));
+  const modules = join(project, 'node_modules');
+  await mkdir(join(modules, '@langchain'), { recursive: true });
+  for (const name of await readdir(MODULES)) {
+    if (!name.startsWith('.') && name !== '@langchain')
+      await symlink(join(MODULES, name), join(modules, name));
+  }
+  for (const name of await readdir(join(MODULES, '@langchain'))) {
+    const [from, to] = [join(MODULES, '@langchain', name), join(modules, '@langchain', name)];
+    if (name !== 'langgraph') await symlink(from, to);
+    else await cp(from, to, { recursive: true, filter: (path) => !/\.(map|cjs|cts|d\.ts)$/.test(path) });
+  }
+  await writeFile(
+    join(project, 'graph.mjs'),
+    `import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
+    export const own = StateGraph;
+    export const graph = new StateGraph(Annotation.Root({ answer: Annotation(), item: Annotation() }))
+      .addNode('ask', () => ({ answer: interrupt('ok?') }), { ends: ['take'] })
+      .addNode('take', ({ item }) => ({ item }))
+      .addEdge(START, 'ask')
+      .compile();`,
+  );
+});
+
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+test('a graph made with the project’s own LangGraph runs, asks, and takes commands', async () => {
+  const graphs = await load({ own: './graph.mjs:graph' }, project);
+  const conversation = new Conversation(await graphs.get('own', { configurable: {} }, 'threads.create_run'));
+  const asked = await conversation.dataOf('values', { input: { item: 1 } });
+  expect(asked.at(-1)).toMatchObject({ __interrupt__: [{ value: 'ok?' }] });
+
+  const answered = await conversation.dataOf('values', { command: { resume: { yes: true } } });
+  expect(answered.at(-1)).toEqual({ item: 1, answer: { yes: true } });
+  const goto = [{ node: 'take', input: { item: 2 } }];
+  expect((await conversation.dataOf('values', { command: { goto } })).at(-1)).toMatchObject({ item: 2 });
+});
+
+test('a module is the project’s own where it has one, else the server’s', async () => {
+  const ours = await import('@langchain/langgraph');
+  const own = await importUserModule<typeof ours>(project, '@langchain/langgraph');
+  expect(own.StateGraph).not.toBe(ours.StateGraph);
+  expect(own.StateGraph).toBe((await import(join(project, 'graph.mjs'))).own);
+
+  const nowhere = await importUserModule<typeof ours>(tmpdir(), '@langchain/langgraph');
+  expect(nowhere.StateGraph).toBe(ours.StateGraph);
+});
+
+test('TypeScript and JavaScript of a project share one copy', async () => {
+  await writeFile(
+    join(project, 'typed.ts'),
+    `import { StateGraph } from '@langchain/langgraph';
+    import { graph, own } from './graph.mjs';
+    if (own !== StateGraph) throw new Error('two copies');
+    export { graph };`,
+  );
+  const graphs = await load({ typed: './typed.ts:graph' }, project);
+  expect([...graphs.loadErrors().values()]).toEqual([]);
+});

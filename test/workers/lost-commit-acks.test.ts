@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { CommitMode, Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
+import type { GraphEvent } from '../../src/graphs/graph.ts';
+import type { Run } from '../../src/schemas/runs.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { ActiveAttempts, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
+import { runAttempt } from '../../src/workers/run-attempt.ts';
+import { RunWorker } from '../../src/workers/runs.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { scriptedGraph } from '../support/scripted-graph.ts';
+
+const KWARGS = {
+  input: { n: 1 },
+  command: null,
+  config: { configurable: { graph_id: 'scripted' } },
+  context: {},
+  stream_mode: ['values'],
+  durability: 'async',
+  resumable: false,
+  temporary: false,
+};
+const CANCEL = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'asked for' },
+  log_retention_ms: 60_000,
+} as const;
+
+async function* oneValue(): AsyncGenerator<GraphEvent> {
+  yield { event: 'values', data: { n: 1 } };
+}
+
+/** A worker whose queue answers as `change` makes it. */
+function working(
+  db: Db,
+  graph: () => AsyncGenerator<GraphEvent>,
+  change: (queue: RunQueue) => Partial<RunQueue>,
+) {
+  const { queue: whole, statusOf } = queueStory(db);
+  const queue = { ...whole, ...change(whole) };
+  const open = new ActiveAttempts();
+  const deps: AttemptContext = {
+    queue,
+    writes: (lease, options) => new WriteBuffer(db, lease, options, open),
+    live: new LiveRuns(),
+    bus: memoryBus(),
+    graphs: scriptedGraph(graph),
+    memory: () => ({ checkpointer: undefined, store: undefined }),
+    clock: systemClock,
+    logger: silentLogger,
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0' },
+  };
+  const worker = new RunWorker({
+    ...deps,
+    ids: systemIds(systemClock),
+    worker_id: WORKER.worker_id,
+    concurrency: 2,
+    failure: FAILURE_RULES,
+    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+  });
+  return {
+    ...deps,
+    worker,
+    open,
+    statusOf,
+    async enqueue(kwargs: object = {}): Promise<Run> {
+      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
+      await whole.enqueue(request(run));
+      return run;
+    },
+    async ended({ run_id }: Run): Promise<string | undefined> {
+      await expect.poll(() => whole.position(run_id), { timeout: 10_000 }).toBeUndefined();
+      return statusOf(run_id);
+    },
+    async log({ run_id }: Run): Promise<string[]> {
+      const frames = await runEventRepository(db).readAfter(run_id, 0, 100);
+      return frames.map(({ seq, event }) => `${seq} ${event}`);
+    },
+  };
+}
+
+describeEachDatabase('a worker', (open) => {
+  test('gives back what it claimed without ever hearing of it', async () => {
+    await using db = await open();
+    let isLost = true;
+    const at = working(db, oneValue, (queue) => ({
+      async claim(asked) {
+        const claimed = await queue.claim(asked);
+        if (!isLost) return claimed;
+        isLost = false;
+        throw new Unavailable('the line was cut');
+      },
+    }));
+    const run = await at.enqueue();
+    await expect(at.worker.tick()).rejects.toThrow('the line was cut');
+    expect(await at.statusOf(run.run_id)).toBe('running');
+
+    await at.worker.reconcileLeases();
+    expect(await at.queue.position(run.run_id)).toMatchObject({
+      state: 'ready',
+      attempt: 0,
+      retry_reason: 'claim lost',
+    });
+    await at.worker.tick();
+    expect(await at.ended(run)).toBe('success');
+    await at.worker.stop(0);
+  });
+
+  test('leaves alone what it is claiming and what it executes', async () => {
+    await using db = await open();
+    const going = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const claimed = Promise.withResolvers<void>();
+    const at = working(
+      db,
+      async function* () {
+        await going.promise;
+        yield { event: 'values', data: {} };
+      },
+      (queue) => ({
+        async claim(asked) {
+          const runs = await queue.claim(asked);
+          claimed.resolve();
+          await answered.promise;
+          return runs;
+        },
+      }),
+    );
+    const run = await at.enqueue();
+    const ticking = at.worker.tick();
+    await claimed.promise;
+    await at.worker.reconcileLeases();
+    answered.resolve();
+    await ticking;
+    await at.worker.reconcileLeases();
+    expect(await at.queue.position(run.run_id)).toMatchObject({ state: 'running', attempt: 1 });
+    going.resolve();
+    expect(await at.ended(run)).toBe('success');
+    await at.worker.stop(0);
+  });
+
+  test('keeps what an attempt showed last, when a cancel comes before its release', async () => {
+    await using db = await open();
+    const at = working(
+      db,
+      async function* () {
+        yield { event: 'values', data: { n: 1 } };
+        throw new Unavailable('the database was away');
+      },
+      (queue) => ({
+        async requeue(lease, how) {
+          await queue.cancel(lease.thread_id, [lease.run_id], CANCEL);
+          return queue.requeue(lease, how);
+        },
+      }),
+    );
+    const run = await at.enqueue();
+    await at.worker.tick();
+    expect(await at.ended(run)).toBe('interrupted');
+    expect(await at.log(run)).toEqual(['1 metadata', '2 values', '3 __end__']);
+    await at.worker.stop(0);
+  });
+
+  test('ends a run that can neither be ended nor given back, when it may again', async () => {
+    await using db = await open();
+    let isBroken = true;
+    const broken = () => {
+      if (isBroken) throw new TypeError('no such column');
+    };
+    const at = working(db, oneValue, (queue) => ({
+      async finish(lease, end) {
+        broken();
+        return queue.finish(lease, end);
+      },
+      async requeue(lease, how) {
+        broken();
+        return queue.requeue(lease, how);
+      },
+    }));
+    const run = await at.enqueue();
+    await at.worker.tick();
+    await expect.poll(() => at.worker.active).toBe(0);
+    expect(await at.statusOf(run.run_id)).toBe('running');
+    isBroken = false;
+    await at.worker.reconcileLeases();
+    expect(await at.queue.position(run.run_id)).toMatchObject({ retry_reason: 'attempt broke', failures: 1 });
+    await at.worker.stop(0);
+  });
+
+  test('ends a run whose end can never be stored', async () => {
+    await using db = await open();
+    const at = working(db, oneValue, () => ({
+      async finish() {
+        throw new TypeError('cannot be stored');
+      },
+    }));
+    const run = await at.enqueue();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await at.worker.tick();
+      await expect.poll(() => at.worker.active).toBe(0);
+      // What waits out its backoff is due at once.
+      await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
+    }
+    expect(await at.ended(run)).toBe('error');
+    await at.worker.stop(0);
+  });
+});
+
+describeEachDatabase('who reads a thread', (open) => {
+  test.for([
+    [new Unavailable('away'), 'is told at once that storage is away'],
+    [new InsufficientStorage('full'), 'gets what is stored while the disk is full'],
+  ] as const)('%s', async ([failure]) => {
+    await using db = await open();
+    const failed = Promise.withResolvers<void>();
+    const back = Promise.withResolvers<void>();
+    let tries = 0;
+    const at = working(db, oneValue, (queue) => ({
+      async finish(lease, end) {
+        if (++tries === 1) throw failure;
+        // The second try is held until the reader has its answer.
+        failed.resolve();
+        await back.promise;
+        return queue.finish(lease, end);
+      },
+    }));
+    const run = await at.enqueue();
+    await at.worker.tick();
+    await failed.promise;
+    const reading = at.open.whenFlushed(run.thread_id);
+    if (failure instanceof Unavailable) await expect(reading).rejects.toBe(failure);
+    else await reading;
+    back.resolve();
+    expect(await at.ended(run)).toBe('success');
+    await at.worker.stop(0);
+  });
+});
+
+describeEachDatabase('frames of a resumable run', (open) => {
+  test('are on disk before anybody sees them', async () => {
+    await using db = await open();
+    const commits: CommitMode[] = [];
+    const noting: Db = {
+      ...db,
+      dialect: db.dialect,
+      cipher: db.cipher,
+      all: (query) => db.all(query),
+      get: (query) => db.get(query),
+      run: (query, durability) => db.run(query, durability),
+      transaction(durability, body) {
+        commits.push(durability);
+        return db.transaction(durability, body);
+      },
+      [Symbol.asyncDispose]: async () => {},
+    };
+    const { queue, add } = queueStory(db);
+    await add(randomUUID());
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const shown = Promise.withResolvers<void>();
+    const options = { resumable: true, onCommitted: () => shown.resolve(), onError: shown.reject };
+    using writes = new WriteBuffer(noting, claimed!.lease, options);
+    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, true);
+    await shown.promise;
+    expect(commits).toEqual(['sync']);
+  });
+});
