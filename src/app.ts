@@ -55,10 +55,10 @@ export interface App extends AsyncDisposable {
 
 /** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
-  const sealer = await openEncryptor(config);
+  const encryptor = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
-    encryptor: sealer,
+    encryptor,
     webhooks: runWebhookRules(config),
     report: queueReport(options.logger),
   });

@@ -104,7 +104,7 @@ export function wireServices({
   }
 
   function stopRun(run_id: string): void {
-    bus.runCancelled(run_id);
+    bus.emit('run.cancelled', run_id);
     bus.updated(run_id);
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
@@ -27,7 +28,7 @@ export type KeyRing = ReturnType<typeof keyRing>;
 /** The keys that open the server: those of the configuration, and those that `agent-server keys` made. */
 export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   const configured = api_keys.map(digestOf);
-  const cache = new Map<string, { key: ApiKey; until: number }>();
+  const cache = new LRUCache<string, { key: ApiKey; until: number }>({ max: MAX_CACHED });
 
   async function cachedKey(
     name: string,
@@ -38,7 +39,6 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
     const key = await load();
     cache.delete(name);
     if (!key) return undefined;
-    if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value as string);
     cache.set(name, { key, until: clock.monotonic() + CACHE_TTL_MS });
     return key;
   }
@@ -75,7 +75,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
     },
 
     /** Whether what this key has made is good: `Identity.key`. */
-    async isGood(name: string): Promise<boolean> {
+    async isValid(name: string): Promise<boolean> {
       if (name.startsWith(CONFIG_KEY_PREFIX)) return configured.some((digest) => nameOf(digest) === name);
       const key = await cachedKey(name, () => stored.get(name));
       return key !== undefined && invalidReason(key) === undefined;

@@ -1,5 +1,5 @@
 import { Unauthorized } from '../core/errors.ts';
-import type { Identity, User } from './actor.ts';
+import type { Identity } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import type { BrowserTokens } from './browser-tokens.ts';
 
@@ -15,9 +15,6 @@ export interface Authenticators {
 
 /** Says who sent a request; throws `Unauthorized`, or what the user's own code throws. */
 export type Authenticate = (caller: Caller) => Promise<Identity>;
-
-/** Who may act for a user who is away: the same rules as if they were here. */
-export type IdentityOf = (user: User | null) => Identity;
 
 /** Our own keys and tokens first, in whichever place they come; then whoever else may know. */
 export function authentication({ keys, tokens, custom, jwt }: Authenticators): Authenticate {

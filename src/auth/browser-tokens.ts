@@ -11,7 +11,7 @@ import type { Scope } from './scopes.ts';
 
 export interface BrowserTokenDeps {
   readonly secrets: ServerSecretRepository;
-  readonly keys: Pick<KeyRing, 'isGood'>;
+  readonly keys: Pick<KeyRing, 'isValid'>;
   readonly hasRunOn: HasRunOn;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -68,7 +68,7 @@ export function browserTokens({ secrets, keys, hasRunOn, clock, ids }: BrowserTo
         },
       );
       const claims = verified.payload;
-      if (await keys.isGood(claims.key)) return identityOf(claims, hasRunOn);
+      if (await keys.isValid(claims.key)) return identityOf(claims, hasRunOn);
       throw new Unauthorized('The key that created this token is no longer valid');
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { Forbidden, ServerError } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
@@ -138,7 +139,7 @@ type Authenticate = (caller: Caller) => Promise<Identity>;
 export function identityCache(options: CacheOptions | undefined, clock: Clock) {
   if (!options) return (caller: Caller, authenticate: Authenticate) => authenticate(caller);
   const names = options.cache_keys.map((name) => name.toLowerCase());
-  const cache = new Map<string, { identity: Identity; until: number }>();
+  const cache = new LRUCache<string, { identity: Identity; until: number }>({ max: options.max_size });
 
   return async (caller: Caller, authenticate: Authenticate): Promise<Identity> => {
     const values = names.map((name) => caller.headers[name] ?? null);
@@ -147,8 +148,6 @@ export function identityCache(options: CacheOptions | undefined, clock: Clock) {
     const cachedEntry = cache.get(key);
     if (cachedEntry && cachedEntry.until > clock.monotonic()) return cachedEntry.identity;
     const identity = await authenticate(caller);
-    cache.delete(key);
-    if (cache.size >= options.max_size) cache.delete(cache.keys().next().value as string);
     cache.set(key, { identity, until: clock.monotonic() + options.ttl_seconds * 1000 });
     return identity;
   };

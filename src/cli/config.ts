@@ -34,7 +34,7 @@ export async function targetServer(values: FlagValues): Promise<{ url: string; k
   return { url: url ?? (configuredOne.url as string), key: key === undefined ? undefined : checkedKey(key) };
 }
 
-/** The server of the configuration, with `url` in the form of `addressIn`. */
+/** The server of the configuration, with `url` in the form of `parseServerUrl`. */
 async function configuredServer(
   values: FlagValues,
   isOptional: boolean,

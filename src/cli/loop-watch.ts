@@ -12,7 +12,7 @@ export interface WatchdogOptions {
   readonly lines: LineFormat;
   /** A loop that is blocked for so long, in ms, is given up: the process is killed. Never without it. */
   readonly fatal_ms?: number;
-  /** Where the node that blocked it is written then, as JSON of a `Culprit`. */
+  /** Where the node that blocked it is written then, as JSON of a `FaultyNode`. */
   readonly note?: string;
 }
 

@@ -80,10 +80,10 @@ async function checkEncryption(config: Config): Promise<CheckResult[]> {
   const { openEncryptor } = await import('../app/encryption.ts');
   const opening = openEncryptor(config);
   const error = await rejectionOf(opening);
-  const sealer = error ? undefined : await opening;
-  if (!error && !sealer) return [];
+  const encryptor = error ? undefined : await opening;
+  if (!error && !encryptor) return [];
   // The mark is in every sealed value: it says nothing of the key, and whether two servers have the same.
-  const file = config.encryption.path ?? `AES-256-GCM, key ${sealer?.key_id}`;
+  const file = config.encryption.path ?? `AES-256-GCM, key ${encryptor?.key_id}`;
   return [{ name: 'encryption', file, error }];
 }
 

@@ -83,11 +83,11 @@ function delayOf(ms: number): number {
 export class DeadlineExceeded extends Error {
   constructor(limit_ms: number) {
     super(`it took longer than ${limit_ms / 1000} s`);
-    this.name = 'TookTooLong';
+    this.name = 'DeadlineExceeded';
   }
 }
 
-/** The result of work that may hang, or `TookTooLong` when it takes longer than `limit_ms`. */
+/** The result of work that may hang, or `DeadlineExceeded` when it takes longer than `limit_ms`. */
 export async function withDeadline<T>(limit_ms: number, work: Promise<T>): Promise<T> {
   const { promise: deadline, reject } = Promise.withResolvers<never>();
   using _timer = after(limit_ms, () => reject(new DeadlineExceeded(limit_ms)));

@@ -1,78 +1,56 @@
+import { EventEmitter } from 'node:events';
+
+/** The events between the parts of the server, with what each carries. */
+export interface BusEvents {
+  /** A run became claimable. */
+  readonly 'run.ready': [];
+  /** An executing run was cancelled or deleted. */
+  readonly 'run.cancelled': [run_id: string];
+  /** A delayed run or a cron waits for its time. */
+  readonly 'schedule.changed': [];
+  /** A webhook delivery waits in the outbox. */
+  readonly 'delivery.queued': [];
+  /** The run of an A2A task ended. */
+  readonly 'task.ended': [run_id: string];
+}
+
 /**
- * What the parts of the server tell each other. Every message may be lost: each receiver also looks at storage by
- * itself, so that a lost message costs time and never a run or a frame (ENGINE §2).
+ * Notifications between the parts of the server. Any of them may be lost: each subscriber also polls storage, so that a
+ * lost notification costs time and never a run or a frame (ENGINE §2).
  */
 export interface EventBus {
-  /** A run became ready. */
-  runReady(): void;
-  /** Something waits for a time to come: a run, or a cron. */
-  scheduleChanged(): void;
-  /** Something waits to be sent to others. */
-  deliveryQueued(): void;
-  /** The run of an A2A task ended. */
-  taskEnded(run_id: string): void;
-  /** The log of a run, or of a thread, has news. */
+  emit<Name extends keyof BusEvents>(event: Name, ...payload: BusEvents[Name]): void;
+  /** Dispose the subscription to end it. */
+  on<Name extends keyof BusEvents>(event: Name, listener: (...payload: BusEvents[Name]) => void): Disposable;
+  /** The log or the row of this id (of a run, thread, task or delivery) changed. */
   updated(id: string): void;
-  /** A run that executes was cancelled or deleted. */
-  runCancelled(run_id: string): void;
-  onRunReady(listener: () => void): Disposable;
-  onScheduleChanged(listener: () => void): Disposable;
-  onDeliveryQueued(listener: () => void): Disposable;
-  onTaskEnded(listener: (run_id: string) => void): Disposable;
   onUpdated(id: string, listener: () => void): Disposable;
-  onRunCancelled(listener: (run_id: string) => void): Disposable;
 }
 
-/** The bus of a single process: messages are function calls. */
+/** The bus of a single process: listeners are called synchronously. */
 export function memoryBus(): EventBus {
-  const wakes = new Set<() => void>();
-  const schedules = new Set<() => void>();
-  const outboxes = new Set<() => void>();
-  const tasks = new Set<(run_id: string) => void>();
-  const controls = new Set<(run_id: string) => void>();
-  const hints = new Map<string, Set<() => void>>();
+  const events = emitter();
+  // Keyed by id, so that a change reaches the followers of its run and nobody else.
+  const updates = emitter();
   return {
-    runReady() {
-      for (const listener of wakes) listener();
-    },
-    scheduleChanged() {
-      for (const listener of schedules) listener();
-    },
-    deliveryQueued() {
-      for (const listener of outboxes) listener();
-    },
-    taskEnded(run_id) {
-      for (const listener of tasks) listener(run_id);
-    },
-    updated(run_id) {
-      for (const listener of hints.get(run_id) ?? []) listener();
-    },
-    runCancelled(run_id) {
-      for (const listener of controls) listener(run_id);
-    },
-    onRunReady: (listener) => subscription(wakes, listener),
-    onScheduleChanged: (listener) => subscription(schedules, listener),
-    onDeliveryQueued: (listener) => subscription(outboxes, listener),
-    onTaskEnded: (listener) => subscription(tasks, listener),
-    onRunCancelled: (listener) => subscription(controls, listener),
-    onUpdated(run_id, listener) {
-      const listeners = hints.get(run_id) ?? new Set();
-      hints.set(run_id, listeners.add(listener));
-      return {
-        [Symbol.dispose]() {
-          listeners.delete(listener);
-          if (listeners.size === 0 && hints.get(run_id) === listeners) hints.delete(run_id);
-        },
-      };
-    },
+    emit: (event, ...payload) => void events.emit(event, ...payload),
+    on: (event, listener) => subscribe(events, event, listener as () => void),
+    updated: (id) => void updates.emit(updateOf(id)),
+    onUpdated: (id, listener) => subscribe(updates, updateOf(id), listener),
   };
 }
 
-function subscription<Listener>(listeners: Set<Listener>, listener: Listener): Disposable {
-  listeners.add(listener);
-  return {
-    [Symbol.dispose]() {
-      listeners.delete(listener);
-    },
-  };
+/** Every open stream is a listener: the warning at the eleventh does not apply. */
+function emitter(): EventEmitter {
+  return new EventEmitter().setMaxListeners(0);
+}
+
+/** An id such as `error` must not be the event that an emitter throws. */
+function updateOf(id: string): string {
+  return `updated:${id}`;
+}
+
+function subscribe(source: EventEmitter, event: string, listener: () => void): Disposable {
+  source.on(event, listener);
+  return { [Symbol.dispose]: () => void source.off(event, listener) };
 }

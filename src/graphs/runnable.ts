@@ -137,7 +137,7 @@ function yieldingOptions(
 
 /** A LangChain callback handler. */
 class YieldHandler {
-  readonly name = 'TurnTaker';
+  readonly name = 'YieldHandler';
   readonly awaitHandlers = true;
   readonly handleChainStart = () => yieldToEventLoop();
 }

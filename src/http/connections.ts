@@ -12,7 +12,7 @@ export interface Connection extends Disposable {
 
 /** The long replies of a server. It ends them before it closes: an open one would keep it from closing. */
 export interface Connections {
-  /** `onGone` is called once when the client leaves before the reply's end; its failure is only logged. */
+  /** `onDisconnect` is called once when the client leaves before the reply's end; its failure is only logged. */
   open(reply: FastifyReply, onDisconnect?: () => Promise<void>): Connection;
 }
 

@@ -11,7 +11,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * Waits for `result`, JSON text. `onGone` is called when the client leaves before it. Resolves to the text that is
+ * Waits for `result`, JSON text. `onDisconnect` is called when the client leaves before it. Resolves to the text that is
  * still to be sent, or to undefined when all is sent.
  */
 export type SendKeepAliveJson = (

@@ -38,7 +38,7 @@ export interface RequestBodies {
   read(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<Buffer<ArrayBuffer>>;
   /** The same as text. */
   text(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<string>;
-  /** See `readJson`. */
+  /** See `secureJsonParse`. */
   json(text: string): Promise<ParsedJson>;
   /**
    * Counts bytes that came otherwise, such as a message of a WebSocket, as in flight until what is returned is disposed

@@ -35,11 +35,11 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
   return {
     sendEvents,
     pushEvents: eventPusher(connections, logger),
-    sendLate: sendKeepAliveJson,
+    sendKeepAliveJson,
     /** For clients that wait no longer than until others hear the next sign of life. */
     withShortKeepAlive: {
       sendEvents: eventSender(connections, logger, SHORT_KEEP_ALIVE_MS),
-      sendLate: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
+      sendKeepAliveJson: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
     },
 
     /** Every event of a run that was just made. */

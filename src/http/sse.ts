@@ -33,7 +33,7 @@ export interface EventStream {
   readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
 }
 
-/** Resolves when the stream has ended. `onGone` is called when the client leaves before that. */
+/** Resolves when the stream has ended. `onDisconnect` is called when the client leaves before that. */
 export type SendEvents = (
   reply: FastifyReply,
   stream: EventStream,

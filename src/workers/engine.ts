@@ -109,11 +109,11 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     storeIndexLoop({ store: deps.longTermStore, logger }),
   ];
   const subscriptions = [
-    deps.bus.onScheduleChanged(() => {
+    deps.bus.on('schedule.changed', () => {
       dueRuns.wake();
       crons?.wake();
     }),
-    deps.bus.onTaskEnded(tasks.runEnded),
+    deps.bus.on('task.ended', tasks.runEnded),
   ];
 
   return {

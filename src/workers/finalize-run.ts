@@ -95,7 +95,7 @@ async function requeue(deps: AttemptContext, attempt: Attempt, charge: boolean):
     deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch }),
   );
   // The loop of due runs wakes the worker when its time has come.
-  if (isRequeued) deps.bus.scheduleChanged();
+  if (isRequeued) deps.bus.emit('schedule.changed');
   else attempt.writes.undrain(batch);
   return isRequeued;
 }
@@ -135,7 +135,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   deps.logger.warn('run released: the database lost part of it', { run_id: lease.run_id });
   const again = { charge: true, delay_ms: 0, batch: EMPTY_BATCH };
   const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (isRequeued) deps.bus.scheduleChanged();
+  if (isRequeued) deps.bus.emit('schedule.changed');
   else await commitEnd(deps, attempt, { ...end, batch: EMPTY_BATCH });
 }
 
@@ -214,9 +214,9 @@ function notifyFinished(
   const data = JSON.stringify(finished.ending);
   writer.committed(batch.frames);
   writer.publishEnd(END_EVENT, data);
-  if (finished.promoted) bus.runReady();
-  if (kwargs.webhook !== null) bus.deliveryQueued();
-  if (isOfTask(kwargs)) bus.taskEnded(claimed.lease.run_id);
+  if (finished.promoted) bus.emit('run.ready');
+  if (kwargs.webhook !== null) bus.emit('delivery.queued');
+  if (isOfTask(kwargs)) bus.emit('task.ended', claimed.lease.run_id);
 }
 
 function isOfTask({ config }: RunKwargs): boolean {

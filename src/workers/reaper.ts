@@ -39,9 +39,9 @@ export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): ()
     });
     if (taken > 0) {
       logger.warn('recovered runs of a dead worker', { runs: taken });
-      bus.runReady();
-      bus.scheduleChanged();
-      bus.deliveryQueued();
+      bus.emit('run.ready');
+      bus.emit('schedule.changed');
+      bus.emit('delivery.queued');
     }
     return REAP_MS;
   };

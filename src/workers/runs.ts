@@ -65,8 +65,8 @@ export class RunWorker {
   start(): void {
     const { bus } = this.#deps;
     this.#subscriptions = [
-      bus.onRunReady(() => this.#loop.wake()),
-      bus.onRunCancelled((run_id) => this.#checkRun(run_id)),
+      bus.on('run.ready', () => this.#loop.wake()),
+      bus.on('run.cancelled', (run_id) => this.#checkRun(run_id)),
     ];
     this.#loop.start();
   }
@@ -154,7 +154,7 @@ export class RunWorker {
       if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
       bus.updated(run_id);
-      bus.scheduleChanged();
+      bus.emit('schedule.changed');
     } catch (error) {
       logger.error('cannot recover an orphaned run, retrying', { run_id, error });
     }
@@ -168,7 +168,7 @@ export class RunWorker {
     try {
       await this.#requeue(lease);
       bus.updated(run_id);
-      bus.scheduleChanged();
+      bus.emit('schedule.changed');
     } catch (refused) {
       this.#unreleased.set(lease.token, lease);
       logger.error('cannot release a failed attempt, retrying', { run_id, error: refused });

@@ -51,7 +51,7 @@ export function delayedRunsLoop({
     async tick() {
       await queue.promoteDue();
       // A run that backs off is ready already, so the worker is woken whenever a time has come.
-      bus.runReady();
+      bus.emit('run.ready');
       const next = await queue.nextDue();
       if (next === undefined) return MAX_SLEEP_MS;
       return Math.min(MAX_SLEEP_MS, Math.max(1, Date.parse(next) - clock.now() + 1));

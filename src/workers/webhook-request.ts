@@ -123,7 +123,7 @@ async function postFollowing(
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     // A literal address is never looked up.
-    policy.checkText(url);
+    policy.checkSyntax(url);
     const answer = await postOnce(dispatcher, { ...request, url }, signal);
     const next = redirects < MAX_REDIRECTS ? redirectTarget(answer, url) : undefined;
     if (next === undefined) return answer;

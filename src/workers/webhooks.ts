@@ -70,7 +70,7 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.#subscription = this.#deps.bus.onDeliveryQueued(() => this.#loop.wake());
+    this.#subscription = this.#deps.bus.on('delivery.queued', () => this.#loop.wake());
     this.#loop.start();
   }
 

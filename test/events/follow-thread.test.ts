@@ -186,8 +186,8 @@ describeEachDatabase('following a thread', (open) => {
     await using db = await open();
     const there = story(db);
     await run(there, 'a');
-    const news = { event_id: randomUUID(), event: 'state_update', data: '{}', keep_ms: 60_000 };
-    const state = { values: {}, status: 'idle' as const, interrupts: {}, news };
+    const event = { event_id: randomUUID(), event: 'state_update', data: '{}', keep_ms: 60_000 };
+    const state = { values: {}, status: 'idle' as const, interrupts: {}, event };
     expect(await setThreadState(db, there.thread_id, state, '2026-11-20T12:00:00.000Z')).toBe('updated');
     await run(there, 'b');
     expect(await read(there, 5)).toEqual(['1:a', '2:end', '3:state_update', '4:b', '5:end']);

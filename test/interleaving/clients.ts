@@ -88,8 +88,8 @@ export class Clients {
     stopping: readonly string[];
   }): void {
     const { bus } = this.#world;
-    if (ready || promoted) bus.runReady();
-    for (const run_id of stopping) bus.runCancelled(run_id);
+    if (ready || promoted) bus.emit('run.ready');
+    for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   }
 
   async #submit(by: CreateRun['by'], run: NewRun): Promise<FireResult | TriggerResult> {
@@ -155,8 +155,8 @@ export class Clients {
       'update',
     );
     if (!(await checkpointRepository(db).put({ idle_thread_id: thread_id }, checkpoint, 'sync'))) return;
-    const news = { event_id: names.next('c'), event: 'state_update', data: '{}', keep_ms: log_retention_ms };
-    const state = { values: { n: 3 }, checkpoint_id, status: 'idle', interrupts: {}, news } as const;
+    const event = { event_id: names.next('c'), event: 'state_update', data: '{}', keep_ms: log_retention_ms };
+    const state = { values: { n: 3 }, checkpoint_id, status: 'idle', interrupts: {}, event } as const;
     await threads.setState(thread_id, state, timestamp(clock.now()));
   }
 

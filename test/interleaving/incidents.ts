@@ -129,7 +129,7 @@ export class Incidents {
       case 'reap':
         return this.#reap(worker);
       case 'promote':
-        return queue.promoteDue().then(() => this.#world.bus.runReady());
+        return queue.promoteDue().then(() => this.#world.bus.emit('run.ready'));
       case 'expire':
         return threads.expire(10);
       case 'shut down':
@@ -141,7 +141,7 @@ export class Incidents {
 
   async #reap({ queue, worker_id }: TestWorker): Promise<void> {
     const taken = await queue.reap({ ...FAILURE_RULES, worker_id, backoff_ms: BACKOFF_MS });
-    if (taken > 0) this.#world.bus.runReady();
+    if (taken > 0) this.#world.bus.emit('run.ready');
   }
 
   /** Its lease ends, which the others notice; a worker that lives comes back as its heartbeat does. */

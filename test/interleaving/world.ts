@@ -67,9 +67,9 @@ export class World {
     this.#figures = figures;
     this.scheduler = new Scheduler(engine, this.clock);
     this.losses = new Losses(engine.monitor);
-    this.bus.onRunReady(() => this.#wake());
-    this.bus.onScheduleChanged(() => this.#wake());
-    this.bus.onRunCancelled((run_id) => {
+    this.bus.on('run.ready', () => this.#wake());
+    this.bus.on('schedule.changed', () => this.#wake());
+    this.bus.on('run.cancelled', (run_id) => {
       for (const worker of this.workers) {
         if (worker.executes(run_id))
           this.does(worker.process, 'is told to check', () => worker.runs.reconcileLeases());

@@ -215,7 +215,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
       return undefined;
     };
     const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [ruled] });
-    const server = await cronServer(db, { clock, impersonate: impersonate });
+    const server = await cronServer(db, { clock, impersonate });
     const forbidden = await server.create({ metadata: { rule: 'forbid' } });
     const broken = await server.create({ metadata: { rule: 'break' } });
     const fine = await server.create({});

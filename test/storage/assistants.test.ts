@@ -194,9 +194,12 @@ describeEachStorage('system assistants', (open) => {
   test('follow the names of the configuration and keep what clients changed', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
-    await assistants.upsertSystem([system('echo')]);
+    await assistants.upsertSystemAssistants([system('echo')]);
     await assistants.update(systemAssistantId('echo'), () => ({ context: { a: 1 }, name: 'mine' }), at(2));
-    await assistants.upsertSystem([system('echo', { description: 'Says it again' }), system('other')]);
+    await assistants.upsertSystemAssistants([
+      system('echo', { description: 'Says it again' }),
+      system('other'),
+    ]);
     const echo = await assistants.get(systemAssistantId('echo'));
     expect(echo).toMatchObject({ name: 'echo', description: 'Says it again', context: { a: 1 }, version: 2 });
     const versions = await assistants.versions(systemAssistantId('echo'), { limit: 10, offset: 0 });
@@ -207,11 +210,11 @@ describeEachStorage('system assistants', (open) => {
   test('of graphs that are gone are deleted, and nothing that a client made', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
-    await assistants.upsertSystem([system('kept'), system('gone')]);
+    await assistants.upsertSystemAssistants([system('kept'), system('gone')]);
     await assistants.insert(assistant(7, { name: 'client', metadata: { created_by: 'system' } }));
-    await assistants.deleteSystemExcept([systemAssistantId('kept')]);
+    await assistants.deleteSystemAssistantsExcept([systemAssistantId('kept')]);
     expect(await found(assistants, { sort_by: 'name', sort_order: 'asc' })).toEqual(['client', 'kept']);
-    await assistants.deleteSystemExcept([]);
+    await assistants.deleteSystemAssistantsExcept([]);
     expect(await found(assistants, {})).toEqual(['client']);
   });
 });

@@ -81,7 +81,7 @@ export async function cronServer(
     ...shared,
     assistants,
     missed,
-    impersonate: impersonate,
+    impersonate,
     webhooks: policy(),
     log_retention_ms: 60_000,
     default_ttl: undefined,

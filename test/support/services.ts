@@ -74,7 +74,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     defaults,
     max_recursion_limit: 10_000,
     bus,
-    runs: assistantRunDeletion({ ...storage, bus, refreshStatus: refreshStatus }),
+    runs: assistantRunDeletion({ ...storage, bus, refreshStatus }),
   });
   const live = new LiveRuns();
   const sources = {
@@ -96,7 +96,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     threadState,
     runs: runService({
       ...storage,
-      refreshStatus: refreshStatus,
+      refreshStatus,
       assistants,
       sources,
       bus,

@@ -93,12 +93,12 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
       const here = processOver(db, deaf);
       here.worker.start();
       const run = await here.enqueue(resumable);
-      here.bus.runReady();
+      here.bus.emit('run.ready');
       const reading = here.read(run);
       await expect.poll(() => here.log.lastSeq(run.run_id)).toBe(2);
 
       const lease = await takeOver(db, run);
-      here.bus.runCancelled(run.run_id);
+      here.bus.emit('run.cancelled', run.run_id);
       const frames = [3, 4].map((seq) => ({ seq, event: 'values', data: JSON.stringify({ n: seq }) }));
       await here.queue.finish(lease, successful({ batch: { frames, writes: [] } }));
 

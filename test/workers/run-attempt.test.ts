@@ -61,7 +61,7 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptContext['r
     async enqueue(kwargs: object = {}): Promise<Run> {
       const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
       await story.queue.enqueue(request(run));
-      deps.bus.runReady();
+      deps.bus.emit('run.ready');
       return run;
     },
     async ended(run: Run): Promise<string | undefined> {
@@ -151,7 +151,7 @@ describeEachDatabase('an attempt', (open) => {
       error,
       log_retention_ms: 1000,
     });
-    at.bus.runCancelled(run.run_id);
+    at.bus.emit('run.cancelled', run.run_id);
     expect(await at.ended(run)).toBe('interrupted');
     expect(await at.events(run)).toContainEqual(['error', error]);
     await at.worker.stop(0);
@@ -169,7 +169,7 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => calls).toBe(1);
     await expect.poll(() => at.worker.active).toBe(0);
-    at.bus.runReady();
+    at.bus.emit('run.ready');
     expect(await at.ended(run)).toBe('success');
     expect((await at.events(run)).filter(([event]) => event === 'metadata')).toEqual([
       ['metadata', { run_id: run.run_id, attempt: 1 }],
@@ -231,7 +231,7 @@ describeEachDatabase('an attempt', (open) => {
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
     await at.queue.deleteRun(run.thread_id, run.run_id);
-    at.bus.runCancelled(run.run_id);
+    at.bus.emit('run.cancelled', run.run_id);
     await expect.poll(() => at.worker.active).toBe(0);
     expect(await at.events(run)).toEqual([]);
     await at.worker.stop(0);

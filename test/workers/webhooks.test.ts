@@ -184,10 +184,10 @@ describeEachDatabase('the dispatcher', (open) => {
     story.dispatcher.start();
     hook.answers.push(502);
     await story.enqueue({ url: hook.url });
-    story.bus.deliveryQueued();
+    story.bus.emit('delivery.queued');
     await hook.came(2);
     await story.enqueue({ url: hook.url });
-    story.bus.deliveryQueued();
+    story.bus.emit('delivery.queued');
     await hook.came(3);
   });
 });

@@ -13,13 +13,13 @@ export const rotateEncryption: Command = {
     const { config } = await loadConfigFor(values);
     applyEnvironment(config.env);
     const { openEncryptor } = await import('../../app/encryption.ts');
-    const sealer = await openEncryptor(config);
-    if (!sealer) {
+    const encryptor = await openEncryptor(config);
+    if (!encryptor) {
       process.stderr.write('agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n');
       return 2;
     }
-    const { openKeyRotation: openEncryption } = await import('../../storage/storage.ts');
-    await using encryption = await openEncryption({ url: config.storage.url, encryptor: sealer });
+    const { openKeyRotation } = await import('../../storage/storage.ts');
+    await using encryption = await openKeyRotation({ url: config.storage.url, encryptor });
     const { rows, unreadable } = await encryption.rotate({
       everything: values['all'] !== undefined,
       onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),

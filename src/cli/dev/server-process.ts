@@ -9,7 +9,7 @@ export interface DevServerArguments {
   readonly flags: FlagValues;
   /** The folder of the project. */
   readonly root: string;
-  /** The file in which the process names the node that ended it, as JSON of a `Culprit`. */
+  /** The file in which the process names the node that ended it, as JSON of a `FaultyNode`. */
   readonly faulty_node_file: string;
 }
 

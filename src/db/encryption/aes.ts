@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { RandomBytes } from '../../core/random.ts';
 import { DecryptionError, type Encryptor } from './cipher.ts';
 import type { KeyRing, MasterKey } from './key-ring.ts';
@@ -19,7 +20,7 @@ const MAX_CACHED_DATA_KEYS = 1000;
  * are copied by the database, as when a thread is.
  */
 export function aesEncryptor(keys: KeyRing, random: RandomBytes): Encryptor {
-  const dataKeys = new Map<string, Uint8Array>();
+  const dataKeys = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_DATA_KEYS });
   let salt = random(SALT);
   let encryptions = 0;
 
@@ -27,7 +28,6 @@ export function aesEncryptor(keys: KeyRing, random: RandomBytes): Encryptor {
     const name = master.id + Buffer.from(bySalt).toString('latin1');
     const known = dataKeys.get(name);
     if (known) return known;
-    if (dataKeys.size >= MAX_CACHED_DATA_KEYS) dataKeys.delete(dataKeys.keys().next().value as string);
     const key = master.dataKey(bySalt);
     dataKeys.set(name, key);
     return key;

@@ -25,7 +25,7 @@ export interface Cipher {
 export class DecryptionError extends Error {
   constructor(what: string, options?: { cause?: unknown }) {
     super(what, options);
-    this.name = 'Unreadable';
+    this.name = 'DecryptionError';
   }
 }
 

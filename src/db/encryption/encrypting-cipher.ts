@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Cipher, Encryptor } from './cipher.ts';
 
 /** `sealed:`, the mark and `:`, then base64. */
@@ -18,7 +19,7 @@ export class EncryptingCipher implements Cipher {
   readonly prefix: string;
   readonly bytesPrefix: Uint8Array;
   readonly #encryptor: Encryptor;
-  readonly #blindIndexes = new Map<string, string>();
+  readonly #blindIndexes = new LRUCache<string, string>({ max: MAX_CACHED_INDEXES });
   #blindIndexKey: Uint8Array | undefined;
 
   constructor(encryptor: Encryptor) {
@@ -65,8 +66,6 @@ export class EncryptingCipher implements Cipher {
     if (content.length > MAX_CACHED_LENGTH) return this.#computeBlindIndex(content);
     const cached = this.#blindIndexes.get(content);
     if (cached) return cached;
-    if (this.#blindIndexes.size >= MAX_CACHED_INDEXES)
-      this.#blindIndexes.delete(this.#blindIndexes.keys().next().value as string);
     const blindIndex = this.#computeBlindIndex(content);
     this.#blindIndexes.set(content, blindIndex);
     return blindIndex;

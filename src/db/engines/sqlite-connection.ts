@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { LRUCache } from 'lru-cache';
 import { Unavailable } from '../../core/errors.ts';
 import { jsonTerms } from '../containment-terms.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
@@ -83,7 +84,7 @@ const MAX_CACHED_STATEMENTS = 500;
 /** Prepares each text once for a connection. */
 export class Statements {
   readonly #connection: Connection;
-  readonly #prepared = new Map<string, Database.Statement>();
+  readonly #prepared = new LRUCache<string, Database.Statement>({ max: MAX_CACHED_STATEMENTS });
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -108,9 +109,6 @@ export class Statements {
     const known = this.#prepared.get(text);
     if (known) return known;
     const statement = this.#connection.prepare(text);
-    if (this.#prepared.size >= MAX_CACHED_STATEMENTS) {
-      this.#prepared.delete(this.#prepared.keys().next().value as string);
-    }
     this.#prepared.set(text, statement);
     return statement;
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { StoredValue } from '../../storage/checkpoints/delta-blobs.ts';
 import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import {
@@ -28,7 +29,7 @@ const MAX_NAMESPACES = 32;
  * only writer, so what it wrote last is the latest.
  */
 export class CheckpointCache {
-  readonly #entries = new Map<string, CacheEntry>();
+  readonly #entries = new LRUCache<string, CacheEntry>({ max: MAX_NAMESPACES });
   /** LangGraph does not wait for a checkpoint before it stores what tasks write at it. */
   readonly #earlyWrites = new Map<string, WriteRow[]>();
 
@@ -95,12 +96,7 @@ export class CheckpointCache {
   }
 
   #store(current: CacheEntry): void {
-    const scope = scopeOf(current.row);
-    this.#entries.delete(scope);
-    this.#entries.set(scope, current);
-    if (this.#entries.size > MAX_NAMESPACES) {
-      this.#entries.delete(this.#entries.keys().next().value as string);
-    }
+    this.#entries.set(scopeOf(current.row), current);
   }
 }
 

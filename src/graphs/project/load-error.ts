@@ -45,10 +45,10 @@ export function publicReason(cause: unknown, root: string): string {
 }
 
 function relativeToRoot(text: string, root: string): string {
-  const inside = `${root}${sep}`;
+  const prefix = `${root}${sep}`;
   return text
     .replaceAll(`file://${inside}`, './')
-    .replaceAll(inside, './')
+    .replaceAll(prefix, './')
     .replace(ABSOLUTE_PATH, (path) => basename(path))
     .replace(/\s+/g, ' ')
     .trim();

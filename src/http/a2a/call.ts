@@ -12,7 +12,7 @@ import type { A2aCall } from './request-handler.ts';
 export interface A2aDeps {
   readonly a2a: A2aService;
   readonly logger: Logger;
-  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendLate'>;
+  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendKeepAliveJson'>;
   readonly cardParts: (request: FastifyRequest) => CardContext;
   /** Undefined: cards are not signed. */
   readonly signer: CardSigner | undefined;

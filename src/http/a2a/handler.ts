@@ -63,11 +63,11 @@ async function sendCard(
       new RequestMalformedError('There are several assistants: name one by assistant_id.'),
     );
   try {
-    const facts = await parts.a2a.factsOf(request.actor, id, SCHEMA_TIMEOUT_MS);
+    const cardData = await parts.a2a.cardDataOf(request.actor, id, SCHEMA_TIMEOUT_MS);
     const form = asked === '' ? parts.card_default : asked.startsWith('1.0') ? '1.0' : '0.3';
     const cardParts = parts.cardParts(request);
     const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;
-    const card = agentCard(facts, cardParts, shape);
+    const card = agentCard(cardData, cardParts, shape);
     // No two signatures of a card are alike.
     const etag = cardEtag({ ...card, kid: signer?.kid });
     const is_public = cardParts.security.length === 0 || parts.card_access === 'public';
@@ -75,7 +75,7 @@ async function sendCard(
       etag,
       vary: 'A2A-Version',
       'cache-control': `${is_public ? 'public' : 'private'}, max-age=${MAX_AGE_SECONDS}`,
-      'last-modified': new Date(facts.assistant.updated_at).toUTCString(),
+      'last-modified': new Date(cardData.assistant.updated_at).toUTCString(),
     });
     if (matchesEtag(etag, request.headers['if-none-match'])) return reply.code(304).send();
     // Clients of 0.3 read signatures of another form of the card.

@@ -47,7 +47,7 @@ export interface RequestHandlerDeps {
 export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCall): A2ARequestHandler {
   const { actor, signal, scope } = call;
   const { assistant_id } = call.facts.assistant;
-  const options = { scope, tells_answer: call.version === '0.3' };
+  const options = { scope, answer_in_status: call.version === '0.3' };
   const publicErrors = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw publicError(error, call, logger);

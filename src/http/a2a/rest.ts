@@ -144,9 +144,9 @@ export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
 function replies(parts: A2aDeps) {
   const openCall = async (request: A2aRequest, signal: AbortSignal) => {
     checkRequest(request);
-    const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
+    const cardData = await parts.a2a.cardDataOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = listQuery(request.query);
-    const call = a2aCall(request, facts, parts, { version: '1.0', signal, context_id });
+    const call = a2aCall(request, cardData, parts, { version: '1.0', signal, context_id });
     return {
       call,
       handler: requestHandler(parts, call),
@@ -157,7 +157,7 @@ function replies(parts: A2aDeps) {
     async answer(request: A2aRequest, reply: FastifyReply, work: Answer): Promise<unknown> {
       let call: A2aCall | undefined;
       try {
-        const text = await parts.replies.sendLate(reply, {}, async (signal) => {
+        const text = await parts.replies.sendKeepAliveJson(reply, {}, async (signal) => {
           const { handler, context, ...made } = await openCall(request, signal);
           call = made.call;
           const answer = await work(handler, context);

@@ -86,10 +86,10 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
     const params = normalizeParams(rpc['params'] ?? {}, version);
     const problem = PARAM_CHECKS[rpc.method]?.(params);
     if (problem !== undefined) throw new RequestMalformedError(problem);
-    const facts = await parts.a2a.factsOf(request.actor, request.params.assistant_id);
+    const cardData = await parts.a2a.cardDataOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = isObject(params) ? params : {};
     const open = (signal: AbortSignal) => {
-      const call = a2aCall(request, facts, parts, { version, signal, context_id });
+      const call = a2aCall(request, cardData, parts, { version, signal, context_id });
       return dispatch(parts, call, { ...rpc, params });
     };
     if (!STREAMING_METHODS.includes(rpc.method)) {
@@ -98,7 +98,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
         await yieldToEventLoop();
         return toJson('answer' in handling ? handling.answer : undefined);
       };
-      return await parts.replies.sendLate(reply, {}, text);
+      return await parts.replies.sendKeepAliveJson(reply, {}, text);
     }
     const answer = await sendStream(reply, parts, open);
     return answer === undefined ? reply : answer;

@@ -45,7 +45,7 @@ export function commandRoutes(
     async (request, reply) => {
       const { actor, params, body, idempotencyContext } = request;
       const answer = await eventStreaming.command(actor, params.thread_id, body, {
-        once: idempotencyContext,
+        idempotencyContext,
       });
       // Whatever stood in the way may be gone when the command comes again.
       if (answer.type === 'error' && idempotencyContext) await idempotency.release(idempotencyContext);

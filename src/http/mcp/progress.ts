@@ -10,7 +10,10 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
  * custom events `{mcp: {progress, total, message}}` and `{mcp: {log: {level, data, logger}}}`. Progress goes only to
  * who gave a token for it, and never back.
  */
-export function progressNotifier({ mcpReq }: ServerContext, logger: Logger): (news: ToolProgress) => void {
+export function progressNotifier(
+  { mcpReq }: ServerContext,
+  logger: Logger,
+): (progress: ToolProgress) => void {
   const progressToken = mcpReq._meta?.progressToken;
   let last = -1;
 
@@ -38,8 +41,8 @@ export function progressNotifier({ mcpReq }: ServerContext, logger: Logger): (ne
     logFailure(mcpReq.log(level, log['data'] ?? null, name));
   }
 
-  return (news) => {
-    if (news.kind === 'nodes') return progress(Math.floor(last) + 1, { message: news.names.join(', ') });
-    if (isObject(news.data['mcp'])) customEvent(news.data['mcp']);
+  return (update) => {
+    if (update.kind === 'nodes') return progress(Math.floor(last) + 1, { message: update.names.join(', ') });
+    if (isObject(update.data['mcp'])) customEvent(update.data['mcp']);
   };
 }

@@ -38,7 +38,7 @@ export function openAiRoutes(server: FastifyInstance, parts: OpenAiDeps): void {
 
 interface ChatDeps {
   readonly chatCompletions: ChatCompletionService;
-  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendLate'>;
+  readonly replies: Pick<RunReplies, 'sendEvents' | 'sendKeepAliveJson'>;
 }
 
 export function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatDeps) {
@@ -68,7 +68,7 @@ export function chatRoutes(server: FastifyInstance, { chatCompletions, replies }
         const result = async (signal: AbortSignal) =>
           toJson(await completionOf(chatCompletions.answer(run, signal), run, model));
         // Text already, which is passed on as it is.
-        return (await replies.sendLate(reply, headers, result)) as unknown as ChatCompletion;
+        return (await replies.sendKeepAliveJson(reply, headers, result)) as unknown as ChatCompletion;
       }
       const include_usage = stream_options?.include_usage === true;
       await replies.sendEvents(reply, {
@@ -105,7 +105,7 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
     },
     async ({ actor }) => ({
       object: 'list' as const,
-      data: (await assistants.all(actor)).map(modelOf),
+      data: (await assistants.listAll(actor)).map(modelOf),
     }),
   );
 

@@ -61,7 +61,7 @@ export interface CorsOptions {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Tells browsers which pages may read answers: those that `mayCall`, all without that, and without credentials unless
+ * Tells browsers which pages may read answers: those that `isAllowedOrigin`, all without that, and without credentials unless
  * the configuration says otherwise (CONTRACT §1).
  */
 export async function useCors(

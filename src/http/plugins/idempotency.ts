@@ -14,11 +14,11 @@ const REPLAYED = 'idempotency-replayed';
 const STORED_HEADERS = ['content-type', 'content-location', 'location'];
 
 /**
- * Answers a request that comes again as it was answered before. Routes take part by reading `CreateHeaders`. Those that
+ * Answers a request that comes again as it was answered before. Routes take part by reading `IdempotencyHeaders`. Those that
  * make runs follow the run that was made, as the first request did; for others the answer itself is kept.
  */
 export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
-  server.decorateRequest('once');
+  server.decorateRequest('idempotencyContext');
 
   server.addHook('preHandler', async (request, reply) => {
     const key = keyOf(request);
@@ -34,12 +34,16 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
     return reply.code(status).headers(headers).header(REPLAYED, 'true').send(text);
   });
 
-  server.addHook('onSend', async ({ idempotencyContext: once }, reply, payload) => {
-    if (!once) return;
-    if (reply.statusCode >= 400) await idempotency.release(once);
+  server.addHook('onSend', async ({ idempotencyContext }, reply, payload) => {
+    if (!idempotencyContext) return;
+    if (reply.statusCode >= 400) await idempotency.release(idempotencyContext);
     else if (typeof payload === 'string') {
-      await idempotency.store(once, { status: reply.statusCode, headers: headersOf(reply), body: payload });
-    } else idempotency.detach(once);
+      await idempotency.store(idempotencyContext, {
+        status: reply.statusCode,
+        headers: headersOf(reply),
+        body: payload,
+      });
+    } else idempotency.detach(idempotencyContext);
   });
 }
 

@@ -106,7 +106,7 @@ export function httpMetrics(engine: EngineStats) {
   };
 }
 
-/** The engine's figures by their names in `EngineFigures`. */
+/** The engine's metrics by their names in `EngineStats`. */
 function engineGauges(registers: Registry[]) {
   const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
   return {

@@ -82,6 +82,8 @@ export function webhookRoutes(
       },
     },
     ({ actor, body }, reply) =>
-      replies.sendLate(reply, {}, async (signal) => toJson(await webhooks.test(actor, body, signal))),
+      replies.sendKeepAliveJson(reply, {}, async (signal) =>
+        toJson(await webhooks.test(actor, body, signal)),
+      ),
   );
 }

@@ -11,8 +11,8 @@ import type { A2aTaskDeps } from './task-states.ts';
 import { a2aTasks, type HistoryScope } from './tasks.ts';
 
 export interface A2aDeps
-  extends Omit<A2aTaskDeps, 'factsOf' | 'bus' | 'runs'>,
-    Omit<A2aSendDeps, 'factsOf' | 'runs' | 'bus' | 'ids' | 'checkedPush'>,
+  extends Omit<A2aTaskDeps, 'cardDataOf' | 'bus' | 'runs'>,
+    Omit<A2aSendDeps, 'cardDataOf' | 'runs' | 'bus' | 'ids' | 'checkedPush'>,
     Omit<A2aStreamDeps, 'runs' | 'bus'>,
     A2aPushDeps {
   readonly bus: A2aTaskDeps['bus'] & A2aSendDeps['bus'] & A2aStreamDeps['bus'];
@@ -25,11 +25,11 @@ export type A2aService = ReturnType<typeof a2aService>;
 
 /** Assistants as agents, and tasks as runs. */
 export function a2aService(deps: A2aDeps) {
-  const factsOf = cardDataReader(deps);
-  const taskService = a2aTasks({ ...deps, factsOf });
+  const cardDataOf = cardDataReader(deps);
+  const taskService = a2aTasks({ ...deps, cardDataOf });
   const stream = a2aStream(deps, taskService);
   const push = pushConfigs(deps, taskService);
-  const { start } = a2aSend({ ...deps, factsOf, checkedPush: push.checked }, taskService);
+  const { start } = a2aSend({ ...deps, cardDataOf, checkedPush: push.checked }, taskService);
   return {
     ...stream,
     find: taskService.find,
@@ -38,7 +38,7 @@ export function a2aService(deps: A2aDeps) {
     list: taskService.list,
     cancel: taskService.cancel,
     start,
-    factsOf,
+    cardDataOf,
     push,
     /** Whether clients may ask to be told of tasks. */
     sends_push: deps.sends_webhooks,
@@ -58,7 +58,7 @@ export function a2aService(deps: A2aDeps) {
 
     /** The only assistant that there is for the caller; undefined when there are more. */
     async onlyAssistant(actor: Actor): Promise<string | undefined> {
-      const [first, ...others] = await deps.assistants.all(actor);
+      const [first, ...others] = await deps.assistants.listAll(actor);
       return others.length === 0 ? first?.assistant_id : undefined;
     },
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Actor, systemActor } from '../../auth/actor.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { DeadlineExceeded, withDeadline } from '../../core/timers.ts';
@@ -17,7 +18,7 @@ export interface CardData extends InputFields {
 }
 
 /** Reading schemas from the types of a project takes seconds the first time. */
-const SCHEMAS_WITHIN_MS = 10_000;
+const SCHEMA_TIMEOUT_MS = 10_000;
 /** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
 const MAX_SCHEMAS = 1000;
 /** What graphs tell the protocols' doors is no output. */
@@ -32,7 +33,7 @@ export function cardDataReader({
 }: {
   assistants: Pick<AssistantService, 'resolve' | 'schemas'>;
 }): ReadCardData {
-  const cache = new Map<string, Promise<GraphSchema>>();
+  const cache = new LRUCache<string, Promise<GraphSchema>>({ max: MAX_SCHEMAS });
 
   /**
    * Of an assistant that the caller may run: a change makes a new version. Schemas that are late say nothing. The server
@@ -47,7 +48,6 @@ export function cardDataReader({
     let schemas = cache.get(key);
     if (!schemas) {
       schemas = assistants.schemas(systemActor(request_id), assistant_id);
-      if (cache.size >= MAX_SCHEMAS) cache.delete(cache.keys().next().value as string);
       cache.set(key, schemas);
       schemas.catch(() => cache.delete(key));
     }
@@ -57,7 +57,7 @@ export function cardDataReader({
     });
   }
 
-  return async (actor, id, within_ms = SCHEMAS_WITHIN_MS) => {
+  return async (actor, id, within_ms = SCHEMA_TIMEOUT_MS) => {
     const assistant = await assistants.resolve(actor, id);
     const schemas = await schemasOf(actor, assistant, within_ms);
     const own = a2aMetadata(assistant.metadata);

@@ -17,7 +17,7 @@ import type { TaskStates } from './task-states.ts';
 
 export interface A2aPushDeps {
   readonly push: A2aPushRepository;
-  readonly webhooks: Pick<WebhookPolicy, 'checkText'>;
+  readonly webhooks: Pick<WebhookPolicy, 'checkSyntax'>;
   readonly ids: Pick<Ids, 'uuid4'>;
   /** False: nobody is told anything (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
@@ -51,7 +51,7 @@ export function pushConfigs(
     const { id, url, token, authentication } = config;
     if (typeof url !== 'string' || url === '')
       throw new RequestMalformedError('url must be the address to send to.');
-    webhooks.checkText(url);
+    webhooks.checkSyntax(url);
     const { scheme = '', credentials = '' } = authentication ?? {};
     for (const [name, text] of Object.entries({ id, token, scheme, credentials })) {
       // The library does not look at the types of 0.3.

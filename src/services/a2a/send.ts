@@ -21,7 +21,7 @@ export interface A2aSendDeps {
   readonly tasks: A2aTaskRepository;
   readonly runs: Pick<RunService, 'create'>;
   readonly threads: Pick<ThreadService, 'get'>;
-  readonly factsOf: ReadCardData;
+  readonly cardDataOf: ReadCardData;
   readonly ids: Ids;
   readonly checkedPush: A2aPush['checked'];
   readonly bus: Pick<EventBus, 'updated'>;
@@ -56,7 +56,7 @@ export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
     push: NewPushConfig | undefined,
   ): Promise<A2aTaskRow> {
     const { contextId } = message;
-    const card = await deps.factsOf(actor, id);
+    const card = await deps.cardDataOf(actor, id);
     checkMediaTypes(message, card);
     const input = inputOf(message, card);
     const thread_id = contextId === '' ? deps.ids.uuid7() : threadIdFromName(actor, contextId);
@@ -80,7 +80,7 @@ export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
     message: Message,
     push: NewPushConfig | undefined,
   ): Promise<A2aTaskRow> {
-    const card = await deps.factsOf(actor, id);
+    const card = await deps.cardDataOf(actor, id);
     const { assistant_id } = card.assistant;
     const row = await taskService.find(actor, assistant_id, message.taskId);
     const { task_id, thread_id } = row;

@@ -43,11 +43,11 @@ function workingStatus(row: A2aTaskRow, text: string | undefined, seq = 0): Payl
   };
 }
 
-export function finalStatus({ id, contextId, status, artifacts }: Task, tells_answer: boolean): Payload {
+export function finalStatus({ id, contextId, status, artifacts }: Task, answer_in_status: boolean): Payload {
   const isDone = status?.state === TaskState.TASK_STATE_COMPLETED;
   const parts = artifacts.flatMap((artifact) => artifact.parts);
   const answer: Message | undefined =
-    tells_answer && isDone && parts.length > 0
+    answer_in_status && isDone && parts.length > 0
       ? agentMessage({ task_id: id, context_id: contextId }, `${id}-answer`, parts)
       : undefined;
   const finalState = status && { ...status, message: status.message ?? answer };

@@ -14,7 +14,7 @@ import {
   type Payload,
   payloadsOf,
 } from './stream-payloads.ts';
-import { isTerminal, isTerminalOrInterrupted, stateOf } from './task-view.ts';
+import { isStopped, isTerminal, stateOf } from './task-view.ts';
 import type { A2aTasks, HistoryScope } from './tasks.ts';
 
 export interface A2aStreamDeps {
@@ -34,7 +34,7 @@ export interface TaskEvent {
 export interface StreamOptions {
   readonly scope: HistoryScope;
   /** Clients of protocol 0.3 read the answer from the last status alone. */
-  readonly tells_answer: boolean;
+  readonly answer_in_status: boolean;
 }
 
 export type A2aStream = ReturnType<typeof a2aStream>;
@@ -83,14 +83,14 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
       const muted = sources.live.get(row.run_id)?.last ?? (await sources.log.lastSeq(row.run_id));
       const value = await taskService.view(actor, row, options.scope);
       yield { id: undefined, response: { payload: { $case: 'task', value } } };
-      if (!isTerminalOrInterrupted(stateOf(row)))
+      if (!isStopped(stateOf(row)))
         return yield* followTask(actor, row, { ...options, seen: 0, muted }, signal);
       const next = await untilAnswered(deps, row, signal);
       if (!next) return;
       if (next.run_id !== row.run_id)
         return yield* followTask(actor, next, { ...options, seen: 0, muted: 0 }, signal);
       const task = await taskService.view(actor, next, options.scope);
-      yield { id: undefined, response: { payload: finalStatus(task, options.tells_answer) } };
+      yield { id: undefined, response: { payload: finalStatus(task, options.answer_in_status) } };
     },
 
     /** Resolves when the task has ended or waits, or on abort. */
@@ -133,7 +133,7 @@ async function* eventsOf(
   taskService: A2aTasks,
   actor: Actor,
   row: A2aTaskRow,
-  { scope, tells_answer, seen, muted }: StreamOptions & { seen: number; muted: number },
+  { scope, answer_in_status, seen, muted }: StreamOptions & { seen: number; muted: number },
   signal: AbortSignal,
 ): AsyncGenerator<TaskEvent, A2aTaskRow | undefined> {
   let number = 0;
@@ -164,7 +164,7 @@ async function* eventsOf(
   const finalized = await taskService.finalize(now);
   if (finalized.run_id !== row.run_id) return finalized;
   const task = await taskService.view(actor, finalized, scope);
-  for (const payload of [...finalChunks(row, chunks, task), finalStatus(task, tells_answer)]) {
+  for (const payload of [...finalChunks(row, chunks, task), finalStatus(task, answer_in_status)]) {
     const event = numbered(payload);
     if (number > seen) yield event;
   }

@@ -22,7 +22,7 @@ export interface A2aTaskDeps extends TaskContextDeps {
   readonly tasks: A2aTaskRepository;
   readonly runs: Pick<RunService, 'cancel' | 'joinStream'>;
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'updated' | 'deliveryQueued'>;
+  readonly bus: Pick<EventBus, 'updated' | 'emit'>;
   /** False: subscribers are told nothing (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
 }
@@ -81,19 +81,19 @@ export function taskStates(deps: A2aTaskDeps) {
     const context = await taskContext(SERVER_ACTOR, row);
     const end = finalStateOf(context, timestamp(clock.now()));
     if (row.is_finalized && end.state === row.state) return row;
-    const kept_runs = row.is_finalized ? [] : await tasks.runsPendingArtifacts(row.task_id);
-    const artifacts = await eventArtifacts(deps.runs, SERVER_ACTOR, context, kept_runs);
-    await save(finalizationOf(deps, context, { ...end, artifacts }, kept_runs));
+    const collected_runs = row.is_finalized ? [] : await tasks.runsPendingArtifacts(row.task_id);
+    const artifacts = await eventArtifacts(deps.runs, SERVER_ACTOR, context, collected_runs);
+    await save(finalizationOf(deps, context, { ...end, artifacts }, collected_runs));
     return (await tasks.get(row.task_id)) ?? row;
   }
 
-  async function save(settlement: TaskFinalization): Promise<void> {
-    if (await tasks.finalize(settlement)) notify(settlement);
+  async function save(finalization: TaskFinalization): Promise<void> {
+    if (await tasks.finalize(finalization)) notify(finalization);
   }
 
   function notify({ row: { task_id } }: TaskFinalization): void {
     bus.updated(task_id);
-    bus.deliveryQueued();
+    bus.emit('delivery.queued');
   }
 
   async function finalizeAll(actor: Actor, query: Omit<A2aTaskQuery, 'limit'>): Promise<A2aTaskRow[]> {
@@ -122,7 +122,7 @@ export function finalizationOf(
   { sends_webhooks }: Pick<A2aTaskDeps, 'sends_webhooks'>,
   context: TaskContext,
   result: TaskResult,
-  kept_runs: readonly string[] = [],
+  collected_runs: readonly string[] = [],
 ): TaskFinalization {
   const { row } = context;
   const { state, reason = null, at = row.at } = result;
@@ -130,7 +130,7 @@ export function finalizationOf(
   const notification = sends_webhooks
     ? pushPayload(() => taskOf({ ...context, row: after }, 'task'))
     : undefined;
-  return { row, result, collected_runs: kept_runs, notification };
+  return { row, result, collected_runs, notification };
 }
 
 function finalStateOf(
@@ -152,7 +152,7 @@ function finalStateOf(
 export interface TaskContextDeps {
   readonly tasks: Pick<A2aTaskRepository, 'turns' | 'lastCheckpoint'>;
   readonly threadState: Pick<ThreadStateService, 'at'>;
-  readonly factsOf: ReadCardData;
+  readonly cardDataOf: ReadCardData;
 }
 
 export interface TaskContextAtCheckpoint extends TaskContext {
@@ -162,7 +162,7 @@ export interface TaskContextAtCheckpoint extends TaskContext {
 
 /** Reads what was said to a task, and what its graph made of it. */
 export async function loadTaskContext(
-  { tasks, threadState, factsOf }: TaskContextDeps,
+  { tasks, threadState, cardDataOf }: TaskContextDeps,
   actor: Actor,
   row: A2aTaskRow,
 ): Promise<TaskContextAtCheckpoint> {
@@ -172,7 +172,7 @@ export async function loadTaskContext(
   const [last, card] = await Promise.all([
     tasks.lastCheckpoint(thread_id, run_ids),
     // The assistant may be gone, and its tasks are there.
-    factsOf(actor, row.assistant_id).catch(undefinedIfNotFound),
+    cardDataOf(actor, row.assistant_id).catch(undefinedIfNotFound),
   ]);
   const at = last && { checkpoint_id: last.checkpoint_id };
   const state = at && (await threadState.at(actor, thread_id, at, {}).catch(undefinedIfNotFound));

@@ -36,7 +36,7 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** Nothing happens any more until somebody says something. */
-export function isTerminalOrInterrupted(state: TaskState): boolean {
+export function isStopped(state: TaskState): boolean {
   return isTerminal(state) || INTERRUPTED_STATES.includes(state);
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -30,7 +31,7 @@ interface CachedList {
  * and agents are asked for by names that only the whole list gives, and with each call.
  */
 export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
-  const lists = new Map<string, CachedList>();
+  const lists = new LRUCache<string, CachedList>({ max: MAX_LISTS });
   // For as long as there is the bus, which keeps nothing open.
   bus.onUpdated(ASSISTANTS_CHANGED, () => lists.clear());
 
@@ -52,8 +53,6 @@ export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
     if (cachedList && !isFresh && cachedList.until > clock.monotonic()) return cachedList.list;
     // Kept from before it is read: a change meanwhile takes it away again.
     const entry = { list: read(visibility), until: clock.monotonic() + TTL_MS };
-    lists.delete(key);
-    if (lists.size >= MAX_LISTS) lists.delete(lists.keys().next().value as string);
     lists.set(key, entry);
     entry.list.catch(() => {
       if (lists.get(key) === entry) lists.delete(key);

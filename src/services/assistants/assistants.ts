@@ -53,7 +53,7 @@ export function assistantService(deps: AssistantDeps) {
     ...assistantGraphs(graphs, find),
     ...systemAssistants(deps),
 
-    all: assistantCache(deps),
+    listAll: assistantCache(deps),
 
     idOf: (id: string): string => assistantIdOf(id, graphs),
 

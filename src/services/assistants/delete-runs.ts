@@ -37,10 +37,10 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
           // A thread that the actor may not delete stays, and only the run goes.
           const gone = delete_threads && (await threads.delete(thread_id, visibility));
           if (!gone) await deleteRun(thread_id, run_id);
-          bus.runCancelled(run_id);
+          bus.emit('run.cancelled', run_id);
           bus.updated(run_id);
         }
-        bus.runReady();
+        bus.emit('run.ready');
         if (batch.length < BATCH) return;
       }
     },

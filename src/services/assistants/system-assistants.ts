@@ -33,8 +33,8 @@ export function systemAssistants({
         const description = graphs.description(graph_id);
         return { ...systemAssistant(graph_id, description, now), ...syncConfigurable(config, context) };
       });
-      await assistants.upsertSystem(wanted);
-      await assistants.deleteSystemExcept(wanted.map((assistant) => assistant.assistant_id));
+      await assistants.upsertSystemAssistants(wanted);
+      await assistants.deleteSystemAssistantsExcept(wanted.map((assistant) => assistant.assistant_id));
     },
   };
 }

@@ -70,7 +70,7 @@ export function cronService(deps: CronDeps) {
       // Each run asks again. Who may make none learns it here, not from a cron that never does anything.
       await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
       await crons.insert(cron);
-      bus.scheduleChanged();
+      bus.emit('schedule.changed');
       return publicCron(cron);
     },
 
@@ -103,7 +103,7 @@ export function cronService(deps: CronDeps) {
       const revise = (stored: StoredCron) => updatedCron(stored, patch, { metadata, now_ms: clock.now() });
       const cron = await crons.update(cron_id, revise, visibility);
       if (!cron) throw new NotFound(`Cron '${cron_id}' not found`);
-      bus.scheduleChanged();
+      bus.emit('schedule.changed');
       return publicCron(cron);
     },
 

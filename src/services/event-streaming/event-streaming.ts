@@ -71,8 +71,8 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     envelope: unknown,
     {
       subscriber,
-      once: idempotency,
-    }: { subscriber?: Subscriber; once?: IdempotencyContext | undefined } = {},
+      idempotencyContext: idempotency,
+    }: { subscriber?: Subscriber; idempotencyContext?: IdempotencyContext | undefined } = {},
   ): Promise<Answer> {
     const { id, method, params } = isObject(envelope) ? envelope : {};
     if (!Number.isInteger(id) || typeof method !== 'string') return badEnvelope(id);

@@ -49,7 +49,7 @@ export function mcpService(deps: McpDeps) {
 
 export interface ToolCallDeps {
   readonly runs: Pick<RunService, 'create' | 'follow' | 'abandon'>;
-  readonly statelessRuns: Pick<StatelessRunService, 'createAnswerable'>;
+  readonly statelessRuns: Pick<StatelessRunService, 'createInterruptible'>;
   readonly threads: Pick<ThreadService, 'delete'>;
 }
 
@@ -82,7 +82,11 @@ export function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
       const { resume, ...others } = call.arguments;
       const input = runInput(assistant.assistant_id, call);
       if (call.conversation === undefined) {
-        return statelessRuns.createAnswerable(actor, { ...input, input: inputOf(call.arguments) }, 'stream');
+        return statelessRuns.createInterruptible(
+          actor,
+          { ...input, input: inputOf(call.arguments) },
+          'stream',
+        );
       }
       const thread_id = threadIdFromName(actor, call.conversation);
       const isAnswer = resume !== undefined && Object.keys(others).length === 0;
@@ -104,7 +108,7 @@ export function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
     /** Follows a run to its end and tells of what happens on the way. */
     async outcome(
       run: Run,
-      onProgress: (news: ToolProgress) => void,
+      onProgress: (progress: ToolProgress) => void,
       signal: AbortSignal,
     ): Promise<ToolOutcome> {
       return outcomeOf(runs.follow(run, signal), onProgress);
@@ -136,7 +140,7 @@ function inputOf(args: JsonObject): JsonObject {
 
 async function outcomeOf(
   frames: AsyncIterable<Frame>,
-  onProgress: (news: ToolProgress) => void,
+  onProgress: (progress: ToolProgress) => void,
 ): Promise<ToolOutcome> {
   let values: JsonObject = {};
   for await (const { event, data } of frames) {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Actor, systemActor } from '../../auth/actor.ts';
 import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -25,13 +26,13 @@ const ANNOTATIONS = {
 };
 
 /** Reading schemas from the types of a project takes seconds the first time; a list of tools cannot wait for ever. */
-const SCHEMAS_WITHIN_MS = 10_000;
+const SCHEMA_TIMEOUT_MS = 10_000;
 /** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
 const MAX_SCHEMAS = 1000;
 
 /** A schema that is late is there for who asks next. */
 function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
-  return withDeadline(SCHEMAS_WITHIN_MS, schemas).catch((error: unknown) => {
+  return withDeadline(SCHEMA_TIMEOUT_MS, schemas).catch((error: unknown) => {
     if (error instanceof DeadlineExceeded) return ANY_SCHEMAS;
     throw error;
   });
@@ -43,9 +44,9 @@ export type ToolCatalog = ReturnType<typeof toolCatalog>;
 export function toolCatalog({
   assistants,
 }: {
-  assistants: Pick<AssistantService, 'all' | 'resolve' | 'schemas'>;
+  assistants: Pick<AssistantService, 'listAll' | 'resolve' | 'schemas'>;
 }) {
-  const schemaCache = new Map<string, Promise<ToolSchemas>>();
+  const schemaCache = new LRUCache<string, Promise<ToolSchemas>>({ max: MAX_SCHEMAS });
   const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
 
   /**
@@ -57,7 +58,6 @@ export function toolCatalog({
     const cached = schemaCache.get(key);
     if (cached !== undefined) return cached;
     const schemas = assistants.schemas(systemActor(request_id), assistant_id).then(toolSchemas);
-    if (schemaCache.size >= MAX_SCHEMAS) schemaCache.delete(schemaCache.keys().next().value as string);
     schemaCache.set(key, schemas);
     schemas.catch(() => schemaCache.delete(key));
     return schemas;
@@ -97,7 +97,7 @@ export function toolCatalog({
      * load is no tool.
      */
     async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<AssistantTool[]> {
-      const sorted = [...namesIn(await assistants.all(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
+      const sorted = [...namesIn(await assistants.listAll(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
       const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
       const results = await Promise.allSettled(
         following.map(async ([name, assistant]) =>
@@ -110,9 +110,9 @@ export function toolCatalog({
     /** By the name of the tool, the exact name of the assistant, or its id; undefined when there is none. */
     async find(actor: Actor, name: string): Promise<AssistantTool | undefined> {
       const tool =
-        findByName(name, namesIn(await assistants.all(actor))) ??
+        findByName(name, namesIn(await assistants.listAll(actor))) ??
         (await byId(actor, name)) ??
-        findByName(name, namesIn(await assistants.all(actor, { isFresh: true })));
+        findByName(name, namesIn(await assistants.listAll(actor, { isFresh: true })));
       // One whose graph does not load may be called, as a run of it may be made: the run tells why it fails.
       return tool && toolOf(...tool, await orAnySchemas(schemasOf(actor, tool[1])).catch(() => ANY_SCHEMAS));
     },

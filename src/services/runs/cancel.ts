@@ -70,9 +70,9 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
       ...cancellation,
       log_retention_ms,
     });
-    for (const run_id of stopping) bus.runCancelled(run_id);
+    for (const run_id of stopping) bus.emit('run.cancelled', run_id);
     for (const run_id of ended) bus.updated(run_id);
-    if (promoted) bus.runReady();
+    if (promoted) bus.emit('run.ready');
     return stopping.length + ended.length;
   }
 

@@ -28,13 +28,13 @@ export type RunExplainService = ReturnType<typeof runExplain>;
 
 /** Says in words and fields why a run is where it is. */
 export function runExplain({ runs, queue, clock, max_attempts }: ExplainDeps) {
-  async function summarize(run: Run, standing: QueuePosition | undefined, times: RunTimes): Promise<string> {
-    if (!standing) return endedSummary(run, times);
-    if (standing.state === 'running') return runningSummary(standing, max_attempts);
-    const again = standing.retry_reason ? ` ${retrySummary(standing, max_attempts)}` : '';
-    if (standing.not_before > timestamp(clock.now())) return `Waits until ${standing.not_before}.${again}`;
-    const [first] = standing.behind;
-    if (first) return `${waitingBehind(first, standing.behind.length - 1)}${again}`;
+  async function summarize(run: Run, position: QueuePosition | undefined, times: RunTimes): Promise<string> {
+    if (!position) return endedSummary(run, times);
+    if (position.state === 'running') return runningSummary(position, max_attempts);
+    const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
+    if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
+    const [first] = position.behind;
+    if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
     return `${await readySummary(queue)}${again}`;
   }
 

@@ -89,9 +89,9 @@ export function runService(deps: RunDeps) {
       const visibility = await authorize(actor, 'threads:delete', { thread_id, run_id });
       const { deleted, promoted } = await queue.deleteRun(thread_id, run_id, undefined, visibility);
       if (!deleted) throw new NotFound('Run not found');
-      bus.runCancelled(run_id);
+      bus.emit('run.cancelled', run_id);
       bus.updated(run_id);
-      if (promoted) bus.runReady();
+      if (promoted) bus.emit('run.ready');
       await deps.refreshStatus(thread_id);
     },
 

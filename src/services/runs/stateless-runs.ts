@@ -33,7 +33,7 @@ export function statelessRunService(deps: RunDeps) {
     },
 
     /** As `create`; the thread of a run that stops at an interrupt stays for a day, for the answer. */
-    async createAnswerable(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
+    async createInterruptible(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
       return submit(deps, { ...(await prepareSubmission(actor, input, kind)), keep_interrupted: true });
     },
 

@@ -147,10 +147,10 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
 }
 
 function notify({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, ready }: QueuedResult): void {
-  for (const run_id of stopping) bus.runCancelled(run_id);
+  for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   for (const run_id of ended) bus.updated(run_id);
-  if (ready) bus.runReady();
-  if (delay_ms > 0) bus.scheduleChanged();
+  if (ready) bus.emit('run.ready');
+  if (delay_ms > 0) bus.emit('schedule.changed');
 }
 
 /** The run as it is stored, and what the queue must know to add it. Throws `InvalidInput` as `submit` does. */

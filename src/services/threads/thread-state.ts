@@ -115,11 +115,7 @@ export function threadStateService(deps: ThreadStateDeps) {
      * Gives a new thread a history. `PartlyDone` when it has no graph or one that is not configured, `BadRequest` when
      * the graph cannot take an update: the thread is there all the same (CONTRACT §2.2).
      */
-    async importHistory(
-      _actor: Actor,
-      thread_id: string,
-      supersteps: readonly ThreadSuperstep[],
-    ): Promise<void> {
+    async importHistory(thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
       const opened = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
         throw error instanceof NotFound ? createdWithoutState(thread_id, error.message) : error;
       });
@@ -187,7 +183,7 @@ async function refreshThread(
   };
   const status = threadStatusAfter('success', state);
   const checkpoint_id = checkpointOf(state);
-  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, news: event };
+  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, event };
   await threads.setState(thread_id, after, timestamp(clock.now()));
   bus.updated(thread_id);
 }

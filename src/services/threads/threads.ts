@@ -1,8 +1,9 @@
+import { v5 as uuid5 } from 'uuid';
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { Conflict, NotFound } from '../../core/errors.ts';
-import { isUuid, uuid5 } from '../../core/ids.ts';
+import { isUuid } from '../../core/ids.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type {
   Thread,
@@ -43,7 +44,7 @@ export function threadService(deps: ThreadDeps) {
       const visibility = await authorize(actor, 'threads:create', value);
       const thread = newThread(thread_id, value, timestamp(clock.now()));
       const inserted = await threads.insert(thread, resolveTtl(input.ttl, default_ttl));
-      if (inserted && input.supersteps?.length) await importHistory(actor, thread_id, input.supersteps);
+      if (inserted && input.supersteps?.length) await importHistory(thread_id, input.supersteps);
       const stored = await threads.get(thread_id, undefined, inserted ? undefined : visibility);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
@@ -137,5 +138,5 @@ const THREAD_NAMESPACE = 'f0c9a3c4-6b0e-4f5e-9d55-0b1f6f2b7a11';
  * id made from the name and its owner, so that one user's names never lead to the threads of another.
  */
 export function threadIdFromName({ principal }: Actor, name: string): string {
-  return isUuid(name) ? name.toLowerCase() : uuid5(THREAD_NAMESPACE, `${principal}\n${name}`);
+  return isUuid(name) ? name.toLowerCase() : uuid5(`${principal}\n${name}`, THREAD_NAMESPACE);
 }

@@ -28,7 +28,7 @@ export interface WebhookPolicy {
   /** Throws `InvalidInput` that names the rule which the address breaks. Asks the name service, for a while. */
   check(url: string): Promise<void>;
   /** The same by what the text alone tells, for when it is called. */
-  checkText(url: string): void;
+  checkSyntax(url: string): void;
   /** Why a host must not be called at an address that it resolved to; undefined when it may be. */
   blockedReason(hostname: string, address: string): string | undefined;
 }
@@ -102,7 +102,7 @@ export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): Webhoo
       // One that may be called is enough: only that one is.
       if (reasons[0] && !reasons.includes(undefined)) throw new InvalidInput(reasons[0]);
     },
-    checkText(text) {
+    checkSyntax(text) {
       checkSyntax(text);
     },
     blockedReason,

@@ -60,7 +60,7 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
     async redeliver(actor: Actor, delivery_id: string): Promise<Delivery> {
       const visibility = await authorize(actor, 'threads:update', { delivery_id });
       requireSending();
-      if (await outbox.redeliver(delivery_id, visibility)) bus.deliveryQueued();
+      if (await outbox.redeliver(delivery_id, visibility)) bus.emit('delivery.queued');
       return find(delivery_id, visibility);
     },
 
@@ -84,7 +84,7 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
       });
       const changed = new Latch();
       using _subscription = bus.onUpdated(delivery_id, () => changed.open());
-      bus.deliveryQueued();
+      bus.emit('delivery.queued');
       for (;;) {
         const delivery = await detail(delivery_id);
         if (delivery.status !== 'pending' || signal.aborted) return delivery;

@@ -90,12 +90,12 @@ export function assistantRepository(db: Db) {
     },
 
     /** Inserts the assistants of the configured graphs; those that exist take name and description. */
-    upsertSystem(assistants: readonly Assistant[]): Promise<void> {
+    upsertSystemAssistants(assistants: readonly Assistant[]): Promise<void> {
       return upsertSystemAssistants(db, assistants);
     },
 
     /** Deletes the system assistants of graphs that are no longer configured. */
-    deleteSystemExcept(assistant_ids: readonly string[]): Promise<void> {
+    deleteSystemAssistantsExcept(assistant_ids: readonly string[]): Promise<void> {
       return deleteSystemAssistantsExcept(db, assistant_ids);
     },
   };

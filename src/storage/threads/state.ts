@@ -21,7 +21,7 @@ export interface NewState {
   /** Merged shallow. */
   readonly metadata?: Record<string, unknown> | undefined;
   /** What those who follow the thread are told. */
-  readonly news?: ThreadEvent | undefined;
+  readonly event?: ThreadEvent | undefined;
 }
 
 export function setThreadState(
@@ -35,7 +35,7 @@ export function setThreadState(
     if (!(await isIdle(tx, thread))) return 'busy';
     const isNewest = await isAtCheckpoint(tx, thread_id, state.checkpoint_id);
     if (isNewest) await writeState(tx, thread_id, state, at);
-    if (state.news) await appendThreadEvent(tx, thread_id, state.news);
+    if (state.event) await appendThreadEvent(tx, thread_id, state.event);
     return isNewest ? 'updated' : 'superseded';
   });
 }
