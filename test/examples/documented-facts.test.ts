@@ -125,6 +125,7 @@ test.each([
   ['src/workers/heartbeat.ts', /LEASE_MS = 20_000/, 'its lease lasts 20 s'],
   ['src/workers/reaper.ts', /REAP_MS = 5_000/, 'others check every 5 s'],
   ['src/workers/runs.ts', /SAFETY_POLL_MS = 1000/, 'no process has claimed it | 1 s'],
+  ['src/workers/schedules.ts', /MAX_CRON_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
   ['src/workers/schedules.ts', /MAX_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
   ['src/workers/webhooks.ts', /MAX_SLEEP_MS = 5_000/, 'a webhook is due | 5 s'],
   ['src/services/assistants/assistant-cache.ts', /TTL_MS = 5000/, 'models | 5 s'],
