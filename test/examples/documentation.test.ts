@@ -3,27 +3,44 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+const GUIDES = markdownOf('docs');
 const PAGES = [
   'README.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   '.github/SECURITY.md',
+  '.github/pull_request_template.md',
   'src/README.md',
-  ...markdownOf('docs'),
+  ...GUIDES,
 ];
 
 function markdownOf(folder: string): string[] {
-  return readdirSync(join(ROOT, folder))
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
 }
 
-test.each(PAGES)('links of %s lead somewhere', (page) => {
+/** The files that a page links to, relative to the root of the repository. */
+function linksOf(page: string): string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
-  const links = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) => match[1] as string);
-  const broken = links.filter((link) => !existsSync(resolve(ROOT, dirname(page), link)));
+  return [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = '']) =>
+    relative(ROOT, resolve(ROOT, dirname(page), link)),
+  );
+}
 
-  expect(broken).toEqual([]);
+test.each(PAGES)('links of %s lead somewhere', (page) => {
+  expect(linksOf(page).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+});
+
+test('every page of docs/ can be reached from README.md', () => {
+  const reached = new Set(['README.md']);
+  // A set also iterates over what is added on the way.
+  for (const page of reached)
+    for (const file of linksOf(page))
+      if (file.endsWith('.md') && existsSync(join(ROOT, file))) reached.add(file);
+
+  expect(GUIDES.length).toBeGreaterThan(30);
+  expect(GUIDES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
 /** As GitHub makes them of headings. */
@@ -55,6 +72,33 @@ test('src/README.md names files and folders that exist', () => {
     (name) => !existsSync(join(ROOT, name.startsWith('test/') ? '' : 'src', name)),
   );
 
-  expect(names.length).toBeGreaterThan(40);
+  expect(names.length).toBeGreaterThan(100);
   expect(missing).toEqual([]);
+});
+
+test('src/README.md describes every layer, and every folder of those that are divided', () => {
+  const text = readFileSync(join(ROOT, 'src/README.md'), 'utf8');
+  const foldersOf = (path: string) =>
+    readdirSync(join(ROOT, path), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  const [, divided = ''] = /^## Folders within a layer$([\s\S]*?)^## /m.exec(text) ?? [];
+  const missing = [
+    ...foldersOf('src').filter(
+      (layer) => !text.includes(`| \`${layer}/\``) && !text.includes(`, \`${layer}/\` |`),
+    ),
+    ...['storage', 'db', 'services', 'graphs'].flatMap((layer) =>
+      foldersOf(`src/${layer}`).filter((folder) => !new RegExp(`\\b${folder}\\b`).test(divided)),
+    ),
+  ];
+
+  expect(missing).toEqual([]);
+});
+
+test.each(markdownOf('docs/decisions'))('%s says context, decision and consequences in 40 lines', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  if (!page.endsWith('README.md')) {
+    expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
+  }
+  expect(text.split('\n').length).toBeLessThanOrEqual(41);
 });

@@ -123,8 +123,8 @@ test('docs/troubleshooting.md knows every status of an error', () => {
 test.each([
   ['src/workers/heartbeat.ts', /HEARTBEAT_MS = 5_000/, 'cancelled, rolled back or deleted there | 5 s'],
   ['src/workers/heartbeat.ts', /LEASE_MS = 20_000/, 'its lease lasts 20 s'],
-  ['src/workers/reaper.ts', /REAP_MS = 5_000/, 'others look every 5 s'],
-  ['src/workers/runs.ts', /SAFETY_POLL_MS = 1000/, 'nobody has taken it | 1 s'],
+  ['src/workers/reaper.ts', /REAP_MS = 5_000/, 'others check every 5 s'],
+  ['src/workers/runs.ts', /SAFETY_POLL_MS = 1000/, 'no process has claimed it | 1 s'],
   ['src/workers/schedules.ts', /MAX_CRON_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
   ['src/workers/schedules.ts', /MAX_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
   ['src/workers/webhooks.ts', /MAX_SLEEP_MS = 5_000/, 'a webhook is due | 5 s'],

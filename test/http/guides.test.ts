@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
-const PAGES = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+const PAGES = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
 
 let server: Awaited<ReturnType<typeof openApp>>;
 
@@ -23,13 +23,13 @@ test.each(PAGES)('docs/%s is a page whose links lead to other pages, without a k
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'/);
   const links = [...body.matchAll(/<(?:a href|img src)="(?!https?:|#|\/)([^"#]+)(?:#([^"]+))?"/g)];
   for (const [, link = '', anchor] of links) {
-    const target = await get(`/docs/guides/${link}`);
+    const target = await get(new URL(link, `http://localhost/docs/guides/${name}`).pathname);
     expect([link, target.statusCode]).toEqual([link, 200]);
     if (anchor !== undefined) expect(target.body).toContain(` id="${anchor}"`);
   }
 });
 
-test.each(['..%2f..%2fpackage.json', 'nosuch.md', '.env', 'images'])(
+test.each(['..%2f..%2fpackage.json', 'nosuch.md', '.env', 'images', 'internals'])(
   'nothing but guides is served: %s',
   async (path) => {
     expect((await get(`/docs/guides/${path}`)).statusCode).toBe(404);

@@ -47,7 +47,7 @@ export function publicReason(cause: unknown, root: string): string {
 function relativeToRoot(text: string, root: string): string {
   const prefix = `${root}${sep}`;
   return text
-    .replaceAll(`file://${inside}`, './')
+    .replaceAll(`file://${prefix}`, './')
     .replaceAll(prefix, './')
     .replace(ABSOLUTE_PATH, (path) => basename(path))
     .replace(/\s+/g, ' ')
