@@ -21,6 +21,22 @@ const LAYERS = [
 
 /** The same within a layer, for its folders and the files beside them. */
 const FOLDERS: Readonly<Record<string, string[][]>> = {
+  services: [
+    ['all-services'],
+    ['a2a', 'mcp', 'event-streaming', 'crons', 'tokens', 'ui', 'store'],
+    ['chat'],
+    ['threads'],
+    ['runs'],
+    ['assistants', 'webhooks', 'idempotency'],
+    ['pagination'],
+  ],
+  graphs: [
+    ['runtime'],
+    ['checkpointer', 'store', 'schemas', 'ui', 'observability'],
+    ['project'],
+    ['runnable'],
+    ['graph', 'wire', 'checkpoint-config', 'public-errors'],
+  ],
   db: [
     ['migrate'],
     ['migrations', 'engines'],
