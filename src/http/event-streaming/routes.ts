@@ -7,7 +7,7 @@ import {
   ProtocolError,
   ProtocolSuccess,
 } from '../../schemas/event-streaming.ts';
-import { IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { ThreadPath } from '../../schemas/request-params.ts';
 import { type EventStreamingService, isBadEnvelope } from '../../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../../services/idempotency.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -23,13 +23,13 @@ export function commandRoutes(
   app.post(
     '/threads/:thread_id/commands',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'protocol_thread_command_post',
         summary: 'Send a command',
         description:
           'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), reads the thread (`agent.getTree`, `state.get`, `state.listCheckpoints`) or forks its state (`state.fork`). The event stream reports the outcome.',
         tags: [TAGS.streaming],
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ProtocolCommand,
         example: {
@@ -81,6 +81,7 @@ export function eventStreamRoutes(
   app.post(
     '/threads/:thread_id/stream/events',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'protocol_thread_events_post',
         summary: 'Stream events of a thread',

@@ -16,6 +16,7 @@ export function threadStreamRoutes(
   app.get(
     '/threads/:thread_id/stream',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'join_thread_stream',
         summary: 'Join thread stream',
