@@ -12,7 +12,7 @@ import { type EventStreamingService, isBadEnvelope } from '../../services/event-
 import type { IdempotencyService } from '../../services/idempotency.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { INVALID_JSON, type ZodTypeProvider } from '../plugins/validation.ts';
-import type { PushEvents } from '../sse.ts';
+import type { RunReplies } from '../run-replies.ts';
 
 export function commandRoutes(
   server: FastifyInstance,
@@ -74,7 +74,10 @@ const EVENT_STREAM = {
 
 export function eventStreamRoutes(
   server: FastifyInstance,
-  { eventStreaming, pushEvents }: { eventStreaming: EventStreamingService; pushEvents: PushEvents },
+  {
+    eventStreaming,
+    replies,
+  }: { eventStreaming: EventStreamingService; replies: Pick<RunReplies, 'pushEvents'> },
 ) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
@@ -97,7 +100,7 @@ export function eventStreamRoutes(
     },
     async ({ actor, params, body }, reply) => {
       const request = await eventStreaming.open(actor, params.thread_id, body);
-      await pushEvents(reply, (sink, signal) => {
+      await replies.pushEvents(reply, (sink, signal) => {
         const events = {
           ...sink,
           send: ({ seq, method, text }: { seq: number; method: string; text: string }) =>
