@@ -18,7 +18,7 @@ const STORED_HEADERS = ['content-type', 'content-location', 'location'];
  * that make runs follow the run that was made, as the first request did; for others the answer itself is kept.
  */
 export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
-  server.decorateRequest('once');
+  server.decorateRequest('idempotencyContext');
 
   server.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
