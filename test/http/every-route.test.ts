@@ -30,7 +30,7 @@ test('the routes of the document declare the scopes of the table', async () => {
   const expected = Object.entries(OPERATIONS_BY_SCOPE).flatMap(([scope, ids]) =>
     ids.map((id) => [id, scope]),
   );
-  expect(Object.fromEntries(declared)).toEqual(Object.fromEntries(expected));
+  expect(Object.fromEntries(declared)).toStrictEqual(Object.fromEntries(expected));
 });
 
 test('each operation of the document has its place in the table of scopes', async () => {
