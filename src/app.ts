@@ -5,7 +5,7 @@ import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
 import { openEncryptor } from './app/encryption.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
-import { wireServices } from './app/services.ts';
+import { serviceSettings } from './app/service-settings.ts';
 import { runWebhookRules, wireWebhookPolicy } from './app/webhooks.ts';
 import { isSingleProcess, wireWorkers } from './app/workers.ts';
 import { isTracingEnabled } from './config/env.ts';
@@ -24,6 +24,7 @@ import { loadGraphs } from './graphs/runtime/registry.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bindInProcessClient } from './http/in-process.ts';
 import { createServer } from './http/server.ts';
+import { createServices } from './services/all-services.ts';
 import type { QueueReport } from './storage/queue/context.ts';
 import { openStorage, type Storage } from './storage/storage.ts';
 import type { Engine, EngineOptions } from './workers/engine.ts';
@@ -110,8 +111,8 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
     blamed: options.blamed,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
   };
-  const { cronTicks, ...services } = wireServices(context);
-  const workers = wireWorkers(context, { ...services, cronTicks });
+  const services = createServices(context, serviceSettings(config));
+  const workers = wireWorkers(context, services);
   await services.assistants.syncSystem();
   if (isSingleProcess(config)) await storage.idempotency.releaseAll();
   // Before the first request: others believe what this process has begun to answer.

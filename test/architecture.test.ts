@@ -82,7 +82,7 @@ const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 
 /** Libraries of doors that not every server's clients use: loaded for the first of them, not at the start. */
 const LATER = ['@modelcontextprotocol/server', '@a2a-js/sdk', 'marked'];
 
-/** `http/sse.ts` → `http`; `app.ts` and `app/services.ts` → `app`. */
+/** `http/sse.ts` → `http`; `app.ts` and `app/context.ts` → `app`. */
 function folderOf(file: string): string {
   return (file.split('/')[0] as string).replace(/\.ts$/, '');
 }

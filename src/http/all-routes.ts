@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Services } from '../services/all-services.ts';
 import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
@@ -24,74 +25,99 @@ import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { RunReplies } from './run-replies.ts';
-import type { ServerDeps } from './server-deps.ts';
+import type { HttpOptions, ServerDeps } from './server-deps.ts';
 
-/** What routes are made of. */
-export interface RouteDeps extends ServerDeps {
+/** What routes are made of: the services by their names, and what answers need. */
+export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
   readonly metrics: HttpMetrics;
   readonly replies: RunReplies;
   readonly mount_prefix: string;
 }
 
+/** Adds routes to the server, and takes of the dependencies the ones that it names. */
+type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
+
+interface RouteGroup {
+  readonly isEnabled: (options: HttpOptions) => boolean;
+  readonly plugins: readonly RoutePlugin[];
+}
+
+/**
+ * Every route but `/ok` of the root, by what turns it off. The order is that of the paths in the OpenAPI document.
+ */
+const ROUTES: readonly RouteGroup[] = [
+  {
+    isEnabled: ({ disable_assistants }) => !disable_assistants,
+    plugins: [assistantRoutes, assistantVersionRoutes, assistantGraphRoutes],
+  },
+  {
+    isEnabled: ({ disable_threads }) => !disable_threads,
+    plugins: [
+      threadRoutes,
+      threadMaintenanceRoutes,
+      threadStateRoutes,
+      threadStreamRoutes,
+      eventStreamRoutes,
+      commandRoutes,
+      webSocketRoutes,
+    ],
+  },
+  {
+    isEnabled: ({ disable_runs }) => !disable_runs,
+    plugins: [
+      runRoutes,
+      runExplainRoutes,
+      runWaitRoutes,
+      runStreamRoutes,
+      statelessRunRoutes,
+      cronRoutes,
+      cronRunRoutes,
+      webhookRoutes,
+    ],
+  },
+  { isEnabled: ({ disable_mcp }) => !disable_mcp, plugins: [mcpGroup] },
+  { isEnabled: ({ disable_a2a }) => !disable_a2a, plugins: [a2aGroup] },
+  { isEnabled: ({ openai }) => openai.enabled, plugins: [openAiRoutes] },
+  { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
+  { isEnabled: () => true, plugins: [tokenRoutes] },
+  { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
+  { isEnabled: ({ disable_meta }) => !disable_meta, plugins: [rootRoute, systemRoutes, docsGroup] },
+];
+
 /** Every route but those of groups that the configuration turns off. */
 export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
-  const { services, options, mount_prefix } = deps;
-  if (!options.disable_assistants) {
-    assistantRoutes(server, services);
-    assistantVersionRoutes(server, services);
-    assistantGraphRoutes(server, services);
-  }
-  if (!options.disable_threads) registerThreadRoutes(server, deps);
-  if (!options.disable_runs) registerRunRoutes(server, deps);
-  registerProtocolRoutes(server, deps);
-  if (!options.disable_store) storeRoutes(server, services);
-  tokenRoutes(server, services);
-  if (!options.disable_ui) uiRoutes(server, { ...services, mount_prefix });
-  if (!options.disable_meta) {
-    healthRoutes(server, { ...deps, path: '/' });
-    systemRoutes(server, deps);
-    server.register(docsRoutes, { mount_prefix });
+  for (const { isEnabled, plugins } of ROUTES) {
+    if (isEnabled(deps.options)) for (const plugin of plugins) plugin(server, deps);
   }
 }
 
-function registerThreadRoutes(server: FastifyInstance, { services, replies, logger }: RouteDeps): void {
-  threadRoutes(server, services);
-  threadMaintenanceRoutes(server, services);
-  threadStateRoutes(server, services);
-  threadStreamRoutes(server, { ...services, ...replies });
-  eventStreamRoutes(server, { ...services, ...replies });
-  commandRoutes(server, services);
-  webSocketRoutes(server, { ...services, logger });
+function mcpGroup(server: FastifyInstance, { options, auth, info, registerCustomTools, ...deps }: RouteDeps) {
+  const { mcp, ids, logger, mount_prefix } = deps;
+  mcpRoutes(server, {
+    ...{ ...options.mcp, mcp, ids, logger, mount_prefix },
+    issuers: auth.issuers,
+    version: info.version,
+    register: registerCustomTools,
+  });
 }
 
-function registerRunRoutes(server: FastifyInstance, { services, replies }: RouteDeps): void {
-  const withReplies = { ...services, replies };
-  runRoutes(server, withReplies);
-  runExplainRoutes(server, services);
-  runWaitRoutes(server, withReplies);
-  runStreamRoutes(server, withReplies);
-  statelessRunRoutes(server, withReplies);
-  cronRoutes(server, services);
-  cronRunRoutes(server, services);
-  webhookRoutes(server, withReplies);
+function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: RouteDeps) {
+  const { a2a, logger, mount_prefix } = deps;
+  const security = auth.authenticate ? auth : undefined;
+  a2aRoutes(server, {
+    ...options.a2a,
+    a2a,
+    logger,
+    mount_prefix,
+    security,
+    replies: replies.withShortKeepAlive,
+  });
 }
 
-/** Assistants as other protocols know them: tools, agents, models. */
-function registerProtocolRoutes(server: FastifyInstance, deps: RouteDeps): void {
-  const { services, options, auth, info, ids, replies, logger, mount_prefix } = deps;
-  const { mcp, a2a } = services;
-  const shared = { logger, mount_prefix };
-  if (!options.disable_mcp) {
-    mcpRoutes(server, {
-      ...{ ...shared, ...options.mcp, mcp, ids },
-      issuers: auth.issuers,
-      version: info.version,
-      register: deps.registerCustomTools,
-    });
-  }
-  if (!options.disable_a2a) {
-    const security = auth.authenticate ? auth : undefined;
-    a2aRoutes(server, { ...shared, ...options.a2a, a2a, security, replies: replies.withShortKeepAlive });
-  }
-  if (options.openai.enabled) openAiRoutes(server, { ...services, replies, logger });
+function rootRoute(server: FastifyInstance, { engine }: RouteDeps) {
+  healthRoutes(server, { engine, path: '/' });
+}
+
+function docsGroup(server: FastifyInstance, { mount_prefix }: RouteDeps) {
+  server.register(docsRoutes, { mount_prefix });
 }

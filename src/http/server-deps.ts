@@ -1,23 +1,6 @@
 import type { Ids } from '../core/ids.ts';
-import type { Lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
-import type { A2aService } from '../services/a2a/a2a.ts';
-import type { AssistantService } from '../services/assistants/assistants.ts';
-import type { ChatCompletionService } from '../services/chat/chat-completions.ts';
-import type { CronService } from '../services/crons/crons.ts';
-import type { EventStreamingService } from '../services/event-streaming/event-streaming.ts';
-import type { IdempotencyService } from '../services/idempotency.ts';
-import type { McpService } from '../services/mcp/mcp.ts';
-import type { RunExplainService } from '../services/runs/run-explain.ts';
-import type { RunService } from '../services/runs/runs.ts';
-import type { StatelessRunService } from '../services/runs/stateless-runs.ts';
-import type { StoreService } from '../services/store.ts';
-import type { ThreadStateService } from '../services/threads/thread-state.ts';
-import type { ThreadStreamService } from '../services/threads/thread-stream.ts';
-import type { ThreadService } from '../services/threads/threads.ts';
-import type { TokenService } from '../services/tokens.ts';
-import type { UiService } from '../services/ui.ts';
-import type { WebhookService } from '../services/webhooks/webhooks.ts';
+import type { Services } from '../services/all-services.ts';
 import type { CardOptions } from './a2a/card.ts';
 import type { CustomApp } from './custom-app/adapters.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
@@ -30,26 +13,6 @@ import type { RateLimits } from './plugins/rate-limit.ts';
 import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
 import type { ServerFacts } from './routes/system.ts';
-
-export interface Services {
-  readonly assistants: AssistantService;
-  readonly a2a: Lazy<A2aService>;
-  readonly mcp: McpService;
-  readonly chatCompletions: ChatCompletionService;
-  readonly threads: ThreadService;
-  readonly tokens: TokenService;
-  readonly threadState: ThreadStateService;
-  readonly threadStream: ThreadStreamService;
-  readonly eventStreaming: EventStreamingService;
-  readonly runs: RunService;
-  readonly explain: RunExplainService;
-  readonly idempotency: IdempotencyService;
-  readonly statelessRuns: StatelessRunService;
-  readonly crons: CronService;
-  readonly store: StoreService;
-  readonly ui: UiService;
-  readonly webhooks: WebhookService;
-}
 
 interface ProtocolOptions {
   readonly base_url?: string | undefined;

@@ -75,7 +75,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     custom_routes,
   });
 
-  const routeDeps = { ...deps, metrics, replies, mount_prefix };
+  const routeDeps = { ...deps, ...services, metrics, replies, mount_prefix };
   healthRoutes(server, { engine, path: '/ok' });
   await server.register(
     (mounted, _options, done) => {

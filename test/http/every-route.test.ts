@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { type SCOPES, scopeOf } from '../../src/auth/scopes.ts';
+import type { SCOPES } from '../../src/auth/scopes.ts';
 import { openApp } from '../support/app.ts';
+import { declaredRoutes } from '../support/declared-routes.ts';
 import { keyFile } from '../support/keys.ts';
+import { OPERATIONS_BY_SCOPE, requiredScope } from '../support/operation-scopes.ts';
 import { addressOf, operationsOf } from '../support/operations.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
@@ -16,12 +18,39 @@ const IDS = {
 };
 const OPENAI = '{"openai":{"enabled":true}}';
 
-test('each operation that is not open has its place in the table of scopes', async () => {
-  await using server = await openApp({ graphs: ['echo'], environment: { LANGGRAPH_HTTP: OPENAI } });
+const WITH_OPENAI = { graphs: ['echo'], environment: { LANGGRAPH_HTTP: OPENAI } };
+
+test('the routes of the document declare the scopes of the table', async () => {
+  const routes = await declaredRoutes(() => openApp(WITH_OPENAI));
+  const declared = routes.flatMap(({ schema, config, method }) =>
+    schema?.operationId === undefined || method === 'HEAD'
+      ? []
+      : [[schema.operationId, config?.open === true ? 'open' : config?.scope]],
+  );
+  const expected = Object.entries(OPERATIONS_BY_SCOPE).flatMap(([scope, ids]) =>
+    ids.map((id) => [id, scope]),
+  );
+  expect(Object.fromEntries(declared)).toStrictEqual(Object.fromEntries(expected));
+});
+
+test('each operation of the document has its place in the table of scopes', async () => {
+  await using server = await openApp(WITH_OPENAI);
   const operations = operationsOf((await server.get('/openapi.json')).body);
   expect(operations.length).toBeGreaterThan(70);
-  const unknown = operations.filter(({ id, open }) => !open && scopeOf(id) === undefined);
-  expect(unknown.map(({ id }) => id)).toEqual([]);
+  const documented = operations.map(({ id, open }) => [id, open]);
+  expect(documented.sort()).toEqual(
+    Object.entries(OPERATIONS_BY_SCOPE)
+      .flatMap(([scope, ids]) => ids.map((id) => [id, scope === 'open']))
+      .sort(),
+  );
+});
+
+test('every route declares a scope or is open, also one that is not in the document', async () => {
+  const routes = await declaredRoutes(() => openApp(WITH_OPENAI));
+  expect(routes.length).toBeGreaterThan(100);
+  // `*` answers preflight requests, which carry no key.
+  const undeclared = routes.filter(({ url, config }) => url !== '*' && !config?.open && !config?.scope);
+  expect(undeclared.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
 });
 
 test('no operation answers without a key that is good for it', async () => {
@@ -46,8 +75,11 @@ test('no operation answers without a key that is good for it', async () => {
   for (const operation of operationsOf((await server.get('/openapi.json')).body)) {
     if (operation.open) continue;
     const url = addressOf(operation, IDS);
-    const scope = scopeOf(operation.id) as (typeof SCOPES)[number];
-    const tooWeak = scope === 'read' ? [] : [['too weak', weaker[scope], 403] as (typeof refusals)[number]];
+    const scope = requiredScope(operation.id);
+    const tooWeak =
+      scope !== 'run' && scope !== 'admin'
+        ? []
+        : [['too weak', weaker[scope], 403] as (typeof refusals)[number]];
     for (const [what, key, status] of [...refusals, ...tooWeak]) {
       const headers: Record<string, string> = key === undefined ? {} : { 'x-api-key': key };
       const answer = await server.send(operation.method, url, operation.body, headers);

@@ -1,10 +1,35 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { declaredRoutes } from '../support/declared-routes.ts';
 
 const http = await openApp({ graphs: ['echo', 'fails', 'interrupting'] });
 afterAll(() => http[Symbol.asyncDispose]());
 
 const ECHO = { assistant_id: 'echo', input: { x: 1 } };
+
+/** The operations that create something, by their ids. */
+const IDEMPOTENT = [
+  'copy_thread',
+  'create_assistant',
+  'create_cron',
+  'create_run',
+  'create_stateless_run',
+  'create_stateless_runs',
+  'create_thread',
+  'create_thread_cron',
+  'protocol_thread_command_post',
+  'stream_run',
+  'stream_stateless_run',
+  'trigger_cron',
+  'update_thread_state',
+  'wait_run',
+  'wait_stateless_run',
+];
+
+interface Described {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly name: string }[];
+}
 
 function key(): { 'idempotency-key': string } {
   return { 'idempotency-key': crypto.randomUUID() };
@@ -128,4 +153,20 @@ test('what only reads has no use for a key', async () => {
     const found = await http.post('/threads/search', body, once);
     expect([found.status, found.headers['idempotency-replayed']]).toEqual([200, undefined]);
   }
+});
+
+test('the routes that honour a key, and no others, describe the header', async () => {
+  const routes = await declaredRoutes(() => openApp({ graphs: ['echo'] }));
+  const idempotent = routes
+    .filter(({ config }) => config?.idempotent)
+    .map(({ schema }) => schema?.operationId);
+  const { paths } = (await http.get('/openapi.json')).body as {
+    paths: Record<string, Record<string, Described>>;
+  };
+  const described = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'Idempotency-Key'))
+    .map(({ operationId }) => operationId);
+  expect(idempotent.toSorted()).toEqual(IDEMPOTENT);
+  expect(described.toSorted()).toEqual(IDEMPOTENT);
 });

@@ -7,12 +7,12 @@ import {
   ProtocolError,
   ProtocolSuccess,
 } from '../../schemas/event-streaming.ts';
-import { IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { ThreadPath } from '../../schemas/request-params.ts';
 import { type EventStreamingService, isBadEnvelope } from '../../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../../services/idempotency.ts';
 import { TAGS } from '../openapi/tags.ts';
 import { INVALID_JSON, type ZodTypeProvider } from '../plugins/validation.ts';
-import type { PushEvents } from '../sse.ts';
+import type { RunReplies } from '../run-replies.ts';
 
 export function commandRoutes(
   server: FastifyInstance,
@@ -23,13 +23,13 @@ export function commandRoutes(
   app.post(
     '/threads/:thread_id/commands',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'protocol_thread_command_post',
         summary: 'Send a command',
         description:
           'Starts a run (`run.start`), answers an interrupt (`input.respond`), adds a message (`input.inject`), reads the thread (`agent.getTree`, `state.get`, `state.listCheckpoints`) or forks its state (`state.fork`). The event stream reports the outcome.',
         tags: [TAGS.streaming],
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ProtocolCommand,
         example: {
@@ -74,13 +74,17 @@ const EVENT_STREAM = {
 
 export function eventStreamRoutes(
   server: FastifyInstance,
-  { eventStreaming, pushEvents }: { eventStreaming: EventStreamingService; pushEvents: PushEvents },
+  {
+    eventStreaming,
+    replies,
+  }: { eventStreaming: EventStreamingService; replies: Pick<RunReplies, 'pushEvents'> },
 ) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.post(
     '/threads/:thread_id/stream/events',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'protocol_thread_events_post',
         summary: 'Stream events of a thread',
@@ -96,7 +100,7 @@ export function eventStreamRoutes(
     },
     async ({ actor, params, body }, reply) => {
       const request = await eventStreaming.open(actor, params.thread_id, body);
-      await pushEvents(reply, (sink, signal) => {
+      await replies.pushEvents(reply, (sink, signal) => {
         const events = {
           ...sink,
           send: ({ seq, method, text }: { seq: number; method: string; text: string }) =>

@@ -45,6 +45,7 @@ export function chatRoutes(server: FastifyInstance, { chatCompletions, replies }
   server.withTypeProvider<ZodTypeProvider>().post(
     '/v1/chat/completions',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'create_chat_completion',
         summary: 'Create chat completion',
@@ -95,6 +96,7 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
   app.get(
     '/v1/models',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'list_models',
         summary: 'List models',
@@ -112,6 +114,7 @@ export function modelRoutes(server: FastifyInstance, { assistants }: { assistant
   app.get(
     '/v1/models/:model',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_model',
         summary: 'Get model',

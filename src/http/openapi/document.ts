@@ -43,10 +43,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       if (schema?.operationId && url.startsWith(`${mount_prefix}/`)) {
         const path = pathTemplate(url.slice(mount_prefix.length));
         const method = String(route.method).toLowerCase();
-        const described = operation(
-          { schema, open: route.config?.open === true },
-          graph_ids[0] ?? EXAMPLES.graph,
-        );
+        const described = operation({ schema, config: route.config }, graph_ids[0] ?? EXAMPLES.graph);
         paths[path] = { ...paths[path], [method]: described };
         for (const group of schema.tags ?? []) groups.add(group);
       }

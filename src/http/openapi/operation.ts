@@ -1,19 +1,19 @@
 import { STATUS_CODES } from 'node:http';
-import type { FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { EXAMPLES, IdempotencyHeaders } from '../../schemas/request-params.ts';
+import { EXAMPLES } from '../../schemas/request-params.ts';
 import { INVALID_JSON } from '../plugins/validation.ts';
 import { jsonSchema } from './json-schema.ts';
 
 export interface Route {
   readonly schema: FastifySchema;
-  /** Needs no key. */
-  readonly open: boolean;
+  readonly config: FastifyContextConfig | undefined;
 }
 
 /** One OpenAPI operation, all of it from the route's own schema. `graph_id` stands in the examples. */
-export function operation({ schema, open }: Route, graph_id: string): JsonObject {
+export function operation({ schema, config = {} }: Route, graph_id: string): JsonObject {
+  const open = config.open === true;
   const { operationId, summary, description, tags, body } = schema;
   const parameters = [
     ...parametersOf('path', schema.params, graph_id),
@@ -28,7 +28,7 @@ export function operation({ schema, open }: Route, graph_id: string): JsonObject
     ...(open ? { security: [] } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: requestBody(body as z.ZodType, withGraph(schema.example, graph_id)) } : {}),
-    responses: { ...successes(schema), ...failures(schema, open) },
+    responses: { ...successes(schema), ...failures(schema, config) },
   };
 }
 
@@ -91,13 +91,13 @@ const TOO_MANY = 'More than 60 requests in a minute; come back after the seconds
 
 /** The failures of the route, and those that every route of its kind has. */
 function failures(
-  { failures, body, params, querystring, headers }: FastifySchema,
-  open: boolean,
+  { failures, body, params, querystring }: FastifySchema,
+  { open, idempotent }: FastifyContextConfig,
 ): JsonObject {
   const all: Record<number, string> = {
-    ...(open ? {} : { 401: 'Missing X-Api-Key header', 429: TOO_MANY }),
+    ...(open === true ? {} : { 401: 'Missing X-Api-Key header', 429: TOO_MANY }),
     ...(body || params || querystring ? { 422: invalid(body, params) } : {}),
-    ...(headers === IdempotencyHeaders ? { 409: OTHER_REQUEST } : {}),
+    ...(idempotent ? { 409: OTHER_REQUEST } : {}),
     ...failures,
   };
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate } from '../../auth/authenticate.ts';
-import { type Scope, scopeIncludes, scopeOf } from '../../auth/scopes.ts';
+import { scopeIncludes } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
 import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
@@ -10,12 +10,6 @@ import { publicUrl } from '../public-url.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     actor: Actor;
-  }
-  interface FastifyContextConfig {
-    /** Served to everybody; `among users`: unless keys are the only way in (CONTRACT §10). */
-    open?: boolean | 'among users';
-    /** What a key must be for, where there is no operation to say it. */
-    scope?: Scope;
   }
 }
 
@@ -72,8 +66,8 @@ function callerOf(request: FastifyRequest) {
   return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers };
 }
 
-function requireScope({ scope }: Identity, { routeOptions: { config, schema } }: FastifyRequest): void {
-  const needed = config.scope ?? scopeOf(schema?.operationId) ?? 'admin';
+function requireScope({ scope }: Identity, { routeOptions: { config } }: FastifyRequest): void {
+  const needed = config.scope ?? 'admin';
   if (scopeIncludes(scope, needed)) return;
   throw new Forbidden(`This requires a key with the scope "${needed}"; yours has "${scope}".`);
 }

@@ -14,11 +14,15 @@ const REPLAYED = 'idempotency-replayed';
 const STORED_HEADERS = ['content-type', 'content-location', 'location'];
 
 /**
- * Answers a request that comes again as it was answered before. Routes take part by reading `IdempotencyHeaders`. Those that
- * make runs follow the run that was made, as the first request did; for others the answer itself is kept.
+ * Answers a request that comes again as it was answered before. Routes take part by `config: { idempotent: true }`. Those
+ * that make runs follow the run that was made, as the first request did; for others the answer itself is kept.
  */
 export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
   server.decorateRequest('idempotencyContext');
+
+  server.addHook('onRoute', (route) => {
+    if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
+  });
 
   server.addHook('preHandler', async (request, reply) => {
     const key = keyOf(request);
@@ -48,7 +52,7 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
 }
 
 function keyOf({ routeOptions, headers }: FastifyRequest): string | undefined {
-  if (routeOptions.schema?.headers !== IdempotencyHeaders) return undefined;
+  if (!routeOptions.config.idempotent) return undefined;
   const key = headers['idempotency-key'];
   return typeof key === 'string' ? key : undefined;
 }

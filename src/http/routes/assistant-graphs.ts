@@ -23,6 +23,7 @@ export function assistantGraphRoutes(
   app.get(
     '/assistants/:assistant_id/graph',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_assistant_graph',
         summary: 'Get graph',
@@ -40,6 +41,7 @@ export function assistantGraphRoutes(
   app.get(
     '/assistants/:assistant_id/schemas',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_assistant_schemas',
         summary: 'Get schemas',
@@ -56,6 +58,7 @@ export function assistantGraphRoutes(
   app.get(
     '/assistants/:assistant_id/subgraphs',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_assistant_subgraphs',
         summary: 'Get subgraphs',
@@ -73,6 +76,7 @@ export function assistantGraphRoutes(
   app.get(
     '/assistants/:assistant_id/subgraphs/:namespace',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_assistant_subgraph',
         summary: 'Get subgraph',

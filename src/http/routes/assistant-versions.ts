@@ -24,6 +24,7 @@ export function assistantVersionRoutes(
   app.post(
     '/assistants/:assistant_id/versions',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_assistant_versions',
         summary: 'List versions',
@@ -42,6 +43,7 @@ export function assistantVersionRoutes(
   app.post(
     '/assistants/:assistant_id/latest',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'set_latest_assistant_version',
         summary: 'Set latest version',

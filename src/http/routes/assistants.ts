@@ -8,12 +8,7 @@ import {
   AssistantPatch,
   AssistantSearch,
 } from '../../schemas/assistants.ts';
-import {
-  AssistantIdPath,
-  AssistantPath,
-  EXAMPLES,
-  IdempotencyHeaders,
-} from '../../schemas/request-params.ts';
+import { AssistantIdPath, AssistantPath, EXAMPLES } from '../../schemas/request-params.ts';
 import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -30,12 +25,12 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.post(
     '/assistants',
     {
+      config: { scope: 'admin', idempotent: true },
       schema: {
         operationId: 'create_assistant',
         summary: 'Create assistant',
         description: 'Creates an assistant: a graph with its own configuration, context and name.',
         tags,
-        headers: IdempotencyHeaders,
         body: AssistantCreate,
         example: {
           assistant_id: EXAMPLES.assistant_id,
@@ -54,6 +49,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.post(
     '/assistants/search',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_assistants',
         summary: 'Search assistants',
@@ -72,6 +68,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.post(
     '/assistants/count',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'count_assistants',
         summary: 'Count assistants',
@@ -88,6 +85,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.get(
     '/assistants/:assistant_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_assistant',
         summary: 'Get assistant',
@@ -104,6 +102,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.patch(
     '/assistants/:assistant_id',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'patch_assistant',
         summary: 'Update assistant',
@@ -122,6 +121,7 @@ export function assistantRoutes(server: FastifyInstance, { assistants }: { assis
   app.delete(
     '/assistants/:assistant_id',
     {
+      config: { scope: 'admin' },
       schema: {
         operationId: 'delete_assistant',
         summary: 'Delete assistant',

@@ -10,7 +10,7 @@ import {
   CronSearch,
   ThreadCronCreate,
 } from '../../schemas/crons.ts';
-import { CronPath, EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { CronPath, EXAMPLES, ThreadPath } from '../../schemas/request-params.ts';
 import { Run } from '../../schemas/runs.ts';
 import type { CronService } from '../../services/crons/crons.ts';
 import { RUN_EXAMPLE } from '../openapi/run-examples.ts';
@@ -36,12 +36,12 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.post(
     '/threads/:thread_id/runs/crons',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_thread_cron',
         summary: 'Create thread cron',
         description: 'Creates runs on a thread, on a schedule.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ThreadCronCreate,
         example: EXAMPLE,
@@ -58,12 +58,12 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.post(
     '/runs/crons',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_cron',
         summary: 'Create cron',
         description: 'Creates runs on a schedule, each on its own thread.',
         tags,
-        headers: IdempotencyHeaders,
         body: CronCreate,
         example: { ...EXAMPLE, on_run_completed: 'keep' },
         response: { 200: Cron },
@@ -76,6 +76,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.post(
     '/runs/crons/search',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_crons',
         summary: 'Search crons',
@@ -93,6 +94,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.post(
     '/runs/crons/count',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'count_crons',
         summary: 'Count crons',
@@ -109,6 +111,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.get(
     '/runs/crons/:cron_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_cron',
         summary: 'Get cron',
@@ -125,6 +128,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.patch(
     '/runs/crons/:cron_id',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'patch_cron',
         summary: 'Update cron',
@@ -147,6 +151,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   app.delete(
     '/runs/crons/:cron_id',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'delete_cron',
         summary: 'Delete cron',
@@ -173,12 +178,12 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
   app.post(
     '/runs/crons/:cron_id/trigger',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'trigger_cron',
         summary: 'Trigger cron',
         description: 'Creates a run now, also of a paused cron. The next run date does not change.',
         tags: cronRunTags,
-        headers: IdempotencyHeaders,
         params: CronPath,
         response: { 200: Run },
         response_headers: RUN_HEADERS,
@@ -195,6 +200,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
   app.get(
     '/runs/crons/:cron_id/runs',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'list_cron_runs',
         summary: 'List runs of cron',

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { IdempotencyHeaders, RunPath, ThreadPath } from '../../schemas/request-params.ts';
+import { RunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { NewRunStreamQuery, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
@@ -20,13 +20,13 @@ export function runStreamRoutes(
   app.post(
     '/threads/:thread_id/runs/stream',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'stream_run',
         summary: 'Run and stream',
         description:
           'Starts a run and sends its events as they happen. `stream_resumable` stores them, to join the stream later.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         querystring: NewRunStreamQuery,
         body: RunCreate,
@@ -47,6 +47,7 @@ export function runStreamRoutes(
   app.get(
     '/threads/:thread_id/runs/:run_id/stream',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'join_run_stream',
         summary: 'Join stream',

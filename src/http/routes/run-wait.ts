@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { IdempotencyHeaders, RunPath, ThreadPath } from '../../schemas/request-params.ts';
+import { RunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { RunCreate, RunJoinQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';
@@ -20,13 +20,13 @@ export function runWaitRoutes(
   app.post(
     '/threads/:thread_id/runs/wait',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'wait_run',
         summary: 'Run and wait',
         description:
           'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
@@ -44,6 +44,7 @@ export function runWaitRoutes(
   app.get(
     '/threads/:thread_id/runs/:run_id/join',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'join_run',
         summary: 'Join run',

@@ -1,12 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import {
-  EXAMPLES,
-  IdempotencyHeaders,
-  RunPath,
-  StatelessRunPath,
-  ThreadPath,
-} from '../../schemas/request-params.ts';
+import { EXAMPLES, RunPath, StatelessRunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
 import {
   Run,
@@ -36,12 +30,12 @@ export function runRoutes(
   app.post(
     '/threads/:thread_id/runs',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_run',
         summary: 'Start background run',
         description: 'Enqueues a run and returns immediately. Join the run, or read the thread later.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: RunCreate,
         example: RUN_EXAMPLE,
@@ -60,6 +54,7 @@ export function runRoutes(
   app.get(
     '/threads/:thread_id/runs',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'list_runs',
         summary: 'List runs',
@@ -80,6 +75,7 @@ export function runRoutes(
   app.get(
     '/threads/:thread_id/runs/:run_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_run',
         summary: 'Get run',
@@ -96,6 +92,7 @@ export function runRoutes(
   app.delete(
     '/threads/:thread_id/runs/:run_id',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'delete_run',
         summary: 'Delete run',
@@ -115,6 +112,7 @@ export function runRoutes(
   app.post(
     '/threads/:thread_id/runs/:run_id/cancel',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'cancel_run',
         summary: 'Cancel run',
@@ -141,6 +139,7 @@ export function runRoutes(
   app.post(
     '/runs/cancel',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'cancel_runs',
         summary: 'Cancel runs',
@@ -169,6 +168,7 @@ export function runExplainRoutes(server: FastifyInstance, { explain }: { explain
   app.get(
     '/threads/:thread_id/runs/:run_id/explain',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'explain_run',
         summary: 'Explain run',
@@ -186,6 +186,7 @@ export function runExplainRoutes(server: FastifyInstance, { explain }: { explain
   app.get(
     '/runs/:run_id/explain',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'explain_stateless_run',
         summary: 'Explain run',

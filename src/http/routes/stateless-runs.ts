@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { IdempotencyHeaders, StatelessRunPath } from '../../schemas/request-params.ts';
+import { StatelessRunPath } from '../../schemas/request-params.ts';
 import {
   NewRunStreamQuery,
   Run,
@@ -32,12 +32,12 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
   app.post(
     '/runs',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_stateless_run',
         summary: 'Start background run',
         description: 'Enqueues a run on its own thread and returns immediately.',
         tags,
-        headers: IdempotencyHeaders,
         body: RunCreate,
         example: { ...RUN_EXAMPLE, on_completion: 'keep' },
         response: { 200: Run },
@@ -55,12 +55,12 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
   app.post(
     '/runs/batch',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_stateless_runs',
         summary: 'Start several background runs',
         description: 'Enqueues runs, each on its own thread: all of them, or none.',
         tags,
-        headers: IdempotencyHeaders,
         body: RunBatchCreate,
         example: [RUN_EXAMPLE, RUN_EXAMPLE],
         response: { 200: z.array(Run) },
@@ -73,13 +73,13 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
   app.post(
     '/runs/wait',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'wait_stateless_run',
         summary: 'Run and wait',
         description:
           'Starts a run, waits for it, and returns its final values, with `__interrupt__` or `__error__` if there is one.',
         tags,
-        headers: IdempotencyHeaders,
         body: RunCreate,
         example: RUN_EXAMPLE,
         response: { 200: z.unknown() },
@@ -97,12 +97,12 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
   app.post(
     '/runs/stream',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'stream_stateless_run',
         summary: 'Run and stream',
         description: 'Starts a run and sends its events as they happen.',
         tags,
-        headers: IdempotencyHeaders,
         querystring: NewRunStreamQuery,
         body: RunCreate,
         example: STREAM_EXAMPLE,
@@ -122,6 +122,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
   app.get(
     '/runs/:run_id/stream',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'join_stateless_run_stream',
         summary: 'Join stream',

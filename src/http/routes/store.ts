@@ -23,6 +23,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
   app.put(
     '/store/items',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'put_item',
         summary: 'Put item',
@@ -43,6 +44,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
   app.get(
     '/store/items',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_item',
         summary: 'Get item',
@@ -59,6 +61,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
   app.delete(
     '/store/items',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'delete_item',
         summary: 'Delete item',
@@ -78,6 +81,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
   app.post(
     '/store/items/search',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_items',
         summary: 'Search items',
@@ -96,6 +100,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
   app.post(
     '/store/namespaces',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'list_namespaces',
         summary: 'List namespaces',

@@ -39,7 +39,7 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
         tags,
         response: { 200: ServerInfo },
       },
-      config: { open: 'among users' },
+      config: { scope: 'read', open: 'among users' },
     },
     () => serverInfo(info),
   );
@@ -57,7 +57,7 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
           200: { content: { 'text/plain': { schema: z.string() }, 'application/json': { schema: Metrics } } },
         },
       },
-      config: { open: 'among users' },
+      config: { scope: 'read', open: 'among users' },
     },
     async ({ query }, reply) => {
       if (query.format !== 'json') {

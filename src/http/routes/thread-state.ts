@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { CheckpointPath, EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { CheckpointPath, EXAMPLES, ThreadPath } from '../../schemas/request-params.ts';
 import {
   ThreadHistory,
   ThreadHistoryQuery,
@@ -28,6 +28,7 @@ export function threadStateRoutes(
   app.get(
     '/threads/:thread_id/state',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_state',
         summary: 'Get state',
@@ -45,6 +46,7 @@ export function threadStateRoutes(
   app.get(
     '/threads/:thread_id/state/:checkpoint_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_state_at_checkpoint',
         summary: 'Get state at a checkpoint',
@@ -63,6 +65,7 @@ export function threadStateRoutes(
   app.post(
     '/threads/:thread_id/state/checkpoint',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_state_at_checkpoint_post',
         summary: 'Get state at a checkpoint of a subgraph',
@@ -81,12 +84,12 @@ export function threadStateRoutes(
   app.post(
     '/threads/:thread_id/state',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'update_thread_state',
         summary: 'Update state',
         description: 'Changes the state as if a node had returned `values`. Rejected while a run is active.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         body: ThreadStateUpdate,
         example: { values: { messages: [{ role: 'user', content: 'Forget what I said.' }] } },
@@ -104,6 +107,7 @@ export function threadStateRoutes(
   app.patch(
     '/threads/:thread_id/state',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'patch_thread_state',
         summary: 'Update metadata',
@@ -125,6 +129,7 @@ export function threadStateRoutes(
   app.get(
     '/threads/:thread_id/history',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_history',
         summary: 'Get history',
@@ -142,6 +147,7 @@ export function threadStateRoutes(
   app.post(
     '/threads/:thread_id/history',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_thread_history',
         summary: 'Search history',

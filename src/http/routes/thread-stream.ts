@@ -5,17 +5,19 @@ import type { ThreadStreamService } from '../../services/threads/thread-stream.t
 import { EVENT_STREAM } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
-import { notFoundAsErrorEvent, parseLastEventId, type SendEvents } from '../sse.ts';
+import type { RunReplies } from '../run-replies.ts';
+import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
 
 export function threadStreamRoutes(
   server: FastifyInstance,
-  { threadStream, sendEvents }: { threadStream: ThreadStreamService; sendEvents: SendEvents },
+  { threadStream, replies }: { threadStream: ThreadStreamService; replies: Pick<RunReplies, 'sendEvents'> },
 ) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
     '/threads/:thread_id/stream',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'join_thread_stream',
         summary: 'Join thread stream',
@@ -37,7 +39,7 @@ export function threadStreamRoutes(
       const after = parseLastEventId(headers['last-event-id']?.replace(/(?<=\d)-\d{1,15}$/, ''));
       const frames = (signal: AbortSignal) =>
         threadStream.follow(actor, params.thread_id, { modes, after }, signal);
-      await sendEvents(reply, { headers: {}, resumable: true, frames });
+      await replies.sendEvents(reply, { headers: {}, resumable: true, frames });
     },
   );
 }

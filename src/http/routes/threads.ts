@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { EXAMPLES, IdempotencyHeaders, ThreadPath } from '../../schemas/request-params.ts';
+import { EXAMPLES, ThreadPath } from '../../schemas/request-params.ts';
 import {
   Thread,
   ThreadCreate,
@@ -27,12 +27,12 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.post(
     '/threads',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'create_thread',
         summary: 'Create thread',
         description: 'Creates a thread, optionally with your own id and history.',
         tags,
-        headers: IdempotencyHeaders,
         body: ThreadCreate,
         example: { thread_id: EXAMPLES.thread_id, metadata: { user: 'ada' }, if_exists: 'do_nothing' },
         response: { 200: Thread },
@@ -49,6 +49,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.post(
     '/threads/search',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_threads',
         summary: 'Search threads',
@@ -67,6 +68,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.post(
     '/threads/count',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'count_threads',
         summary: 'Count threads',
@@ -83,6 +85,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.get(
     '/threads/:thread_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread',
         summary: 'Get thread',
@@ -100,6 +103,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.patch(
     '/threads/:thread_id',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'patch_thread',
         summary: 'Update thread',
@@ -123,6 +127,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.delete(
     '/threads/:thread_id',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'delete_thread',
         summary: 'Delete thread',
@@ -142,12 +147,12 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   app.post(
     '/threads/:thread_id/copy',
     {
+      config: { scope: 'run', idempotent: true },
       schema: {
         operationId: 'copy_thread',
         summary: 'Copy thread',
         description: 'Creates a thread with the same metadata, state and history, without the runs.',
         tags,
-        headers: IdempotencyHeaders,
         params: ThreadPath,
         response: { 200: Thread },
         failures: { 409: 'Conflict' },
@@ -166,6 +171,7 @@ export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { 
   app.post(
     '/threads/prune',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'prune_threads',
         summary: 'Prune threads',
@@ -183,6 +189,7 @@ export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { 
   app.get(
     '/threads/:thread_id/storage',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_storage',
         summary: 'Get storage',

@@ -10,6 +10,7 @@ export function tokenRoutes(server: FastifyInstance, { tokens }: { tokens: Token
   app.post(
     '/auth/tokens',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'create_token',
         summary: 'Create token for a web page',

@@ -33,6 +33,7 @@ export function uiRoutes(
   app.post(
     '/ui/:assistant_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'load_ui_component',
         summary: 'Load UI component',

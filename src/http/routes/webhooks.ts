@@ -22,6 +22,7 @@ export function webhookRoutes(
   app.get(
     '/webhooks/deliveries',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'search_deliveries',
         summary: 'List deliveries',
@@ -38,6 +39,7 @@ export function webhookRoutes(
   app.get(
     '/webhooks/deliveries/:delivery_id',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'get_delivery',
         summary: 'Get delivery',
@@ -54,6 +56,7 @@ export function webhookRoutes(
   app.post(
     '/webhooks/deliveries/:delivery_id/redeliver',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'redeliver',
         summary: 'Redeliver',
@@ -70,6 +73,7 @@ export function webhookRoutes(
   app.post(
     '/webhooks/test',
     {
+      config: { scope: 'run' },
       schema: {
         operationId: 'test_webhook',
         summary: 'Test webhook',
