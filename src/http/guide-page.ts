@@ -1,8 +1,12 @@
+import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 
-/** A guide as a page. Its links lead to other guides; files that are not served are named without a link. */
-export async function guidePage(markdown: string, docs: string): Promise<string> {
-  const body = await new Marked({ renderer: { heading, link } }).parse(markdown);
+/**
+ * Renders a guide as a page. `path` is its place below the folder of the guides. Links lead to other guides; links that
+ * leave the folder become plain text, because the files are not served.
+ */
+export async function guidePage(markdown: string, docs: string, path: string): Promise<string> {
+  const body = await new Marked({ renderer: { heading, link: linkFrom(path) } }).parse(markdown);
   const title = /^# (.+)$/m.exec(markdown)?.[1] ?? 'Guide';
   return `<!doctype html>
 <html lang="en">
@@ -32,9 +36,12 @@ function heading(this: unknown, { tokens, depth, text }: Tokens.Heading): string
   return `<h${depth} id="${escaped(id)}">${(this as Renderer).parser.parseInline(tokens)}</h${depth}>\n`;
 }
 
-function link(this: unknown, { href, tokens }: Tokens.Link): string {
-  const text = (this as Renderer).parser.parseInline(tokens);
-  return href.startsWith('../') ? text : `<a href="${escaped(href)}">${text}</a>`;
+function linkFrom(path: string) {
+  return function link(this: unknown, { href, tokens }: Tokens.Link): string {
+    const text = (this as Renderer).parser.parseInline(tokens);
+    const leaves = posix.join(posix.dirname(path), href).startsWith('..');
+    return leaves ? text : `<a href="${escaped(href)}">${text}</a>`;
+  };
 }
 
 function escaped(text: string): string {

@@ -31,7 +31,7 @@ async function pageAt(path: string, docs: string): Promise<string> {
   if (text === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
   if (path.endsWith('.svg')) return text;
   const { guidePage } = await import('../guide-page.ts');
-  return guidePage(text, docs);
+  return guidePage(text, docs, path);
 }
 
 /** The guides of this package, in the repository as in the package. */
