@@ -8,7 +8,7 @@ import { type DispatchRules, WebhookDispatcher } from '../workers/webhooks.ts';
 import type { AppContext } from './context.ts';
 
 /** As everything on this machine resolves names, `/etc/hosts` included. */
-export const resolveHost: ResolveHost = async (hostname) => {
+const resolveHost: ResolveHost = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };

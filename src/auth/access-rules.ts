@@ -4,7 +4,7 @@ import type { MetadataFilter } from '../db/metadata-filter.ts';
 import type { Rule } from './actor.ts';
 
 /** What the server writes into the metadata of its own assistants (CONTRACT §2.1). */
-export const SYSTEM_METADATA = { created_by: 'system' };
+const SYSTEM_METADATA = { created_by: 'system' };
 
 /**
  * Whoever makes something owns it, by `metadata.owner`, and sees nothing of others; the graphs' own assistants may be
@@ -40,7 +40,7 @@ function restrictToOwnNamespace(value: Record<string, unknown>, identity: string
 }
 
 /** A label has no dot, which addresses of mail do; and a star stands for any label where namespaces are listed. */
-export function namespaceOf(identity: string): string {
+function namespaceOf(identity: string): string {
   return identity.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll('*', '%2A');
 }
 

@@ -62,7 +62,7 @@ export interface Credentials {
   readonly query: string | undefined;
 }
 
-export function credentialsOf({ method, headers, url }: Caller): Credentials {
+function credentialsOf({ method, headers, url }: Caller): Credentials {
   const authorization = headers['authorization'];
   const bearer = typeof authorization === 'string' ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
   const key = headers['x-api-key'];

@@ -136,7 +136,7 @@ export interface CacheOptions {
 type Authenticate = (caller: Caller) => Promise<Identity>;
 
 /** Remembers who sent certain headers. A request without any of them is always looked at, and no refusal is kept. */
-export function identityCache(options: CacheOptions | undefined, clock: Clock) {
+function identityCache(options: CacheOptions | undefined, clock: Clock) {
   if (!options) return (caller: Caller, authenticate: Authenticate) => authenticate(caller);
   const names = options.cache_keys.map((name) => name.toLowerCase());
   const cache = new LRUCache<string, { identity: Identity; until: number }>({ max: options.max_size });

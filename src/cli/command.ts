@@ -89,7 +89,7 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
 }
 
 /** The help of one command. */
-export function helpOf(command: Command): string {
+function helpOf(command: Command): string {
   const rows = Object.entries(command.flags).map(([name, { value, text }]) => [
     `--${name}${value === undefined ? '' : ` ${value}`}`,
     text,

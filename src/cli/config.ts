@@ -137,7 +137,7 @@ const BANNER_ROWS = [
 ] as const;
 
 /** The first lines of a server on a terminal. `facts`: the fields of the line `ready`. */
-export function banner(fields: LogFields, color: boolean): string {
+function banner(fields: LogFields, color: boolean): string {
   const bold = (text: string) => (color ? `\u001b[1m${text}\u001b[0m` : text);
   const rows = BANNER_ROWS.flatMap(([field, label]) =>
     fields[field] === undefined ? [] : [[label, String(fields[field])]],

@@ -138,7 +138,7 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** Puts the known variables over what the file says. An empty variable counts as not set. */
-export function applyVariables(document: JsonObject, environment: Environment, problems: ConfigIssues): void {
+function applyVariables(document: JsonObject, environment: Environment, problems: ConfigIssues): void {
   for (const { name, key, json } of VARIABLES) {
     const value = environment[name];
     if (!value) continue;
@@ -156,7 +156,7 @@ export function applyVariables(document: JsonObject, environment: Environment, p
 }
 
 /** Puts given flags over everything else; the name of a flag is the last word of the key it sets. */
-export function applyFlags(
+function applyFlags(
   document: JsonObject,
   flags: Readonly<Record<string, string | undefined>>,
   problems: ConfigIssues,

@@ -65,7 +65,7 @@ const PATH =
 const DEEP = /^(?:file:\/\/\/?)?(?:[A-Za-z]:|[\\/]?[^\\/]+[\\/]+[^\\/]+[\\/])/;
 
 /** Absolute paths by their last part: enough to find the file, and silent on the machine. */
-export function redactPaths(text: string): string {
+function redactPaths(text: string): string {
   return text
     .replace(QUOTED_PATH, (path) => (DEEP.test(path) ? lastPart(path) : path))
     .replace(PATH, lastPart);

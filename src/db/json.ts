@@ -91,7 +91,7 @@ const MAX_LEAVES = 4;
  * The plain values of a document that has nothing but these and objects with plain names: then a document contains it
  * that has the same at the same paths. Undefined for any other.
  */
-export function scalarLeaves(document: unknown): Leaf[] | undefined {
+function scalarLeaves(document: unknown): Leaf[] | undefined {
   const leaves = isObject(document) ? leavesBelow('$', document) : undefined;
   return leaves && leaves.length <= MAX_LEAVES ? leaves : undefined;
 }

@@ -13,7 +13,7 @@ const NEW_UUID = `(lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4'
  * index on SQLite points to (`containment-index.ts`): by a short number that a `vacuum` keeps. A reference to such a table
  * must name the column: `references threads (thread_id)`.
  */
-export const TYPES: Record<DialectName, Record<string, string>> = {
+const TYPES: Record<DialectName, Record<string, string>> = {
   sqlite: {
     uuid: 'text',
     json: 'text',

@@ -154,11 +154,7 @@ export function parseLastEventId(last_event_id: string | undefined): number | 'n
 }
 
 /** The bytes of one event (CONTRACT §5). */
-export function formatEvent(
-  { seq, event, data }: Frame,
-  resumable: boolean,
-  lineEnd: LineEnd = '\r\n',
-): string {
+function formatEvent({ seq, event, data }: Frame, resumable: boolean, lineEnd: LineEnd = '\r\n'): string {
   const name = event.replace(/[\r\n]/g, '');
   const lines = [`event: ${name}`, `data: ${oneLine(data)}`, ...(resumable ? [`id: ${seq}`] : [])];
   return lines.join(lineEnd) + lineEnd + lineEnd;

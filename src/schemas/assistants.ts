@@ -77,7 +77,7 @@ export const AssistantFilter = z.looseObject({
 });
 export type AssistantFilter = z.infer<typeof AssistantFilter>;
 
-export const AssistantField = z.enum(Assistant.keyof().options);
+const AssistantField = z.enum(Assistant.keyof().options);
 
 export const AssistantSearch = AssistantFilter.extend({
   limit: Limit.default(10).describe('How many assistants to return.'),

@@ -95,7 +95,7 @@ export const ThreadStateUpdated = z.object({
 export type ThreadStateUpdated = z.infer<typeof ThreadStateUpdated>;
 
 /** An id, a checkpoint, or a config that holds one: clients send all three (CONTRACT §17). */
-export const HistoryBefore = z.union([
+const HistoryBefore = z.union([
   z.string(),
   z.looseObject({ configurable: CheckpointConfig }),
   CheckpointConfig,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { QueryLimit, QueryOffset, Timestamp, Uuid } from './fields.ts';
 
-export const DeliveryStatus = z.enum(['pending', 'delivered', 'dead']);
-export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
+const DeliveryStatus = z.enum(['pending', 'delivered', 'dead']);
 
 /** Something that is sent to an address, once or, until it arrives, often. */
 export const Delivery = z.object({

@@ -22,7 +22,7 @@ export const init: Command = {
 };
 
 /** The commands that come next, for a shell. `ready`: the agent of the template is there to be asked. */
-export function nextSteps(folder: string, ready: boolean): string[] {
+function nextSteps(folder: string, ready: boolean): string[] {
   const place = relative(process.cwd(), resolve(folder));
   return [
     ...(place === '' ? [] : [`  cd ${quoted(place)}`]),

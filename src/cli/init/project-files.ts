@@ -121,7 +121,7 @@ const NODE_TIMEOUT_MS = 5_000;
  * Whether the machine's own Node is too old for the server, or there is none. This program may run on another one, which
  * a package brought: the new project does not have it.
  */
-export async function isMachineNodeTooOld(): Promise<boolean> {
+async function isMachineNodeTooOld(): Promise<boolean> {
   const PATH = searchPath()
     .split(delimiter)
     .filter((folder) => !folder.includes(`node_modules${sep}.bin`))

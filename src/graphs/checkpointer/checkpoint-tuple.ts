@@ -20,13 +20,13 @@ import {
 } from './unreadable-values.ts';
 
 /** LangGraph's name for the channel of what a task threw. */
-export const ERROR_CHANNEL = '__error__';
+const ERROR_CHANNEL = '__error__';
 
 /**
  * What LangGraph copies of an error into a checkpoint, as bounded text: the two may be anything, and a checkpoint that
  * cannot be written would hide why the run failed. Nothing else is taken out, for a graph's own handlers may read it.
  */
-export function boundedError(error: unknown): unknown {
+function boundedError(error: unknown): unknown {
   if (!isObject(error)) return error;
   return { ...error, message: boundedText(error['message']), name: boundedText(error['name']) };
 }

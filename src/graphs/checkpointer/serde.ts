@@ -52,7 +52,7 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
 }
 
 /** Every record that is more than JSON has this key; LangGraph's reviver copies all else as it is, 10 times slower. */
-export const LC_MARKER = '"lc"';
+const LC_MARKER = '"lc"';
 
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
   if (type !== 'json') return serde.loadsTyped(type, bytes);

@@ -59,7 +59,7 @@ const MISSING = /^Cannot find (?:module|package) '([^']+)'(?: imported from (.+)
 const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*/;
 
 /** Which file of the project imports what is not there, and what to do; undefined for every other error. */
-export function missingModule(error: unknown, root: string): string | undefined {
+function missingModule(error: unknown, root: string): string | undefined {
   if (!isErrorLike(error)) return undefined;
   const { code, requireStack } = error as { code?: unknown; requireStack?: unknown };
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return undefined;

@@ -29,7 +29,7 @@ export async function loadGraphExport(file: string, name: string): Promise<Graph
 }
 
 /** Likewise anything else that it exports. */
-export async function loadProjectExport(file: string, name: string): Promise<unknown> {
+async function loadProjectExport(file: string, name: string): Promise<unknown> {
   if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error(`there is no file ${file}`);
   const module = await importFile(file);
   const key = name === '' ? 'default' : name;

@@ -7,7 +7,7 @@ export interface CommandLibrary {
 }
 
 /** A client's mistake about what a thread waits for; the name is what the official server calls it (CONTRACT §3). */
-export class RuntimeError extends Error {
+class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 }
 

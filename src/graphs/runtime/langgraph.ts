@@ -132,7 +132,7 @@ function toUpdateError(thrown: unknown): Error {
 }
 
 /** Nodes and edges as LangGraph draws them; empty for a graph that cannot draw itself. */
-export async function drawGraph(graph: RunnableGraph, xray: boolean | number): Promise<GraphDrawing> {
+async function drawGraph(graph: RunnableGraph, xray: boolean | number): Promise<GraphDrawing> {
   const drawn = await graph.getGraphAsync?.({ xray });
   return drawn ? (toWire(drawn.toJSON()) as GraphDrawing) : { nodes: [], edges: [] };
 }

@@ -190,7 +190,7 @@ function debugTask(task: unknown): unknown {
  * streamed one then comes as it has grown so far (`messages/partial`), and every one once as a whole
  * (`messages/complete`): one that was not streamed at once, a streamed one when the state holds it.
  */
-export class MessageStream {
+class MessageStream {
   readonly #announced = new Set<string>();
   readonly #growing = new Map<string, Message>();
 

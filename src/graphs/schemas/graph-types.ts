@@ -57,11 +57,7 @@ export interface AddedNode {
  * The arguments of the `addNode` calls that make a graph. Types do not name nodes, so the source is followed from
  * `start` on: through variables, calls and functions of the project.
  */
-export function addedNodes(
-  ts: Compiler,
-  checker: TypeScript.TypeChecker,
-  start: TypeScript.Node,
-): AddedNode[] {
+function addedNodes(ts: Compiler, checker: TypeScript.TypeChecker, start: TypeScript.Node): AddedNode[] {
   const nodes: AddedNode[] = [];
   const seen = new Set<TypeScript.Node>();
 

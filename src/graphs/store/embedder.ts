@@ -103,7 +103,7 @@ const openai = (name: string, dimensions: number) =>
   name.startsWith('text-embedding-3') ? { model: name, dimensions } : { model: name };
 
 /** Names before the colon of `store.index.embed`; LangChain's own, with `-` or `_`. */
-export const PROVIDERS: Readonly<Record<string, Provider>> = {
+const PROVIDERS: Readonly<Record<string, Provider>> = {
   azure_openai: { package: '@langchain/openai', name: 'AzureOpenAIEmbeddings', options: openai },
   bedrock: { package: '@langchain/aws', name: 'BedrockEmbeddings', options: model },
   cohere: { package: '@langchain/cohere', name: 'CohereEmbeddings', options: model },

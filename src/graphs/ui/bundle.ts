@@ -129,7 +129,7 @@ export class UiBuildError extends ServerError {
 const MAX_ERRORS = 5;
 
 /** `cause` is a failure of the bundler, which knows places, or whatever kept it from working. */
-export function buildError(name: string, cause: Error | BuildFailure): UiBuildError {
+function buildError(name: string, cause: Error | BuildFailure): UiBuildError {
   const reasons = 'errors' in cause ? cause.errors.slice(0, MAX_ERRORS).map(errorText) : [cause.message];
   return new UiBuildError(`UI '${name}' does not build: ${reasons.join('; ')}`, { cause });
 }
@@ -145,7 +145,7 @@ function errorText({ location, text }: BuildFailure['errors'][number]): string {
  * What a browser loads: the user's components and `render`, which the official clients call. They hand over the id of
  * the element to render under, and take the component by the store that they put on the window (CONTRACT §2, `/ui`).
  */
-export function entryProgram(file: string): string {
+function entryProgram(file: string): string {
   return `import components from ${JSON.stringify(file)};
 
 export function render(name, shadowRootId) {
@@ -161,7 +161,7 @@ export function render(name, shadowRootId) {
 }
 
 /** The variable in which a page finds the program. */
-export function globalName(name: string): string {
+function globalName(name: string): string {
   return `__LGUI_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
 }
 
@@ -172,7 +172,7 @@ const ALWAYS_SHARED = ['react', 'react-dom', '@langchain/langgraph-sdk'];
 const SHARED_NAMESPACE = 'shared';
 
 /** Leaves these packages, and what lies below them, to the page: it hands them over when the program runs. */
-export function sharedModules(extra: readonly string[]): Plugin {
+function sharedModules(extra: readonly string[]): Plugin {
   const names = [...ALWAYS_SHARED, ...extra];
   const isShared = (path: string) => names.some((name) => path === name || path.startsWith(`${name}/`));
   return {

@@ -35,7 +35,7 @@ export interface CardHandlers {
   keys(): unknown;
 }
 
-export function cardHandlers(parts: A2aDeps & CardOptions): CardHandlers {
+function cardHandlers(parts: A2aDeps & CardOptions): CardHandlers {
   return {
     async rootCard(request, reply) {
       const { assistant_id } = request.query as { assistant_id?: string };

@@ -78,7 +78,7 @@ const NO_SLASH = 'Not Found: the address of an agent must end in "/": /a2a/{assi
 const CARD_NAMES = ['agent-card.json', 'agent.json'];
 
 /** The cards of all assistants: at the root by a parameter, and below the address of each. */
-export function cardRoutes(
+function cardRoutes(
   server: FastifyInstance,
   handler: Lazy<A2aHandler>,
   { card_access, signing_key }: CardOptions,
@@ -124,7 +124,7 @@ interface Typed {
 }
 
 /** The addresses of HTTP+JSON of protocol 1.0 (specification §11). */
-export function restRoutes(server: FastifyInstance, handler: Lazy<A2aHandler>): void {
+function restRoutes(server: FastifyInstance, handler: Lazy<A2aHandler>): void {
   const agent = '/a2a/:assistant_id';
   // The router does not look for a colon behind a parameter: `/tasks/<id>:cancel` is this too.
   const task = `${agent}/tasks/:task`;

@@ -39,13 +39,13 @@ interface HonoContext {
   set(name: 'auth', value: CallerContext): void;
 }
 
-export function isHono(app: unknown): boolean {
+function isHono(app: unknown): boolean {
   return (
     ['route', 'use', 'notFound', 'fetch'].every((name) => hasMethod(app, name)) && 'routes' in Object(app)
   );
 }
 
-export function hasMethod<const Name extends string>(
+function hasMethod<const Name extends string>(
   app: unknown,
   name: Name,
 ): app is Record<Name, (...args: unknown[]) => unknown> {
@@ -58,7 +58,7 @@ export function hasMethod<const Name extends string>(
  * Our routes stand behind the app's, so that its middleware is around them too, and what it has no route for is ours.
  * Its own page for what is not found is never shown, as with the official server.
  */
-export function adaptHono(app: HonoApp): (request: Request, context: FetchContext) => Promise<Response> {
+function adaptHono(app: HonoApp): (request: Request, context: FetchContext) => Promise<Response> {
   const Hono = app.constructor as new () => HonoApp;
   const outer = new Hono();
   outer.use(async (context, next) => {

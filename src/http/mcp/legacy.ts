@@ -56,7 +56,7 @@ const EVENT_END = '\n\n';
  * A stream that begins with its only answer becomes plain JSON, as the official server gives it; where something comes
  * before the answer (progress, a log message) it stays a stream. The answer waits for the first event either way.
  */
-export async function asJsonIfSingle(response: Response): Promise<Response> {
+async function asJsonIfSingle(response: Response): Promise<Response> {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
     return response;
   const [peeked, whole] = response.body.tee();

@@ -119,7 +119,7 @@ function parseCursor(cursor: string): string {
 }
 
 /** What nobody foresaw is logged, and told to nobody: the library would send its text. */
-export async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
+async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {
@@ -150,7 +150,7 @@ class CallServer extends McpServer {
 }
 
 /** `tool`: the one that the request calls; `verify` reads what a client brings back with its answers. */
-export function createMcpServer(
+function createMcpServer(
   version: string,
   { verify }: Pick<RequestStateCodec, 'verify'>,
   tool: AssistantTool | undefined,

@@ -41,7 +41,7 @@ interface ChatDeps {
   readonly replies: Pick<RunReplies, 'sendEvents' | 'sendKeepAliveJson'>;
 }
 
-export function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatDeps) {
+function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatDeps) {
   server.withTypeProvider<ZodTypeProvider>().post(
     '/v1/chat/completions',
     {
@@ -90,7 +90,7 @@ function threadOf({ metadata }: ChatCompletionCreate): string | undefined {
 const tags = [TAGS.openai];
 
 /** Every assistant that the caller may see is a model. */
-export function modelRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
+function modelRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(

@@ -42,7 +42,7 @@ export function corsOriginCheck(
 const UNKNOWN_ORIGINS = ['https', 'http'].map((scheme) => `${scheme}://a-page-of-nobody.invalid`);
 
 /** Whether pages of any origin may call, by `*` or by an expression such as `.*`. */
-export function allowsAnyOrigin(isAllowedOrigin: OriginCheck | undefined): boolean {
+function allowsAnyOrigin(isAllowedOrigin: OriginCheck | undefined): boolean {
   return !isAllowedOrigin || UNKNOWN_ORIGINS.some(isAllowedOrigin);
 }
 

@@ -38,7 +38,7 @@ async function pageAt(path: string, docs: string): Promise<string> {
 const GUIDES_FOLDER = resolve(import.meta.dirname, '../../../docs');
 
 /** A file of the guides by its path below their folder; undefined when there is none. Nothing else can be read. */
-export async function readGuide(path: string): Promise<Buffer | undefined> {
+async function readGuide(path: string): Promise<Buffer | undefined> {
   return (await guideNames()).has(path) ? readFile(join(GUIDES_FOLDER, path)) : undefined;
 }
 

@@ -91,7 +91,7 @@ function originOf({ host, hostname }: FastifyRequest): string {
  * What the official client puts into the shadow root of an element, with the element's id in place of
  * `{{shadowRootId}}` (CONTRACT §2, `/ui`). `base` is where the bundle's files are.
  */
-export function uiFragment({ assets, global }: UiBundle, component: string, base: string): string {
+function uiFragment({ assets, global }: UiBundle, component: string, base: string): string {
   const tags = assets.map(({ file }) => {
     const address = escapeAttribute(`${base}/${file}`).replaceAll('"', '&quot;');
     if (file.endsWith('.css')) return `<link rel="stylesheet" href="${address}" />`;

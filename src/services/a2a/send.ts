@@ -35,8 +35,6 @@ const TASK_RUN_OPTIONS = {
   stream_resumable: true,
 } satisfies Partial<RunCreate>;
 
-export type A2aSend = ReturnType<typeof a2aSend>;
-
 /** A message becomes a run: of a new task, or of the one that it names. */
 export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
   /** The task as it is then: its run is in the queue. */

@@ -37,8 +37,6 @@ export interface StreamOptions {
   readonly answer_in_status: boolean;
 }
 
-export type A2aStream = ReturnType<typeof a2aStream>;
-
 /** What happens to a task, as events. */
 export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
   const { tasks, runs, sources } = deps;

@@ -161,7 +161,7 @@ export interface TaskContextAtCheckpoint extends TaskContext {
 }
 
 /** Reads what was said to a task, and what its graph made of it. */
-export async function loadTaskContext(
+async function loadTaskContext(
   { tasks, threadState, cardDataOf }: TaskContextDeps,
   actor: Actor,
   row: A2aTaskRow,
@@ -193,7 +193,7 @@ const legacy = new V03PushNotificationSerializer();
  * What subscribers are told of a change: the whole task, so that one notice says all and none needs another before it.
  * 1.0 wraps it as an event of a stream. The task is made when somebody is to be told.
  */
-export function pushPayload(taskOf: () => Task): NotificationBody {
+function pushPayload(taskOf: () => Task): NotificationBody {
   return (version) => {
     const event: StreamResponse = { payload: { $case: 'task', value: taskOf() } };
     return version === '0.3' ? legacy.serialize(event).body : toJson(StreamResponse.toJSON(event));

@@ -125,7 +125,7 @@ function interruptParts(interrupts: readonly Interrupt[]) {
 }
 
 /** What the task added to its thread. */
-export function artifactsOf(context: TaskContext): Artifact[] {
+function artifactsOf(context: TaskContext): Artifact[] {
   const { row, state, agent_output: agentOutput } = context;
   const eventArtifacts = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
   const interruptArtifacts = INTERRUPTED_STATES.includes(stateOf(row))

@@ -162,7 +162,7 @@ export type FindCron = (
 ) => Promise<StoredCron>;
 
 /** What a cron makes beyond its schedule, and what it has made. */
-export function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
+function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
   return {
     /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
     async trigger(actor: Actor, cron_id: string, idempotency?: IdempotencyContext): Promise<Run> {

@@ -114,11 +114,11 @@ export function nextDate(
 }
 
 /** Null when the date is after the end; the last run may be at the end itself. */
-export function unlessEnded(date: string, ends_at: string | null): string | null {
+function unlessEnded(date: string, ends_at: string | null): string | null {
   return ends_at !== null && date > ends_at ? null : date;
 }
 
 /** When a cron with this `end_time` is over. */
-export function endsAt(end_time: string | null): string | null {
+function endsAt(end_time: string | null): string | null {
   return end_time === null ? null : timestamp(parseTimestamp(end_time));
 }

@@ -8,8 +8,6 @@ import {
 import type { Translate } from './protocol-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
-export type ThreadBroadcasts = ReturnType<typeof threadBroadcasts>;
-
 /** What is told now on one thread, to everybody here who listens. */
 interface Broadcast {
   /** The number of the last event that was told. */

@@ -102,7 +102,7 @@ export interface AgentTree {
 }
 
 /** The graphs of a run with their subgraphs, as the lifecycle events in its log tell of them. */
-export function agentTree(graph_name: string, frames: readonly Frame[]): AgentTree {
+function agentTree(graph_name: string, frames: readonly Frame[]): AgentTree {
   const root: AgentTree = { namespace: [], status: 'running', graph_name };
   const nodes = new Map<string, AgentTree>([['', root]]);
   for (const frame of frames) {

@@ -72,10 +72,8 @@ export type ToolProgress =
   | { readonly kind: 'nodes'; readonly names: readonly string[] }
   | { readonly kind: 'custom'; readonly data: JsonObject };
 
-export type ToolCalls = ReturnType<typeof toolCalls>;
-
 /** Calls of assistants as tools: each is a run like any other. */
-export function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
+function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
   return {
     /** `{"resume": …}` alone, on a thread, answers what it waits for. */
     start(actor: Actor, { assistant }: AssistantTool, call: ToolCall): Promise<Run> {

@@ -38,8 +38,6 @@ function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
   });
 }
 
-export type ToolCatalog = ReturnType<typeof toolCatalog>;
-
 /** The assistants that a caller may see, as tools. */
 export function toolCatalog({
   assistants,
@@ -160,6 +158,6 @@ function configuredName({ name, metadata }: Assistant): string {
 }
 
 /** What an assistant says about itself as a tool: `metadata.mcp {expose, name, description, annotations}`. */
-export function mcpMetadata(metadata: Assistant['metadata']): Record<string, unknown> {
+function mcpMetadata(metadata: Assistant['metadata']): Record<string, unknown> {
   return isObject(metadata['mcp']) ? metadata['mcp'] : {};
 }

@@ -19,7 +19,7 @@ export type CancelSpec = Omit<Cancellation, 'log_retention_ms'>;
  * A cancel that a client asked for at `route`, with the reason that it leaves on the thread; the braces of a route are
  * literal (CONTRACT §3). `taken` shows in the run's `cancel_reason` alone.
  */
-export function clientCancel(action: CancelAction, route: string, reason?: 'taken'): CancelSpec {
+function clientCancel(action: CancelAction, route: string, reason?: 'taken'): CancelSpec {
   const message = `${action} requested via ${route}`;
   return {
     action,
@@ -29,7 +29,7 @@ export function clientCancel(action: CancelAction, route: string, reason?: 'take
 }
 
 /** When `on_disconnect: cancel` was asked for and the client has gone. */
-export const DISCONNECT_CANCEL: CancelSpec = {
+const DISCONNECT_CANCEL: CancelSpec = {
   action: 'interrupt',
   error: {
     error: ERROR_CLASS.interrupt,

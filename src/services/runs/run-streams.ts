@@ -101,7 +101,7 @@ export interface FrameFilter {
 }
 
 /** `error` always passes: a client must learn that the run failed. */
-export async function* filterFrames(
+async function* filterFrames(
   frames: AsyncIterable<Frame>,
   { modes, namespaces }: FrameFilter,
 ): AsyncIterable<Frame> {
@@ -123,7 +123,7 @@ function matchesMode(event: string, mode: StreamMode): boolean {
  * Tells whether a frame comes from one of these graphs themselves, not from a graph below them. `''` is the root graph,
  * `a:<task id>|b:<task id>` one inside it, `a|b` the same whichever its tasks. What belongs to the whole run passes.
  */
-export function namespaceFilter(namespaces: readonly string[]): (frame: Frame) => boolean {
+function namespaceFilter(namespaces: readonly string[]): (frame: Frame) => boolean {
   const wanted = new Set(namespaces);
   /** By message id: what is told of a message after its metadata has no place of its own. */
   const messageNamespaces = new Map<string, string>();

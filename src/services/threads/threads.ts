@@ -116,7 +116,7 @@ function columnsToRead({ select, extract: paths = {} }: ThreadSearch): Pick<Thre
 /** Keys of a thread's metadata that only the server writes: a client's are dropped (CONTRACT §1). */
 const RESERVED_METADATA = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
 
-export function withoutReservedMetadata(metadata: JsonObject): JsonObject {
+function withoutReservedMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED_METADATA.includes(key)));
 }
 
@@ -124,7 +124,7 @@ export function withoutReservedMetadata(metadata: JsonObject): JsonObject {
  * What becomes of a thread: what was asked for, with the configuration's minutes where it names none. Undefined when
  * neither does, and the thread stays (CONTRACT §12).
  */
-export function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefined): Ttl | undefined {
+function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefined): Ttl | undefined {
   if (!requested) return default_ttl;
   const ttl = requested.ttl ?? default_ttl?.ttl;
   return ttl === undefined ? undefined : { strategy: requested.strategy, ttl };

@@ -137,7 +137,7 @@ function assignments(
   return given.filter((assignment) => typeof assignment === 'object');
 }
 
-export async function listVersions(
+async function listVersions(
   db: Db,
   assistant_id: string,
   { metadata, limit, offset }: AssistantVersionsSearch,
@@ -149,7 +149,7 @@ export async function listVersions(
   return rows.map((row) => assistantOf(db.cipher, row));
 }
 
-export function setLatestVersion(
+function setLatestVersion(
   db: Db,
   assistant_id: string,
   version: number,
@@ -164,7 +164,7 @@ export function setLatestVersion(
   });
 }
 
-export function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
+function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
       await tx.run(sql`${insertAssistant(tx.cipher, assistant)}
@@ -180,7 +180,7 @@ export function upsertSystemAssistants(db: Db, assistants: readonly Assistant[])
  * A system assistant is known by its id, which is made from the graph it began with: `created_by` alone is metadata,
  * and clients may write the same.
  */
-export function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
+function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     const first = await tx.all<{ assistant_id: string; graph_id: string }>(sql`
       select assistant_id, graph_id from assistant_versions

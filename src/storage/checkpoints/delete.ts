@@ -72,7 +72,7 @@ async function restoreWrites(tx: Transaction, thread_id: string, run_id: string)
 }
 
 /** Values that no checkpoint has and no other value is based on. */
-export async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Promise<void> {
+async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`
     with recursive wanted (thread_id, ns, channel, version) as (
       select c.thread_id, c.ns, v.key, cast(v.value as text)

@@ -188,7 +188,7 @@ export function damageOf({ type, bytes, damage }: Stored): string | undefined {
 }
 
 /** What `open` gives, or `otherwise` with the damage when it is sealed and cannot be opened. */
-export function decryptOrDamage<Value>(
+function decryptOrDamage<Value>(
   fallback: Value,
   open: () => Value,
 ): { readonly value: Value; readonly damage?: string } {

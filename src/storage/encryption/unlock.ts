@@ -7,7 +7,7 @@ import { sql } from '../../db/sql.ts';
 import { serverSecretRepository } from '../access/server-secrets.ts';
 
 /** The secret that tokens are made with. Rotation seals it last, so a key that is still needed is missed at once. */
-export const BLIND_INDEX_KEY = 'encryption tokens';
+const BLIND_INDEX_KEY = 'encryption tokens';
 
 /**
  * Fetches what tokens are made with, which is made when the database first meets encryption. Throws `Unavailable` when

@@ -134,7 +134,7 @@ export type StartedRun = Run & { attempt: number };
 const DEFER_MS = 30_000;
 
 /** The runs that can be read; the ids of the others, which a key is missing for, or which were changed. */
-export function partitionDecryptable(
+function partitionDecryptable(
   tx: Transaction,
   rows: readonly StartedRun[],
 ): { runs: StartedRun[]; undecryptable: string[] } {
@@ -152,7 +152,7 @@ export function partitionDecryptable(
 }
 
 /** Gives runs back that were just claimed, as if nobody had. */
-export async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
   await tx.run(sql`
     update run_queue set state = 'ready', lease_token = null, worker_id = null, attempt = attempt - 1,

@@ -147,7 +147,7 @@ export interface EndRules {
  * left. Its row has its final status already. Everything that `finish` does besides the state of the thread happens
  * here too: webhook, history of its cron, end of its log, its own thread, the next run. True when a run became ready.
  */
-export async function endRun(
+async function endRun(
   tx: Transaction,
   { thread_id }: LockedThread,
   { run_id, owns_thread }: Pick<QueueRow, 'run_id' | 'owns_thread'>,

@@ -48,7 +48,7 @@ const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
  * The order (cron, thread, head, everything else) is the same everywhere, so that no two verbs can deadlock. Two
  * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first.
  */
-export async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
+async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
   if (await lockThreadRow(tx, thread_id)) return withHead(tx, thread_id);
   // Made by somebody else since then? A head must not be locked before its thread.
   const isNew = tx.dialect === 'postgres' && (await tx.get(headOf(thread_id))) !== undefined;

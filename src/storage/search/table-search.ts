@@ -37,7 +37,7 @@ function pageFromPath(reader: Reader, page: TablePage, { rows }: AccessPath): Pr
 }
 
 /** The rows of a source. SQLite takes the tables of a `cross join` in their order. */
-export function joinPath(table: string, rows: Sql): Sql {
+function joinPath(table: string, rows: Sql): Sql {
   return sql`(${rows}) source cross join ${raw(table)} on ${raw(table)}.row_id = source.row_id`;
 }
 
@@ -64,7 +64,7 @@ interface Keyset {
  * Goes along the index that has the order of the page, and returns its ids; undefined when it is not full after `most`
  * rows. SQLite reads on the thread that serves everybody: between two stretches the others have their turn.
  */
-export async function keysetScan(
+async function keysetScan(
   reader: Reader,
   page: TablePage,
   maxRows = Number.POSITIVE_INFINITY,

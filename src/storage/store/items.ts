@@ -210,7 +210,7 @@ const SORT_UP_TO = 5000;
  * Items of the scope, the last changed first. A small namespace is read whole; in a large one the newest items of all
  * are walked through until enough lie in it. Each way alone is slow for a million items (bench/store).
  */
-export async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
+async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
   const { namespace_prefix, limit, offset } = scope;
   const page = sql`order by ${LAST_CHANGED_FIRST} limit ${limit} offset ${offset}`;
   const few = namespace_prefix.length > 0 && (await hasAtMost(reader, namespace_prefix, SORT_UP_TO));

@@ -123,7 +123,7 @@ type Candidate = Found & { readonly score: number };
  * `findNearest` where the database cannot compare vectors: they are read and compared here. Exact, and its cost grows
  * with the namespace: 10,000 × 384 took 430 ms, nearly all of it on the way here (bench/store).
  */
-export async function nearestInProcess(
+async function nearestInProcess(
   reader: Reader,
   { vector, indexed_by }: VectorQuery,
   scope: StoreScope,

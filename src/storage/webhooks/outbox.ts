@@ -36,7 +36,7 @@ const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, sta
   case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
 
 /** Newest first. As everywhere, without a visibility all may be seen. */
-export async function searchDeliveries(
+async function searchDeliveries(
   reader: Reader,
   search: DeliverySearch,
   visibility?: Visibility,
@@ -82,7 +82,7 @@ async function searchDecrypted(
   }
 }
 
-export async function findDelivery(
+async function findDelivery(
   reader: Reader,
   delivery_id: string,
   visibility?: Visibility,
@@ -94,7 +94,7 @@ export async function findDelivery(
 }
 
 /** The tries of a delivery, the first one first. */
-export async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
+async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
   const rows = await reader.all<DeliveryAttempt>(sql`
     select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
     where delivery_id = ${delivery_id} order by attempt`);
@@ -102,7 +102,7 @@ export async function attemptsOf(reader: Reader, delivery_id: string): Promise<D
 }
 
 /** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */
-export async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
+async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
   const changed = await db.run(sql`
     update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
       ended_at = null
@@ -115,7 +115,7 @@ function isDelivery(delivery_id: string, visibility: Visibility | undefined): Sq
 }
 
 /** Forgets deliveries that ended so long ago, `limit` of them at most; how many. */
-export function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
+function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
   return db.run(
     sql`delete from webhook_outbox where seq in (
       select seq from webhook_outbox where ended_at <= ${nowPlus(-keep_ms)} order by ended_at limit ${limit})`,
@@ -124,7 +124,7 @@ export function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): P
 }
 
 /** How much waits and how much was given up. */
-export async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
+async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
   const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
   const row = await reader.get<{ pending: number; dead: number }>(
     sql`select ${count('pending')} as pending, ${count('dead')} as dead`,
