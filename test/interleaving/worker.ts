@@ -196,7 +196,7 @@ export class TestWorker {
         writes.addFrame(frame, false);
       },
       committed: (committed: readonly Frame[]) => resumable && shown(lease.run_id, committed),
-      showEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
+      publishEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
     };
   }
 
