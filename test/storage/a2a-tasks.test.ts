@@ -1,10 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/db/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { type DialectSql, raw, sql } from '../../src/db/sql.ts';
 import { a2aPushRepository } from '../../src/storage/a2a/push-configs.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { explaining } from '../support/query-plans.ts';
 import { AGENT, AT, COMPLETED, MESSAGE, taskStory, WAITING } from '../support/stored-tasks.ts';
+
+const MANY: DialectSql = {
+  sqlite: raw(`json_each('[${Array.from({ length: 2000 }, (_, i) => i).join()}]') i`),
+  postgres: raw('generate_series(1, 2000) i'),
+};
 
 describeEachStorage('tasks of A2A', (open) => {
   test('have the status of their run, and no state until they are finalized', async () => {
@@ -94,6 +102,21 @@ describeEachStorage('tasks of A2A', (open) => {
     expect((await tasks.superseded([WAITING.state], undefined, 10)).map(({ task_id }) => task_id)).toEqual([
       ids[0],
     ]);
+  });
+
+  test('that wait are found by an index, which many others do not slow down', async () => {
+    await using db = await open();
+    const { add } = taskStory(db);
+    await add();
+    const id = raw(db.dialect === 'sqlite' ? 'cast(i.value as text)' : 'gen_random_uuid()');
+    await db.run(sql`
+      insert into a2a_tasks (task_id, thread_id, assistant_id, context_id, run_id, state, artifacts, created_at)
+      select ${id}, t.thread_id, t.assistant_id, '', ${id}, ${COMPLETED.state}, t.artifacts, t.created_at
+      from a2a_tasks t, ${MANY}`);
+    await db.run(raw('analyze a2a_tasks'));
+    const reader = explaining(db);
+    await a2aTaskRepository({ ...db, ...reader } as Db).superseded([WAITING.state], undefined, 16);
+    expect(reader.plans[0]).toContain('a2a_tasks_state');
   });
 
   test('keep the logs of their runs until they have read them', async () => {
