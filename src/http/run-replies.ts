@@ -26,8 +26,7 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
   /** The run without what it was given: however many wait however long for its end, they hold nothing large. */
   function withoutInput({ request }: FastifyReply, { kwargs, ...run }: Run): Run {
     server.bodies.release(request);
-    const { input: _input, command: _command, ...rest } = kwargs;
-    return { ...run, kwargs: rest };
+    return { ...run, kwargs: { ...kwargs, input: null, command: null } };
   }
   const disconnectAction = (run: Run, what: OnDisconnect) =>
     what === 'cancel' ? () => runs.abandon(run) : undefined;
@@ -105,5 +104,5 @@ interface JoinRequest {
 }
 
 function isResumable(run: Run): boolean {
-  return run.kwargs.resumable === true;
+  return run.kwargs.resumable;
 }

@@ -136,6 +136,8 @@ export const RunKwargs = z.looseObject({
   resumable: z.boolean(),
   checkpoint_during: z.boolean(),
   durability: z.enum(['sync', 'async', 'exit']),
+  /** Only of temporary runs. `keep_interrupted` is in rows from before migration 013. */
+  on_completion: z.enum(['delete', 'keep', 'keep_interrupted']).optional(),
 });
 export type RunKwargs = z.infer<typeof RunKwargs>;
 
@@ -145,6 +147,7 @@ export const Run = z.object({
   assistant_id: Uuid,
   metadata: JsonObject,
   status: RunStatus,
+  /** Shown as it is stored: the check of each answer need not walk through a `RunKwargs`. */
   kwargs: JsonObject,
   multitask_strategy: MultitaskStrategy,
   created_at: Timestamp,
@@ -153,7 +156,7 @@ export const Run = z.object({
   /** Only when it is selected: why the run was cancelled, null when it was not. */
   cancel_reason: z.string().nullish(),
 });
-export type Run = z.infer<typeof Run>;
+export type Run = Omit<z.infer<typeof Run>, 'kwargs'> & { kwargs: RunKwargs };
 
 export const RunField = z.enum(Run.keyof().options);
 export type RunField = z.infer<typeof RunField>;

@@ -1,6 +1,7 @@
 import { type Backoff, backoffMs } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
+import { INTERRUPTED_STATE_NAMES } from '../services/a2a/state-names.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a/tasks.ts';
 import { isStorageUnavailable } from './attempt.ts';
 import { Loop } from './loop.ts';
@@ -81,7 +82,7 @@ export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinaliz
     }
     if (clock.monotonic() >= overtaken_at) {
       overtaken_at = clock.monotonic() + OVERTAKEN_MS;
-      await attemptAll(tasks.superseded);
+      await attemptAll((after, limit) => tasks.superseded(INTERRUPTED_STATE_NAMES, after, limit));
     }
     return Math.max(0, poll_at - clock.monotonic());
   }

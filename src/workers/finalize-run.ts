@@ -2,16 +2,15 @@ import { timestamp } from '../core/clock.ts';
 import { LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
-import { isObject } from '../core/json.ts';
 import { sleep } from '../core/timers.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
-import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
+import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { RunError, ThreadStatus } from '../schemas/threads.ts';
-import { KEEP_INTERRUPTED } from '../services/runs/run-options.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
+import type { ThreadRetention } from '../storage/runs/markers.ts';
 import type { Batch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
 import { type Attempt, type AttemptContext, isStorageUnavailable, StopReason } from './attempt.ts';
@@ -162,7 +161,7 @@ function commitFailedEnd(
 
 function runEnd(
   { clock, rules }: AttemptContext,
-  { kwargs, failure }: Attempt,
+  { claimed, kwargs, failure }: Attempt,
   { status, error, state, batch }: AttemptEnd,
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
@@ -176,20 +175,26 @@ function runEnd(
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
     has_webhook: kwargs.webhook !== null,
-    of_cron: kwargs.config.configurable['cron_id'] !== undefined,
+    of_cron: claimed.markers.is_of_cron,
     leaves_thread: failure instanceof UnknownInterruptError,
     batch,
     at: timestamp(clock.now()),
     log_retention_ms: kwargs.resumable
       ? rules.log_retention_ms
       : Math.min(rules.log_retention_ms, NON_RESUMABLE_LOG_MS),
-    remove_thread:
-      kwargs.temporary && !keepsThread(kwargs['on_completion'], threadStatusAfter(status, state)),
+    remove_thread: removesThread(claimed.markers.thread_retention, threadStatusAfter(status, state)),
   };
 }
 
-function keepsThread(on_completion: unknown, status: ThreadStatus): boolean {
-  return on_completion === 'keep' || (on_completion === KEEP_INTERRUPTED && status === 'interrupted');
+function removesThread(retention: ThreadRetention, status: ThreadStatus): boolean {
+  switch (retention) {
+    case 'keep':
+      return false;
+    case 'keep_interrupted':
+      return status !== 'interrupted';
+    case 'delete':
+      return true;
+  }
 }
 
 /** Undefined when there is no graph or no checkpoint; a state that cannot be read must not keep the run from ending. */
@@ -216,12 +221,7 @@ function notifyFinished(
   writer.publishEnd(END_EVENT, data);
   if (finished.promoted) bus.emit('run.ready');
   if (kwargs.webhook !== null) bus.emit('delivery.queued');
-  if (isOfTask(kwargs)) bus.emit('task.ended', claimed.lease.run_id);
-}
-
-function isOfTask({ config }: RunKwargs): boolean {
-  const protocol = config.configurable['protocol'];
-  return isObject(protocol) && protocol['name'] === 'a2a';
+  if (claimed.markers.is_of_task) bus.emit('task.ended', claimed.lease.run_id);
 }
 
 /**

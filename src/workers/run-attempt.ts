@@ -3,8 +3,7 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
-import type { RunKwargs } from '../schemas/runs.ts';
-import { EVENT_STREAMING } from '../services/runs/run-options.ts';
+import { graphIdOf } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import { type Attempt, type AttemptContext, StopReason } from './attempt.ts';
 import { finalizeRun } from './finalize-run.ts';
@@ -18,11 +17,7 @@ export async function runAttempt(
   claimed: ClaimedRun,
   stop: AbortController,
 ): Promise<void> {
-  using live = deps.live.open(
-    claimed.lease.run_id,
-    claimed.last_seq,
-    claimed.run.kwargs['resumable'] === true,
-  );
+  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs.resumable);
   closeWhenLeaseLost(live, stop.signal);
   const attempt = openAttempt(deps, claimed, live, stop);
   using _writes = attempt.writes;
@@ -54,7 +49,7 @@ function openAttempt(
   stop: AbortController,
 ): Attempt {
   const { lease } = claimed;
-  const kwargs = claimed.run.kwargs as RunKwargs;
+  const { kwargs } = claimed.run;
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
     onCommitted: (frames) => writer.committed(frames),
@@ -74,7 +69,7 @@ async function execute(
 ): Promise<void> {
   const { claimed, kwargs, writer, memory } = attempt;
   const config = attemptConfig(attempt, rules.version);
-  const graph_id = String(config.configurable['graph_id']);
+  const graph_id = graphIdOf(kwargs);
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
   signal.throwIfAborted();
   // Its checkpoint holds the input, or the answer that resumed it: neither is applied twice (invariant 4).
@@ -87,7 +82,7 @@ async function execute(
     context: kwargs.context,
     stream_mode: kwargs.stream_mode,
     subgraphs: kwargs.subgraphs,
-    protocol: kwargs.config.configurable[EVENT_STREAMING] === true,
+    protocol: claimed.markers.is_event_streaming,
     checkpoint_events: kwargs.resumable,
     interrupt_before: kwargs.interrupt_before,
     interrupt_after: kwargs.interrupt_after,

@@ -3,12 +3,13 @@ import type { LogFields } from '../core/logger.ts';
 import type { RunStatus } from '../schemas/runs.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
+import { graphIdOf } from '../services/runs/run-options.ts';
 import type { Attempt, AttemptContext } from './attempt.ts';
 
 /** What every line about a run says: which it is, and of what graph. */
 export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
   const { run_id, thread_id, attempt } = claimed.lease;
-  return { run_id, thread_id, graph: graphOf(kwargs), attempt };
+  return { run_id, thread_id, graph: graphIdOf(kwargs), attempt };
 }
 
 /** How a run ended, in the log. `state`: of its thread, which names the nodes that failed. */
@@ -28,7 +29,7 @@ export function runStats(attempt: Attempt, status: RunStatus, now: number): Ende
   const { claimed, kwargs, started } = attempt;
   const due = Date.parse(claimed.run.created_at) + 1000 * afterSeconds(kwargs);
   return {
-    graph_id: graphOf(kwargs),
+    graph_id: graphIdOf(kwargs),
     status,
     ms: Math.max(0, now - started),
     queue_ms: isFirst(attempt) ? Math.max(0, started - due) : undefined,
@@ -38,10 +39,6 @@ export function runStats(attempt: Attempt, status: RunStatus, now: number): Ende
 /** A run that was put back at a shutdown keeps the number of its attempt. */
 function isFirst({ claimed }: Attempt): boolean {
   return claimed.lease.attempt === 1 && claimed.last_seq === 0 && !claimed.has_checkpoint;
-}
-
-function graphOf({ config }: Attempt['kwargs']): string {
-  return String(config.configurable['graph_id']);
 }
 
 function afterSeconds({ config }: Attempt['kwargs']): number {

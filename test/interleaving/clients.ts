@@ -8,7 +8,7 @@ import type { FireResult, TriggerResult } from '../../src/storage/queue/fire-cro
 import type { Ttl } from '../../src/storage/threads/row.ts';
 import { FAILURE_RULES, newThread } from '../support/queued-runs.ts';
 import type { CreateRun, ThreadCommand } from './commands.ts';
-import { checkpointOf, runOf } from './rows.ts';
+import { checkpointOf, markersOf, runOf } from './rows.ts';
 import { newestCheckpoint } from './worker.ts';
 import type { World } from './world.ts';
 
@@ -54,12 +54,14 @@ export class Clients {
     const thread_id = this.thread(command.thread);
     const run_id = names.next('a');
     const cron_id = command.by === 'client' ? undefined : this.cron_id;
-    const run = runOf({ ...command, run_id, thread_id, temporary, cron_id, now_ms: clock.now() });
+    const of = { ...command, run_id, thread_id, temporary, cron_id, now_ms: clock.now() };
+    const run = runOf(of);
     const { webhook, strategy, keeps, poison } = command;
     model.runs.set(run_id, { thread_id, webhook, temporary, keeps, cron: cron_id !== undefined });
     plans.set(run_id, { next: [...command.plans], poison });
     const request: NewRun = {
       run,
+      markers: markersOf(of),
       delay_ms: command.delayed ? HOUR_MS / 2 : 0,
       thread: newThread(thread_id),
       thread_ttl: SHARED[this.threads.indexOf(thread_id)],

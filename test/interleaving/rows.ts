@@ -1,7 +1,7 @@
 import { timestamp } from '../../src/core/clock.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
-import { KEEP_INTERRUPTED } from '../../src/services/runs/run-options.ts';
 import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
+import type { RunMarkers } from '../../src/storage/runs/markers.ts';
 import type { CreateRun } from './commands.ts';
 
 /** Ids that say what they are of: `r…3` is the third run. */
@@ -47,6 +47,16 @@ export function runOf(of: RunOf): Run {
   };
 }
 
+export function markersOf({ temporary, keeps, resumable, cron_id }: RunOf): RunMarkers {
+  const kept = resumable ? 'keep_interrupted' : 'keep';
+  return {
+    is_event_streaming: false,
+    is_of_cron: cron_id !== undefined,
+    is_of_task: false,
+    thread_retention: !temporary ? 'keep' : keeps ? kept : 'delete',
+  };
+}
+
 const ASSISTANT = '99999999-0000-4000-8000-000000000000';
 
 function kwargsOf({ webhook, resumable, keeps, temporary, cron_id }: RunOf): RunKwargs {
@@ -65,7 +75,7 @@ function kwargsOf({ webhook, resumable, keeps, temporary, cron_id }: RunOf): Run
     resumable,
     checkpoint_during: true,
     durability: 'async',
-    ...(temporary && keeps ? { on_completion: resumable ? KEEP_INTERRUPTED : 'keep' } : {}),
+    ...(temporary && keeps ? { on_completion: resumable ? 'delete' : 'keep' } : {}),
   };
 }
 

@@ -5,7 +5,6 @@ import type { Db, Reader } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { EventBus } from '../../src/events/bus.ts';
 import type { GraphRuntime } from '../../src/graphs/graph.ts';
-import type { RunKwargs } from '../../src/schemas/runs.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
@@ -133,7 +132,7 @@ export class TestWorker {
 
   async #execute(claimed: ClaimedRun, stop: AbortController, plan: Plan): Promise<void> {
     const { lease, run } = claimed;
-    const kwargs = run.kwargs as RunKwargs;
+    const { kwargs } = run;
     using writes = this.#writes(lease, kwargs.resumable, stop);
     const writer = this.#writer(claimed, writes, kwargs.resumable);
     const attempt = { claimed, kwargs, writes, writer, memory: {}, graph: graphOf(plan), failure: undefined };

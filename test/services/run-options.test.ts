@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { BadRequest } from '../../src/core/errors.ts';
 import { RunCreate } from '../../src/schemas/runs.ts';
-import { type RunContext, runKwargs, runMetadata } from '../../src/services/runs/run-options.ts';
+import { type RunContext, runKwargs, runMarkers, runMetadata } from '../../src/services/runs/run-options.ts';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const CONTEXT: RunContext = {
@@ -112,4 +112,37 @@ test('a run may begin at a checkpoint, named whole or by its id', () => {
   expect(kwargs({ checkpoint }).config.configurable['checkpoint_id']).toBe('1f0');
   expect(kwargs({ checkpoint_id: '1f1' }).config.configurable['checkpoint_id']).toBe('1f1');
   expect(kwargs({}).config.configurable).not.toHaveProperty('checkpoint_id');
+});
+
+test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, object]>([
+  ['a run on a thread', {}, {}, {}],
+  ['event streaming', {}, { kind: 'events' }, { is_event_streaming: true }],
+  ['a cron', {}, { cron_id: 'c' }, { is_of_cron: true }],
+  ['a turn of a task', {}, { is_of_task: true }, { is_of_task: true }],
+  ['a stateless run', {}, { temporary: true }, { thread_retention: 'delete' }],
+  ['one that keeps its thread', { on_completion: 'keep' }, { temporary: true }, {}],
+  [
+    'one that can be answered',
+    {},
+    { temporary: true, keep_interrupted: true },
+    { thread_retention: 'keep_interrupted' },
+  ],
+  [
+    'a word that an access rule made up',
+    { on_completion: 'x' },
+    { temporary: true },
+    { thread_retention: 'delete' },
+  ],
+])('the server marks %s', (_, input, context, markers) => {
+  expect(runMarkers(input, { ...CONTEXT, is_of_task: false, ...context })).toEqual({
+    is_event_streaming: false,
+    is_of_cron: false,
+    is_of_task: false,
+    thread_retention: 'keep',
+    ...markers,
+  });
+});
+
+test('a run that can be answered shows no word of the server', () => {
+  expect(kwargs({}, { temporary: true, keep_interrupted: true })['on_completion']).toBe('delete');
 });

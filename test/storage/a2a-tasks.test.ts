@@ -1,30 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { sql } from '../../src/db/sql.ts';
+import type { Db } from '../../src/db/db.ts';
+import { type DialectSql, raw, sql } from '../../src/db/sql.ts';
 import { a2aPushRepository } from '../../src/storage/a2a/push-configs.ts';
+import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { AGENT, AT, COMPLETED, MESSAGE, taskStory } from '../support/stored-tasks.ts';
+import { explaining } from '../support/query-plans.ts';
+import { AGENT, AT, COMPLETED, MESSAGE, taskStory, WAITING } from '../support/stored-tasks.ts';
+
+const MANY: DialectSql = {
+  sqlite: raw(`json_each('[${Array.from({ length: 2000 }, (_, i) => i).join()}]') i`),
+  postgres: raw('generate_series(1, 2000) i'),
+};
 
 describeEachStorage('tasks of A2A', (open) => {
-  test('have the state of their run until it is settled', async () => {
+  test('have the status of their run, and no state until they are finalized', async () => {
     await using db = await open();
     const { tasks, add, found, set, settle } = taskStory(db);
     const task_id = await add();
-    const stateIn = async (status: string) => {
-      await set(task_id, status);
-      return (await found(task_id)).state;
-    };
     const task = { task_id, assistant_id: AGENT, context_id: 'a name', run_id: task_id, created_at: AT };
-    expect(await found(task_id)).toMatchObject({ ...task, is_finalized: false, artifacts: [] });
-    expect(await stateIn('running')).toBe('TASK_STATE_WORKING');
-    expect(await stateIn('interrupted')).toBe('TASK_STATE_CANCELED');
-    expect(await stateIn('timeout')).toBe('TASK_STATE_FAILED');
-    expect(await stateIn('success')).toBe('TASK_STATE_COMPLETED');
+    expect(await found(task_id)).toMatchObject({
+      ...task,
+      state: null,
+      run_status: 'pending',
+      artifacts: [],
+    });
+    await set(task_id, 'success');
+    expect(await found(task_id)).toMatchObject({ state: null, run_status: 'success' });
     await settle(task_id, { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [{ artifactId: 'a' }] });
     expect(await found(task_id)).toMatchObject({
       state: 'TASK_STATE_INPUT_REQUIRED',
-      is_finalized: true,
       at: AT,
       artifacts: [{ artifactId: 'a' }],
     });
@@ -40,7 +46,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(outcome).toBe('queued');
     await set(task_id, 'success');
     expect(await tasks.finalize({ row: before, result: COMPLETED, notification: undefined })).toBe(false);
-    expect(await found(task_id)).toMatchObject({ run_id, state: 'TASK_STATE_SUBMITTED' });
+    expect(await found(task_id)).toMatchObject({ run_id, state: null, run_status: 'pending' });
     expect((await tasks.turns(task_id)).map((each) => each.run_id)).toEqual([task_id, run_id]);
   });
 
@@ -49,7 +55,7 @@ describeEachStorage('tasks of A2A', (open) => {
     const { tasks, add, continued, set, settle } = taskStory(db);
     const task_id = await add();
     await set(task_id, 'success');
-    await settle(task_id, { ...COMPLETED, state: 'TASK_STATE_INPUT_REQUIRED' });
+    await settle(task_id, WAITING);
     const outcomes = await Promise.all([continued(task_id, task_id), continued(task_id, task_id)]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['queued', 'task changed']);
     expect(await tasks.turns(task_id)).toHaveLength(2);
@@ -80,7 +86,7 @@ describeEachStorage('tasks of A2A', (open) => {
     for (const told of [true, true, false]) {
       const task_id = await add();
       await set(task_id, 'success');
-      await settle(task_id, { ...COMPLETED, state: 'TASK_STATE_INPUT_REQUIRED' });
+      await settle(task_id, WAITING);
       const config = { config_id: undefined, version: '1.0', url: 'https://x.example/' } as const;
       const nothing = { token: null, scheme: null, credentials: null };
       if (told) await a2aPushRepository(db).save(task_id, { ...config, ...nothing });
@@ -90,10 +96,27 @@ describeEachStorage('tasks of A2A', (open) => {
       db.run(sql`update threads set state_updated_at = ${at}
         where thread_id = (select thread_id from a2a_tasks where task_id = ${task_id as string})`);
     for (const id of ids) await moved(id, AT);
-    expect(await tasks.superseded(undefined, 10)).toEqual([]);
+    expect(await tasks.superseded([WAITING.state], undefined, 10)).toEqual([]);
     await moved(ids[0], '2026-11-20T12:00:00.001Z');
     await moved(ids[2], '2026-11-20T12:00:00.001Z');
-    expect((await tasks.superseded(undefined, 10)).map(({ task_id }) => task_id)).toEqual([ids[0]]);
+    expect((await tasks.superseded([WAITING.state], undefined, 10)).map(({ task_id }) => task_id)).toEqual([
+      ids[0],
+    ]);
+  });
+
+  test('that wait are found by an index, which many others do not slow down', async () => {
+    await using db = await open();
+    const { add } = taskStory(db);
+    await add();
+    const id = raw(db.dialect === 'sqlite' ? 'cast(i.value as text)' : 'gen_random_uuid()');
+    await db.run(sql`
+      insert into a2a_tasks (task_id, thread_id, assistant_id, context_id, run_id, state, artifacts, created_at)
+      select ${id}, t.thread_id, t.assistant_id, '', ${id}, ${COMPLETED.state}, t.artifacts, t.created_at
+      from a2a_tasks t, ${MANY}`);
+    await db.run(raw('analyze a2a_tasks'));
+    const reader = explaining(db);
+    await a2aTaskRepository({ ...db, ...reader } as Db).superseded([WAITING.state], undefined, 16);
+    expect(reader.plans[0]).toContain('a2a_tasks_state');
   });
 
   test('keep the logs of their runs until they have read them', async () => {
@@ -121,7 +144,7 @@ describeEachStorage('tasks of A2A', (open) => {
 
   test('are listed page by page, the newest state first, by their state and their time', async () => {
     await using db = await open();
-    const { tasks, add, set } = taskStory(db);
+    const { tasks, add, set, settle } = taskStory(db);
     for (const minute of [1, 2, 2, 3]) {
       await set(await add(), 'success', `2026-11-20T12:0${minute}:00.000Z`);
     }
@@ -132,10 +155,15 @@ describeEachStorage('tasks of A2A', (open) => {
     expect([...first, ...rest]).toEqual(whole);
     const since = { assistant_id: AGENT, since: '2026-11-20T12:02:00.000Z' };
     expect(await tasks.count(since)).toBe(3);
-    expect(await tasks.count({ ...since, states: ['TASK_STATE_FAILED'] })).toBe(0);
-    expect(await tasks.count({ ...since, states: ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'] })).toBe(3);
+    const finalized = [COMPLETED.state];
+    expect(await tasks.count({ ...since, states: { finalized, run_statuses: ['error'] } })).toBe(0);
+    expect(
+      await tasks.count({ ...since, states: { finalized: [], run_statuses: ['error', 'success'] } }),
+    ).toBe(3);
+    await settle(whole[0]?.task_id as string, COMPLETED);
+    expect(await tasks.count({ ...since, states: { finalized, run_statuses: [] } })).toBe(1);
+    expect(await tasks.count({ ...since, states: { finalized: [], run_statuses: ['success'] } })).toBe(2);
     expect(await tasks.count({ assistant_id: randomUUID() })).toBe(0);
-    expect(await tasks.list({ assistant_id: AGENT, is_finalized: true, limit: 10 })).toEqual([]);
   });
 
   test('are not there for who may not see their thread, and go with it', async () => {

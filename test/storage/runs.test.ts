@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { newRun, queueStory, request } from '../support/queued-runs.ts';
+import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
 describeEachStorage('runs', (open) => {
@@ -11,7 +11,7 @@ describeEachStorage('runs', (open) => {
     const run = {
       ...newRun(threadId(1)),
       metadata: { a: 1 },
-      kwargs: { input: { text: 'ü' }, command: null },
+      kwargs: { ...KWARGS, input: { text: 'ü' } },
     };
     await queueStory(db).queue.enqueue(request(run));
     expect(await runs.get(threadId(1), run.run_id)).toEqual(run);

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { Run } from '../../src/schemas/runs.ts';
+import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import type { Thread } from '../../src/schemas/threads.ts';
 import type { FailurePolicy } from '../../src/storage/queue/end-attempt.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
 import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
+import type { RunMarkers } from '../../src/storage/runs/markers.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { serializeState } from '../../src/storage/threads/values-summary.ts';
 
@@ -73,8 +74,40 @@ export function attemptWrites(db: Db, lease: Lease): WriteBuffer {
   return new WriteBuffer(db, lease, { onCommitted: () => {}, onError: () => {} });
 }
 
-export function request(run: Run): NewRun {
-  return { run, delay_ms: 0, thread: newThread(run.thread_id), thread_metadata: {}, others: 'enqueue' };
+/** Of a run in the background, on a thread that a client made. */
+export const MARKERS: RunMarkers = {
+  is_event_streaming: false,
+  is_of_cron: false,
+  is_of_task: false,
+  thread_retention: 'keep',
+};
+
+export const KWARGS: RunKwargs = {
+  input: { n: 1 },
+  command: null,
+  config: { configurable: { graph_id: 'scripted' } },
+  context: {},
+  stream_mode: ['values'],
+  interrupt_before: null,
+  interrupt_after: null,
+  webhook: null,
+  feedback_keys: null,
+  temporary: false,
+  subgraphs: false,
+  resumable: false,
+  checkpoint_during: true,
+  durability: 'async',
+};
+
+export function request(run: Run, markers: Partial<RunMarkers> = {}): NewRun {
+  return {
+    run,
+    markers: { ...MARKERS, ...markers },
+    delay_ms: 0,
+    thread: newThread(run.thread_id),
+    thread_metadata: {},
+    others: 'enqueue',
+  };
 }
 
 export function newRun(thread_id: string): Run {
@@ -84,7 +117,7 @@ export function newRun(thread_id: string): Run {
     assistant_id: randomUUID(),
     metadata: {},
     status: 'pending',
-    kwargs: { input: { n: 1 } },
+    kwargs: KWARGS,
     multitask_strategy: 'enqueue',
     created_at: AT,
     updated_at: AT,

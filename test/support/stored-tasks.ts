@@ -10,6 +10,7 @@ export const AT = '2026-11-20T12:00:00.000Z';
 export const AGENT = randomUUID();
 
 export const MESSAGE = { messageId: 'm', parts: [{ text: 'ü' }] };
+export const WAITING = { state: 'TASK_STATE_INPUT_REQUIRED', artifacts: [] };
 export const COMPLETED = { state: 'TASK_STATE_COMPLETED', artifacts: [] };
 
 /** Tasks of one agent, each on a thread of its own, the newest last. */
@@ -25,7 +26,8 @@ export function taskStory(db: Db) {
   async function continued(task_id: string, answers: string | undefined) {
     const { thread_id } = await found(task_id);
     const run = newRun(thread_id);
-    const kept = turn({ is_new: false, task_id, answers });
+    const question = answers === undefined ? undefined : { run_id: answers, state: WAITING.state };
+    const kept = turn({ is_new: false, task_id, answers: question });
     const { outcome } = await queue.queue.enqueue({ ...request(run), turn: kept });
     return { outcome, run_id: run.run_id };
   }

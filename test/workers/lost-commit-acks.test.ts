@@ -9,7 +9,7 @@ import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
-import type { Run } from '../../src/schemas/runs.ts';
+import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { ActiveAttempts, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
@@ -17,19 +17,9 @@ import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
-const KWARGS = {
-  input: { n: 1 },
-  command: null,
-  config: { configurable: { graph_id: 'scripted' } },
-  context: {},
-  stream_mode: ['values'],
-  durability: 'async',
-  resumable: false,
-  temporary: false,
-};
 const CANCEL = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },
@@ -73,7 +63,7 @@ function working(
     worker,
     open,
     statusOf,
-    async enqueue(kwargs: object = {}): Promise<Run> {
+    async enqueue(kwargs: Partial<RunKwargs> = {}): Promise<Run> {
       const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
       await whole.enqueue(request(run));
       return run;

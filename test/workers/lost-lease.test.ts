@@ -17,18 +17,16 @@ import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
-import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
+import {
+  FAILURE_RULES,
+  KWARGS,
+  newRun,
+  queueStory,
+  request,
+  successful,
+  WORKER,
+} from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
-
-const KWARGS = {
-  input: null,
-  command: null,
-  config: { configurable: { graph_id: 'scripted' } },
-  context: {},
-  stream_mode: ['values'],
-  durability: 'async',
-  temporary: false,
-};
 
 /** A process that executes runs, and its followers. */
 function processOver(db: Db, graphs: GraphRegistry) {

@@ -10,7 +10,7 @@ import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphCall, GraphEvent, GraphRegistry } from '../../src/graphs/graph.ts';
-import type { Run } from '../../src/schemas/runs.ts';
+import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
@@ -18,19 +18,8 @@ import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
-
-const KWARGS = {
-  input: { n: 1 },
-  command: null,
-  config: { configurable: { graph_id: 'scripted' } },
-  context: {},
-  stream_mode: ['values'],
-  durability: 'async',
-  resumable: true,
-  temporary: false,
-};
 
 function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptContext['rules']> = {}) {
   const story = queueStory(db);
@@ -58,8 +47,8 @@ function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptContext['r
     ...story,
     ...deps,
     worker,
-    async enqueue(kwargs: object = {}): Promise<Run> {
-      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, ...kwargs } };
+    async enqueue(kwargs: Partial<RunKwargs> = {}): Promise<Run> {
+      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, resumable: true, ...kwargs } };
       await story.queue.enqueue(request(run));
       deps.bus.emit('run.ready');
       return run;

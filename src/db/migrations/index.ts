@@ -10,6 +10,8 @@ import { a2aTasks } from './009-a2a-tasks.ts';
 import { serverSecrets } from './010-server-secrets.ts';
 import { a2aPush } from './011-a2a-push.ts';
 import { queueRecovery } from './012-queue-recovery.ts';
+import { runMarkers } from './013-run-markers.ts';
+import { a2aTaskStates } from './014-a2a-task-states.ts';
 
 export interface Migration {
   /** 1, 2, 3 …: the order of application. Never changed once released. */
@@ -34,4 +36,6 @@ export const migrations: readonly Migration[] = [
   { version: 10, name: 'server secrets', text: serverSecrets },
   { version: 11, name: 'a2a push', text: a2aPush },
   { version: 12, name: 'queue recovery', text: queueRecovery },
+  { version: 13, name: 'run markers', text: runMarkers },
+  { version: 14, name: 'a2a task states', text: a2aTaskStates },
 ];

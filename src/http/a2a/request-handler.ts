@@ -14,6 +14,7 @@ import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 import type { A2aService } from '../../services/a2a/a2a.ts';
 import type { CardData } from '../../services/a2a/card-data.ts';
 import { isAccepted, mediaTypeOf } from '../../services/a2a/parts.ts';
+import { stateNameOf } from '../../services/a2a/state-names.ts';
 import type { TaskEvent } from '../../services/a2a/stream.ts';
 import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
 import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
@@ -117,7 +118,8 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
       const row = await publicErrors(a2a.find(actor, assistant_id, id));
       const { last_event_id } = call;
       if (isTerminal(stateOf(row)) && last_event_id === undefined) {
-        throw new UnsupportedOperationError(`Task ${id} has ended (${row.state}): nothing more will happen.`);
+        const state = stateNameOf(row);
+        throw new UnsupportedOperationError(`Task ${id} has ended (${state}): nothing more will happen.`);
       }
       yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
     },

@@ -7,13 +7,14 @@ import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewPushConfig } from '../../storage/a2a/push-configs.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import type { NewTurn } from '../../storage/a2a/turns.ts';
+import type { ContinuedTask, NewTurn } from '../../storage/a2a/turns.ts';
 import { stateMessages } from '../chat/messages.ts';
 import type { RunService } from '../runs/runs.ts';
 import { type ThreadService, threadIdFromName } from '../threads/threads.ts';
 import type { ReadCardData } from './card-data.ts';
 import { checkMediaTypes, inputOf, resumeValue, runOptionsOf } from './input.ts';
 import type { A2aPush } from './push-configs.ts';
+import { stateNameOf } from './state-names.ts';
 import { INTERRUPTED_STATES, interruptsOf, isTerminal, stateOf } from './task-view.ts';
 import { type A2aTasks, isInContext } from './tasks.ts';
 
@@ -87,23 +88,29 @@ export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
     }
     if (isTerminal(stateOf(row))) {
       throw new UnsupportedOperationError(
-        `Task ${task_id} has ended (${row.state}) and accepts no more messages.`,
+        `Task ${task_id} has ended (${stateNameOf(row)}) and accepts no more messages.`,
       );
     }
     checkMediaTypes(message, card);
     const { state } = await taskService.taskContext(actor, row);
-    const waits = INTERRUPTED_STATES.includes(stateOf(row));
-    const turned = waits
+    const answers = questionOf(row);
+    const turned = answers
       ? { command: { resume: resumeValue(message, interruptsOf(state)) } }
       : { input: inputOf(message, card) };
     const position = stateMessages(state?.values).length;
-    const task = { is_new: false as const, task_id, answers: waits ? row.run_id : undefined };
+    const task = { is_new: false as const, task_id, answers };
     await create(deps, actor, thread_id, { assistant_id, ...turned }, { task, message, position, push });
     deps.bus.updated(task_id);
     return stored(deps.tasks, task_id);
   }
 
   return { start };
+}
+
+/** What the message answers, if the task waits. */
+function questionOf(row: A2aTaskRow): ContinuedTask['answers'] {
+  const { run_id, state } = row;
+  return state !== null && INTERRUPTED_STATES.includes(stateOf(row)) ? { run_id, state } : undefined;
 }
 
 async function stored(tasks: A2aTaskRepository, task_id: string): Promise<A2aTaskRow> {

@@ -16,6 +16,7 @@ import { isFinal } from '../runs/transitions.ts';
 import type { ThreadStateService } from '../threads/thread-state.ts';
 import type { ReadCardData } from './card-data.ts';
 import { eventArtifacts } from './event-artifacts.ts';
+import { stateNameOf } from './state-names.ts';
 import { agentOutputOf, interruptsOf, isTerminal, stateOf, type TaskContext, taskOf } from './task-view.ts';
 
 export interface A2aTaskDeps extends TaskContextDeps {
@@ -68,7 +69,7 @@ export function taskStates(deps: A2aTaskDeps) {
 
   /** Reads once what the state after the run says, and keeps it. */
   function finalize(row: A2aTaskRow): Promise<A2aTaskRow> {
-    if (!isFinal(row.run_status) || (row.is_finalized && isTerminal(stateOf(row))))
+    if (!isFinal(row.run_status) || (row.state !== null && isTerminal(stateOf(row))))
       return Promise.resolve(row);
     const known = finalizing.get(row.run_id);
     if (known) return known;
@@ -80,8 +81,8 @@ export function taskStates(deps: A2aTaskDeps) {
   async function finalizeNow(row: A2aTaskRow): Promise<A2aTaskRow> {
     const context = await taskContext(SERVER_ACTOR, row);
     const end = finalStateOf(context, timestamp(clock.now()));
-    if (row.is_finalized && end.state === row.state) return row;
-    const collected_runs = row.is_finalized ? [] : await tasks.runsPendingArtifacts(row.task_id);
+    if (end.state === row.state) return row;
+    const collected_runs = row.state !== null ? [] : await tasks.runsPendingArtifacts(row.task_id);
     const artifacts = await eventArtifacts(deps.runs, SERVER_ACTOR, context, collected_runs);
     await save(finalizationOf(deps, context, { ...end, artifacts }, collected_runs));
     return (await tasks.get(row.task_id)) ?? row;
@@ -126,7 +127,7 @@ export function finalizationOf(
 ): TaskFinalization {
   const { row } = context;
   const { state, reason = null, at = row.at } = result;
-  const after = { ...row, state, reason, at, artifacts: [...result.artifacts], is_finalized: true };
+  const after = { ...row, state, reason, at, artifacts: [...result.artifacts] };
   const notification = sends_webhooks
     ? pushPayload(() => taskOf({ ...context, row: after }, 'task'))
     : undefined;
@@ -137,7 +138,7 @@ function finalStateOf(
   { row, state, agent_output: agentOutput, is_newest }: TaskContextAtCheckpoint,
   now: string,
 ): Omit<TaskResult, 'artifacts'> {
-  if (row.run_status !== 'success') return { state: row.state };
+  if (row.run_status !== 'success') return { state: stateNameOf(row) };
   const interrupts = interruptsOf(state);
   if (state && (state.next.length > 0 || interrupts.length > 0)) {
     if (!is_newest) return { state: CANCELED, reason: UNANSWERED, at: now };

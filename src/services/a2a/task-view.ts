@@ -8,6 +8,7 @@ import { interruptText } from '../chat/human-in-the-loop.ts';
 import { isAiMessage, type StateMessage, stateMessages } from '../chat/messages.ts';
 import { runErrorMessage } from '../runs/run-result.ts';
 import { dataPart, partsOf, textPart } from './parts.ts';
+import { INTERRUPTED_STATE_NAMES, stateNameOf } from './state-names.ts';
 
 /** What is known of a task when its graph is looked at. */
 export interface TaskContext {
@@ -21,10 +22,7 @@ export interface TaskContext {
   readonly outputs: readonly string[];
 }
 
-export const INTERRUPTED_STATES: readonly TaskState[] = [
-  TaskState.TASK_STATE_INPUT_REQUIRED,
-  TaskState.TASK_STATE_AUTH_REQUIRED,
-];
+export const INTERRUPTED_STATES: readonly TaskState[] = INTERRUPTED_STATE_NAMES.map(taskStateFromJSON);
 
 export function isTerminal(state: TaskState): boolean {
   return [
@@ -40,8 +38,8 @@ export function isStopped(state: TaskState): boolean {
   return isTerminal(state) || INTERRUPTED_STATES.includes(state);
 }
 
-export function stateOf({ state }: Pick<A2aTaskRow, 'state'>): TaskState {
-  return taskStateFromJSON(state);
+export function stateOf(row: Pick<A2aTaskRow, 'state' | 'run_status'>): TaskState {
+  return taskStateFromJSON(stateNameOf(row));
 }
 
 /** What the graph waits for. */

@@ -8,6 +8,7 @@ import { isUuid } from '../../core/ids.ts';
 import type { TaskFinalization } from '../../storage/a2a/finalize-task.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import { threadIdFromName } from '../threads/threads.ts';
+import { INTERRUPTED_STATE_NAMES, inStates, inStatesByRun, stateNameOf } from './state-names.ts';
 import {
   type A2aTaskDeps,
   CANCELED,
@@ -44,7 +45,8 @@ export interface TaskPage {
   readonly totalSize: number;
 }
 
-const COMPLETED = taskStateToJSON(TaskState.TASK_STATE_COMPLETED);
+/** Only the state after the run tells whether these have ended or wait. */
+const SEEMS_COMPLETED = inStatesByRun(['TASK_STATE_COMPLETED']);
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
@@ -70,10 +72,10 @@ export function a2aTasks(deps: A2aTaskDeps) {
 
     /** Gives up those of a thread that wait for an answer: what is to be kept with the run that takes their place. */
     async unansweredTasks(actor: Actor, thread_id: string): Promise<TaskFinalization[]> {
-      await finalizeAll(actor, { thread_id, states: [COMPLETED], is_finalized: false });
+      await finalizeAll(actor, { thread_id, states: SEEMS_COMPLETED });
       const waiting = await finalizeAll(actor, {
         thread_id,
-        states: INTERRUPTED_STATES.map(taskStateToJSON),
+        states: inStates(INTERRUPTED_STATE_NAMES),
       });
       const rows = waiting.filter((row) => INTERRUPTED_STATES.includes(stateOf(row)));
       return Promise.all(rows.map((row) => cancelUnanswered(actor, row, UNANSWERED)));
@@ -103,7 +105,7 @@ export function a2aTasks(deps: A2aTaskDeps) {
       const state = stateOf(row);
       if (state === TaskState.TASK_STATE_CANCELED) return row;
       if (isTerminal(state)) {
-        throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${row.state}`);
+        throw new TaskNotCancelableError(`Task ${id} has ended and cannot be cancelled: ${stateNameOf(row)}`);
       }
       if (INTERRUPTED_STATES.includes(state)) {
         const waiting = await find(actor, assistant_id, id, 'threads:update');
@@ -164,11 +166,11 @@ async function list(
   const filter = {
     assistant_id,
     thread_id: contextId === '' ? undefined : threadIdFromName(actor, contextId),
-    states: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : [parseStatus(status)],
+    states: status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : inStates([parseStatus(status)]),
     since: parseTimestamp(query.statusTimestampAfter),
   };
   const after = query.pageToken === '' ? undefined : cursorOf(query.pageToken);
-  if (filter.states) await finalizeAll(actor, { ...filter, states: [COMPLETED], is_finalized: false });
+  if (filter.states) await finalizeAll(actor, { ...filter, states: SEEMS_COMPLETED });
   const found = await tasks.list({ ...filter, after, limit: limit + 1 }, visibility);
   const page = found.slice(0, limit);
   const rows = await Promise.all(page.map(finalize));

@@ -6,6 +6,7 @@ import type { Namespace } from '../../schemas/event-streaming.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { RunOutcome } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
+import { graphIdOf } from '../runs/run-options.ts';
 
 /** An event of the protocol (CONTRACT §7), with what a filter asks about beside its text. */
 export interface ProtocolEvent {
@@ -117,6 +118,5 @@ export function lifecycleEventOf({ status, waits, error }: RunOutcome): Record<s
 }
 
 function graphOf(run: Run | undefined): string | undefined {
-  const { configurable } = (run?.kwargs['config'] ?? {}) as { configurable?: { graph_id?: string } };
-  return configurable?.graph_id;
+  return run && graphIdOf(run.kwargs);
 }

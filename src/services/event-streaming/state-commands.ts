@@ -11,6 +11,7 @@ import {
   type RunOutcome,
 } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
+import { graphIdOf } from '../runs/run-options.ts';
 import type { ThreadStateService } from '../threads/thread-state.ts';
 import { CommandError, notFoundAs } from './command-errors.ts';
 import { isWithin } from './filter.ts';
@@ -64,8 +65,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
         : (await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility))[0];
       if (!run) throw new CommandError('no_such_run', 'There is no such run on this thread.');
       const frames = await log.readNamed(run.run_id, [`${PROTOCOL_EVENT}lifecycle|`, END_EVENT]);
-      const { configurable } = run.kwargs['config'] as { configurable: { graph_id: string } };
-      return { tree: agentTree(configurable.graph_id, frames) };
+      return { tree: agentTree(graphIdOf(run.kwargs), frames) };
     },
   };
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
+import type { RunMarkers } from '../../storage/runs/markers.ts';
 import { syncConfigurable } from '../assistants/run-config.ts';
 
 /**
@@ -11,11 +12,8 @@ import { syncConfigurable } from '../assistants/run-config.ts';
  */
 export type RunKind = 'background' | 'stream' | 'wait' | 'events';
 
-/** Marks in `configurable` a run of kind `events`. */
-export const EVENT_STREAMING = '__event_streaming_v2';
-
-/** `on_completion` of a run whose thread goes unless the run stopped at an interrupt; clients cannot ask for it. */
-export const KEEP_INTERRUPTED = 'keep_interrupted';
+/** Shows graphs and clients a run of kind `events` (CONTRACT §7); the server reads `RunMarkers`. */
+const EVENT_STREAMING = '__event_streaming_v2';
 
 export interface RunContext {
   readonly actor: Actor;
@@ -69,7 +67,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
     resumable: input.stream_resumable ?? false,
     checkpoint_during: durabilityOf(input) !== 'exit',
     durability: durabilityOf(input),
-    ...(run.temporary ? { on_completion: onCompletion(input, run) } : {}),
+    ...(run.temporary ? { on_completion: input.on_completion ?? 'delete' } : {}),
   };
 }
 
@@ -94,8 +92,31 @@ export function runMetadata(
   };
 }
 
-function onCompletion({ on_completion }: RunCreate, { keep_interrupted }: RunContext) {
-  return keep_interrupted ? KEEP_INTERRUPTED : (on_completion ?? 'delete');
+/** Always the server's own choice: it wins over a `graph_id` of the client. */
+export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
+  return String(config.configurable['graph_id']);
+}
+
+/** What the server decides about the run; nothing in `config` or `context` changes it. */
+export function runMarkers(
+  { on_completion }: Pick<RunCreate, 'on_completion'>,
+  run: Pick<RunContext, 'kind' | 'temporary' | 'keep_interrupted' | 'cron_id'> & { is_of_task: boolean },
+): RunMarkers {
+  return {
+    is_event_streaming: run.kind === 'events',
+    is_of_cron: run.cron_id !== undefined,
+    is_of_task: run.is_of_task,
+    thread_retention: threadRetention(on_completion, run),
+  };
+}
+
+function threadRetention(
+  on_completion: RunCreate['on_completion'],
+  { temporary, keep_interrupted }: Pick<RunContext, 'temporary' | 'keep_interrupted'>,
+): RunMarkers['thread_retention'] {
+  if (!temporary) return 'keep';
+  if (keep_interrupted) return 'keep_interrupted';
+  return on_completion === 'keep' ? 'keep' : 'delete';
 }
 
 function cronOf({ cron_id }: Pick<RunContext, 'cron_id'>): JsonObject {

@@ -78,7 +78,7 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
       const run = await find(actor, thread_id, run_id);
       const after = await startSeq(run, options);
       const last = await lastSeq(sources, run_id);
-      const seq = after === 'now' || run.kwargs.resumable !== true ? last : Math.min(after, last);
+      const seq = after === 'now' || !run.kwargs.resumable ? last : Math.min(after, last);
       return filterFrames(withoutProtocolEvents(follow(sources, run_id, seq, signal)), options);
     },
   };

@@ -17,7 +17,7 @@ import { checkRecursionLimit, type RecursionLimits } from '../assistants/run-con
 import type { IdempotencyContext } from '../idempotency.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
-import { type RunContext, runKwargs, runMetadata } from './run-options.ts';
+import { type RunContext, runKwargs, runMarkers, runMetadata } from './run-options.ts';
 
 export interface AuthorizeRunDeps {
   readonly ids: Ids;
@@ -184,6 +184,7 @@ export function newRun(
   const makesThread = temporary || input.if_not_exists === 'create';
   return {
     run,
+    markers: runMarkers(input, { ...context, is_of_task: turn !== undefined }),
     delay_ms,
     thread: makesThread ? newThread(run, assistant) : undefined,
     visibility,

@@ -20,8 +20,7 @@ export interface TaskFinalization {
     readonly task_id: string;
     readonly thread_id: string;
     readonly run_id: string;
-    readonly state: string;
-    readonly is_finalized: boolean;
+    readonly state: string | null;
   };
   readonly result: TaskResult;
   /** Runs whose events are among the artifacts now. */
@@ -40,7 +39,7 @@ export const REASON_COLUMN = 'a2a_tasks.reason';
 export async function finalizeTask(tx: Transaction, finalization: TaskFinalization): Promise<boolean> {
   const { row, result, collected_runs = [], notification } = finalization;
   const { task_id, run_id } = row;
-  const unchanged = row.is_finalized ? sql`state = ${row.state}` : sql`state is null`;
+  const unchanged = row.state === null ? sql`state is null` : sql`state = ${row.state}`;
   const reason = result.reason === undefined ? null : tx.cipher.encryptText(REASON_COLUMN, result.reason);
   const artifacts = tx.cipher.encryptJson(ARTIFACTS_COLUMN, toJson(result.artifacts));
   const changed = await tx.run(sql`

@@ -6,12 +6,12 @@ import {
   decryptTextColumns,
 } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, list, or, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { ARTIFACTS_COLUMN, finalizeTask, REASON_COLUMN, type TaskFinalization } from './finalize-task.ts';
-import { type A2aTurn, AWAITS_INPUT, listTurns, runsPendingArtifacts } from './turns.ts';
+import { type A2aTurn, listTurns, runsPendingArtifacts } from './turns.ts';
 
 /** A task as it stands. */
 export interface A2aTaskRow {
@@ -24,10 +24,8 @@ export interface A2aTaskRow {
   readonly created_at: string;
   /** Of its newest turn. */
   readonly run_id: string;
-  /** `TASK_STATE_…`: of the run while `is_finalized` is false. */
-  readonly state: string;
-  /** Whether the state after the run was read. */
-  readonly is_finalized: boolean;
+  /** As it was finalized with; null until then, when the status of the run says it. */
+  readonly state: string | null;
   /** Since when, ISO-8601. */
   readonly at: string;
   readonly reason: string | null;
@@ -46,11 +44,16 @@ export interface TaskCheckpoint {
   readonly written: readonly string[];
 }
 
+/** Tasks that were finalized with one of these states, and others whose run has one of these statuses. */
+export interface TaskStateFilter {
+  readonly finalized: readonly string[];
+  readonly run_statuses: readonly RunStatus[];
+}
+
 export interface A2aTaskQuery {
   readonly assistant_id?: string | undefined;
   readonly thread_id?: string | undefined;
-  readonly states?: readonly string[] | undefined;
-  readonly is_finalized?: boolean;
+  readonly states?: TaskStateFilter | undefined;
   /** ISO-8601: only those whose state is from then or later. */
   readonly since?: string | undefined;
   /** Only those behind this one. */
@@ -60,13 +63,10 @@ export interface A2aTaskQuery {
 
 export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
 
-const STATE = `coalesce(t.state, case r.status when 'pending' then 'TASK_STATE_SUBMITTED'
-  when 'running' then 'TASK_STATE_WORKING' when 'interrupted' then 'TASK_STATE_CANCELED'
-  when 'success' then 'TASK_STATE_COMPLETED' else 'TASK_STATE_FAILED' end)`;
 const AT = 'coalesce(t.state_at, r.updated_at)';
 const COLUMNS =
-  raw(`t.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, ${STATE} as state,
-  t.state is not null as is_finalized, ${AT} as at, t.reason, t.artifacts, r.status as run_status, r.error`);
+  raw(`t.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, ${AT} as at, t.reason,
+  t.artifacts, r.status as run_status, r.error`);
 const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 
 /** Tasks, with the status of their newest run; one whose run is gone is gone too. */
@@ -74,13 +74,13 @@ export function a2aTaskRepository(db: Db) {
   return {
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
       const wanted = and([sql`t.task_id = ${task_id}`, threadVisible('t.thread_id', visibility)]);
-      const row = await db.get<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      const row = await db.get<A2aTaskRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return row && rowOf(db.cipher, row);
     },
 
     /** The newest state first. */
     async list(query: A2aTaskQuery, visibility?: Visibility): Promise<A2aTaskRow[]> {
-      const rows = await db.all<StoredRow>(sql`
+      const rows = await db.all<A2aTaskRow>(sql`
         select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
         order by ${raw(AT)} desc, t.task_id desc limit ${query.limit}`);
       return rows.map((row) => rowOf(db.cipher, row));
@@ -99,13 +99,17 @@ export function a2aTaskRepository(db: Db) {
     /** The same of some runs, however many others there are. */
     async unfinalizedOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
       const wanted = and([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
-      const rows = await db.all<StoredRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      const rows = await db.all<A2aTaskRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return decryptable(db.cipher, rows);
     },
 
-    /** Those that wait while their thread went on otherwise, and that somebody wants to be told of; as `unsettled`. */
-    superseded: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
-      page(db, [raw(`t.${AWAITS_INPUT}`), HAS_SUBSCRIBERS, IS_SUPERSEDED], after, limit),
+    /** Those with subscribers that are in one of these states although their thread went on; paged as `unfinalized`. */
+    superseded: (
+      states: readonly string[],
+      after: string | undefined,
+      limit: number,
+    ): Promise<A2aTaskRow[]> =>
+      page(db, [sql`t.state in ${list(states)}`, HAS_SUBSCRIBERS, IS_SUPERSEDED], after, limit),
 
     turns: (task_id: string): Promise<A2aTurn[]> => listTurns(db, task_id),
 
@@ -158,7 +162,7 @@ async function page(
   const found: A2aTaskRow[] = [];
   for (let last = after; ; ) {
     const behind = last === undefined ? undefined : sql`t.run_id > ${last}`;
-    const rows = await db.all<StoredRow>(sql`
+    const rows = await db.all<A2aTaskRow>(sql`
       select ${COLUMNS} from ${FROM} where ${and([...conditions, behind])} order by t.run_id limit ${limit}`);
     found.push(...decryptable(db.cipher, rows));
     if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
@@ -167,7 +171,7 @@ async function page(
 }
 
 /** Tasks that cannot be decrypted must not keep the others from being settled. */
-function decryptable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
+function decryptable(cipher: Cipher, rows: readonly A2aTaskRow[]): A2aTaskRow[] {
   return rows.flatMap((row) => {
     try {
       return [rowOf(cipher, row)];
@@ -180,23 +184,23 @@ function decryptable(cipher: Cipher, rows: readonly StoredRow[]): A2aTaskRow[] {
 
 type Versions = Readonly<Record<string, string | number>>;
 
-type StoredRow = Omit<A2aTaskRow, 'is_finalized'> & { is_finalized: boolean | number };
-
-function rowOf(cipher: Cipher, row: StoredRow): A2aTaskRow {
+function rowOf(cipher: Cipher, row: A2aTaskRow): A2aTaskRow {
   decryptJsonColumns(cipher, row, { artifacts: ARTIFACTS_COLUMN, error: 'runs.error' });
-  decryptTextColumns(cipher, row, { reason: REASON_COLUMN });
-  return { ...row, is_finalized: Boolean(row.is_finalized) };
+  return decryptTextColumns(cipher, row, { reason: REASON_COLUMN });
 }
 
 function conditions(
-  { assistant_id, thread_id, states, is_finalized, since, after }: Omit<A2aTaskQuery, 'limit'>,
+  { assistant_id, thread_id, states, since, after }: Omit<A2aTaskQuery, 'limit'>,
   visibility: Visibility | undefined,
 ): Sql {
   return and([
     assistant_id === undefined ? undefined : sql`t.assistant_id = ${assistant_id}`,
     thread_id === undefined ? undefined : sql`t.thread_id = ${thread_id}`,
-    states && sql`${raw(STATE)} in ${list(states)}`,
-    is_finalized === undefined ? undefined : raw(`t.state is ${is_finalized ? 'not null' : 'null'}`),
+    states &&
+      or([
+        sql`t.state in ${list(states.finalized)}`,
+        sql`t.state is null and r.status in ${list(states.run_statuses)}`,
+      ]),
     since === undefined ? undefined : sql`${raw(AT)} >= ${since}`,
     after && sql`(${raw(AT)} < ${after.at} or ${raw(AT)} = ${after.at} and t.task_id < ${after.task_id})`,
     threadVisible('t.thread_id', visibility),

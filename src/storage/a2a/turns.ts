@@ -31,11 +31,11 @@ interface NewTask {
   readonly context_id: string;
 }
 
-interface ContinuedTask {
+export interface ContinuedTask {
   readonly is_new: false;
   readonly task_id: string;
-  /** The run that asked what is answered; undefined for a message to a task that works. */
-  readonly answers: string | undefined;
+  /** The run that asked what is answered, and the state it left; undefined for a message to a task that works. */
+  readonly answers: { readonly run_id: string; readonly state: string } | undefined;
 }
 
 interface RunOfTurn {
@@ -47,15 +47,14 @@ interface RunOfTurn {
 
 const MESSAGE_COLUMN = 'a2a_turns.message';
 
-/** Of tasks that wait for an answer. */
-export const AWAITS_INPUT = `state in ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
-
 /** Whether the task is still as the caller saw it. Part of the transaction that adds the run, after the thread's lock. */
 export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
   if (task.is_new) return true;
   const { task_id, answers } = task;
   const fits =
-    answers === undefined ? raw('state is null') : sql`${raw(AWAITS_INPUT)} and run_id = ${answers}`;
+    answers === undefined
+      ? raw('state is null')
+      : sql`state = ${answers.state} and run_id = ${answers.run_id}`;
   const changed = await tx.run(
     sql`update a2a_tasks set context_id = context_id where task_id = ${task_id} and ${fits}`,
   );

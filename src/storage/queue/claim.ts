@@ -5,6 +5,7 @@ import { type DialectSql, list, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
+import { MARKER_COLUMNS, markersOf, type RunMarkerColumns, type RunMarkers } from '../runs/markers.ts';
 import { runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
 import type { QueueContext } from './context.ts';
@@ -22,6 +23,7 @@ export interface Claim {
 export interface ClaimedRun {
   readonly lease: Lease;
   readonly run: Run;
+  readonly markers: RunMarkers;
   /** The last number in the run's event log; 0 when it is empty. */
   readonly last_seq: number;
   /** An earlier attempt left a checkpoint of this run: its input is applied already (invariant 4). */
@@ -84,7 +86,7 @@ async function claimRows(
   claimed.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
   const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
   await defer(tx, undecryptable);
-  const first = started.filter((run) => run.attempt === 1 && run.kwargs['temporary'] !== true);
+  const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
   await openThreadLog(
     tx,
     first.map((run) => run.run_id),
@@ -105,7 +107,7 @@ function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRun[]
       attempt = attempt + 1
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
-      attempt`);
+      attempt, ${MARKER_COLUMNS}`);
 }
 
 async function toClaimedRun(
@@ -114,9 +116,10 @@ async function toClaimedRun(
   token: string,
   started: StartedRun,
 ): Promise<ClaimedRun> {
-  const { attempt: starts, ...run } = started;
+  const { attempt: starts, is_event_streaming, is_of_cron, is_of_task, thread_retention, ...run } = started;
+  const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt };
-  if (starts === 1) return { lease, run, last_seq: 0, has_checkpoint: false };
+  if (starts === 1) return { lease, run, markers, last_seq: 0, has_checkpoint: false };
   const log = await tx.get<{ last: number | null }>(
     sql`select max(seq) as last from run_events where run_id = ${row.run_id}`,
   );
@@ -124,11 +127,11 @@ async function toClaimedRun(
   const checkpoint = await tx.get(
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
   );
-  return { lease, run, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
+  return { lease, run, markers, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
 }
 
 /** Here `attempt` counts every start, also those that the queue did not charge. */
-export type StartedRun = Run & { attempt: number };
+export type StartedRun = Run & RunMarkerColumns & { attempt: number };
 
 /** A server that can read it may take it sooner; one that cannot would look for nothing else. */
 const DEFER_MS = 30_000;

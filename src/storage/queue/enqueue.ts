@@ -7,6 +7,7 @@ import type { Thread } from '../../schemas/threads.ts';
 import { acceptsTurn, insertTurn, type NewTurn } from '../a2a/turns.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
+import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
 import {
   type LockedThread,
@@ -23,6 +24,7 @@ import { promote } from './promote.ts';
 
 export interface NewRun {
   readonly run: Run;
+  readonly markers: RunMarkers;
   /** Time until the run is due, ms; 0 for at once. */
   readonly delay_ms: number;
   /** Made in the same transaction when the thread is missing; without it a missing thread is an outcome. */
@@ -112,7 +114,7 @@ export async function enqueueIn(
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
   if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
-  if (!(await insertRun(tx, run))) return { outcome: 'run exists' };
+  if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
@@ -131,8 +133,12 @@ function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
  * Behind a head, or behind an earlier run whose time has come, a run is parked; a run for later is scheduled. True when
  * a run of the thread became ready: this one, or one that goes first.
  */
-async function addToQueue(tx: Transaction, { run, delay_ms }: NewRun, hasHead: boolean): Promise<boolean> {
-  const { thread_id, run_id, kwargs } = run;
+async function addToQueue(
+  tx: Transaction,
+  { run, markers, delay_ms }: NewRun,
+  hasHead: boolean,
+): Promise<boolean> {
+  const { thread_id, run_id } = run;
   const state =
     delay_ms > 0
       ? sql`'scheduled'`
@@ -140,7 +146,7 @@ async function addToQueue(tx: Transaction, { run, delay_ms }: NewRun, hasHead: b
         ? sql`'parked'`
         : sql`case when exists (
     select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'parked' else 'ready' end`;
-  const owns_thread = kwargs['temporary'] === true && kwargs['on_completion'] !== 'keep' ? 1 : 0;
+  const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
   const row = await tx.get<{ state: QueueRow['state'] }>(sql`
     insert into run_queue (run_id, thread_id, state, not_before, owns_thread)
     values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}) returning state`);
@@ -175,12 +181,14 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-async function insertRun(tx: Transaction, run: Run): Promise<boolean> {
+async function insertRun(tx: Transaction, { run, markers }: NewRun): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-      created_at, updated_at)
+      created_at, updated_at, ${MARKER_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
-      ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at})
+      ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
+      ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
+      ${markers.thread_retention})
     on conflict (run_id) do nothing`);
   return inserted > 0;
 }

@@ -4,7 +4,7 @@ import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type { Run, RunKwargs, RunStatus } from '../../schemas/runs.ts';
+import type { Run, RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { enqueueDelivery } from './enqueue.ts';
 
@@ -28,8 +28,7 @@ export interface EndedRun {
   readonly at?: string;
 }
 
-type Row = Omit<Run, 'kwargs' | 'langsmith_session_name'> & {
-  kwargs: Partial<RunKwargs>;
+type Row = Omit<Run, 'langsmith_session_name'> & {
   started_at: string | null;
   error: RunError | null;
   thread_metadata: Record<string, unknown>;

@@ -36,7 +36,7 @@ function lostClaim(db: Db) {
 /** A run without a thread, which makes one for itself. */
 function stateless(): NewRun {
   const run = newRun(randomUUID());
-  return request({ ...run, kwargs: { ...run.kwargs, temporary: true } });
+  return request({ ...run, kwargs: { ...run.kwargs, temporary: true } }, { thread_retention: 'delete' });
 }
 
 /** A run that a cron made. */

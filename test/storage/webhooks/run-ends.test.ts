@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
+import type { RunKwargs } from '../../../src/schemas/runs.ts';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import { describeEachStorage } from '../../support/databases.ts';
-import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
+import { KWARGS, newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 
 const WEBHOOK = 'https://receiver.example/hook?token=s3cret';
 const INTERRUPT: Cancellation = {
@@ -21,7 +22,7 @@ const ROLLBACK: Cancellation = {
 };
 
 /** A run with a webhook that a worker has begun. */
-async function begun(db: Db, kwargs: object = {}): Promise<ClaimedRun> {
+async function begun(db: Db, kwargs: Partial<RunKwargs> = {}): Promise<ClaimedRun> {
   const { queue } = queueStory(db);
   const run = newRun(randomUUID());
   await queue.enqueue(request({ ...run, kwargs: { ...run.kwargs, webhook: WEBHOOK, ...kwargs } }));
@@ -51,7 +52,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
         assistant_id: run.assistant_id,
         metadata: {},
         status: 'success',
-        kwargs: { input: { n: 1 }, webhook: WEBHOOK },
+        kwargs: { ...KWARGS, webhook: WEBHOOK },
         multitask_strategy: 'enqueue',
         created_at: run.created_at,
         updated_at: ended().at,
@@ -135,7 +136,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     const { queue } = queueStory(db);
     for (const how of [INTERRUPT, ROLLBACK]) {
       const run = newRun(randomUUID());
-      await queue.enqueue(request({ ...run, kwargs: { webhook: WEBHOOK } }));
+      await queue.enqueue(request({ ...run, kwargs: { ...KWARGS, webhook: WEBHOOK } }));
       await queue.cancel(run.thread_id, [run.run_id], how);
     }
     expect(await told(db)).toEqual([]);

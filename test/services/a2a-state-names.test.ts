@@ -1,0 +1,41 @@
+import { TaskState, taskStateFromJSON, taskStateToJSON } from '@a2a-js/sdk';
+import { expect, test } from 'vitest';
+import type { RunStatus } from '../../src/schemas/runs.ts';
+import {
+  INTERRUPTED_STATE_NAMES,
+  inStates,
+  inStatesByRun,
+  stateNameOf,
+} from '../../src/services/a2a/state-names.ts';
+
+test.each<[RunStatus, string]>([
+  ['pending', 'TASK_STATE_SUBMITTED'],
+  ['running', 'TASK_STATE_WORKING'],
+  ['success', 'TASK_STATE_COMPLETED'],
+  ['interrupted', 'TASK_STATE_CANCELED'],
+  ['error', 'TASK_STATE_FAILED'],
+  ['timeout', 'TASK_STATE_FAILED'],
+])('a task whose run is %s and is not finalized is in %s', (run_status, name) => {
+  expect(stateNameOf({ state: null, run_status })).toBe(name);
+  expect(taskStateToJSON(taskStateFromJSON(name))).toBe(name);
+});
+
+test('a finalized task has its own state, whatever its run says', () => {
+  expect(stateNameOf({ state: 'TASK_STATE_REJECTED', run_status: 'success' })).toBe('TASK_STATE_REJECTED');
+});
+
+test('a search looks for the stored state, and for the runs that stand for it', () => {
+  expect(inStates(['TASK_STATE_FAILED'])).toEqual({
+    finalized: ['TASK_STATE_FAILED'],
+    run_statuses: ['error', 'timeout'],
+  });
+  expect(inStates(['TASK_STATE_REJECTED']).run_statuses).toEqual([]);
+  expect(inStatesByRun(['TASK_STATE_COMPLETED'])).toEqual({ finalized: [], run_statuses: ['success'] });
+});
+
+test('the interrupted states are those of the protocol', () => {
+  expect(INTERRUPTED_STATE_NAMES.map(taskStateFromJSON)).toEqual([
+    TaskState.TASK_STATE_INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED,
+  ]);
+});
