@@ -33,28 +33,28 @@ export interface AppOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** Says in the log what a client's developer has probably misspelt. */
+  /** Log probable misspellings of body fields. */
   readonly gives_hints?: boolean;
-  /** A run that ended the process before this one: it fails instead of being tried again. */
+  /** Run that crashed the previous process: it fails instead of being retried. */
   readonly blamed?: EngineOptions['blamed'];
 }
 
-/** A whole server: made, started, and stopped as one. */
+/** A complete server with one life cycle: create, start, stop. */
 export interface App extends AsyncDisposable {
   readonly server: FastifyInstance;
   readonly graphs: GraphRegistry;
-  /** Begins to answer requests. */
+  /** Begins to accept requests. */
   listen(): Promise<{ host: string; port: number; url: string }>;
-  /** Begins to execute runs, first those that an earlier process left. */
+  /** Starts the workers; runs left by an earlier process are recovered first. */
   ready(): Promise<void>;
   /**
-   * Ends streams, gives executing runs `grace_ms`, puts the rest back into the queue, and closes: everything, also when
-   * a part of it fails, which is thrown in the end.
+   * Graceful drain: ends streams, gives executing runs `grace_ms`, requeues the rest, and closes. A failing step does
+   * not skip the others; its error is thrown at the end.
    */
   stop(grace_ms: number): Promise<void>;
 }
 
-/** The one place that wires: storage, graphs, services, server and workers (DESIGN §3). */
+/** Composition root: wires storage, graphs, services, server and workers (DESIGN §3). */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const encryptor = await openEncryptor(config);
   const storage = await openStorage({
@@ -71,7 +71,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   }
 }
 
-/** What the queue met and went on from. */
+/** Logs problems from which the queue has recovered. */
 function queueReport(logger: Logger): QueueReport {
   return ({ what, ...problem }) => {
     if (problem.error === undefined) logger.warn(what, { ...problem });
@@ -115,7 +115,7 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
   const workers = wireWorkers(context, services);
   await services.assistants.syncSystem();
   if (isSingleProcess(config)) await storage.idempotency.releaseAll();
-  // Before the first request: others believe what this process has begun to answer.
+  // Before the first request: other processes take over idempotency keys of a process that is not registered.
   await workers.register();
   const server = await createServer({
     services,
@@ -146,7 +146,7 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
   return appLifecycle({ config, server, graphs, workers, storage, traces, drain, end, loopback });
 }
 
-/** Where keys are asked for, a page with a foreign name learns nothing; a server for this machine only has its names. */
+/** DNS rebinding is harmless where keys are required; without authentication, only these host names are accepted. */
 function servedHosts(
   { allowed_hosts }: Config['server'],
   { authenticate }: AccessControl,
@@ -171,9 +171,9 @@ function appLifecycle({
   workers: Engine;
   storage: AsyncDisposable;
   traces: LangSmithTraces | undefined;
-  /** Sends new runs elsewhere. */
+  /** Fails the readiness check, so that new runs go to another process. */
   drain: AbortController;
-  /** Ends what only serves requests. */
+  /** Stops the background extraction of graph schemas. */
   end: AbortController;
   loopback: Disposable;
 }): App {
@@ -181,7 +181,7 @@ function appLifecycle({
   function stop(grace_ms: number): Promise<void> {
     drain.abort();
     return closeAll([
-      // The server still answers while runs finish, so that their clients see them end; `/ok` sends new ones elsewhere.
+      // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
       () => workers.stop(grace_ms),
       () => traces?.flush(),
       () => end.abort(),
@@ -209,7 +209,7 @@ function appLifecycle({
   };
 }
 
-/** Where the server keeps what is not in its database: beside the file of SQLite, else where that would be. */
+/** Folder for data outside the database: that of the SQLite file, else the default one. */
 export function dataFolder({ storage: { url, folder = '' }, root }: Config): string {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
   return file === undefined ? resolve(root, folder, '.agent-server') : dirname(file);

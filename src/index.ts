@@ -1,5 +1,5 @@
 /**
- * The server as a library: load a configuration, make an app of it, and begin.
+ * Library entry point: load a configuration, create an app, and start it.
  *
  *     const { config } = await loadConfig({ cwd: process.cwd() });
  *     await using app = await createApp(config, { logger: silentLogger });

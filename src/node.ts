@@ -6,7 +6,7 @@ import { sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
 import { type FaultyNode, watchUserCode } from './node/user-code.ts';
 
-/** The server cannot start for a reason the user can mend; the message is one line. */
+/** The server cannot start for a reason that the user can fix; the message is a single line. */
 export class StartFailure extends Error {
   constructor(line: string, options?: { cause?: unknown }) {
     super(line, options);
@@ -16,37 +16,37 @@ export class StartFailure extends Error {
 
 export interface ServeOptions {
   readonly logger: Logger;
-  /** How long running runs may go on at the end, ms. */
+  /** Grace period of executing runs at shutdown, ms. */
   readonly grace_ms: number;
-  /** Asks for the end, as SIGTERM, SIGINT and SIGHUP do. */
+  /** Requests shutdown, like SIGTERM, SIGINT and SIGHUP. */
   readonly stop?: AbortSignal;
-  /** Makes the app reachable and resolves to its address; without it, it listens where the configuration says. */
+  /** Makes the app reachable and resolves to its URL; by default, it listens at the configured address. */
   readonly makeReachable?: (app: App) => Promise<string>;
-  /** Says that the server is ready; without it, the log does. */
-  readonly announce?: ((facts: LogFields) => void) | undefined;
+  /** Reports readiness instead of the log. */
+  readonly announce?: ((fields: LogFields) => void) | undefined;
   /** As in `AppOptions`. */
   readonly gives_hints?: boolean;
-  /** Hears of a node that ends this process, just before its end. */
+  /** Called with the node that ends this process, just before the exit. */
   readonly onFaultyNode?: (culprit: FaultyNode) => void;
-  /** A run that ended the process before: it fails at once. */
+  /** Run that crashed the previous process: it fails immediately. */
   readonly blamed?: AppOptions['blamed'];
-  /** Looks after the event loop while the server lives. */
+  /** Watches the event loop while the server runs. */
   readonly watchEventLoop?: (runningNode: () => RunningNode | undefined) => Disposable;
 }
 
-/** Beyond the grace period, ms: what was interrupted must only be written down. */
+/** Time on top of the grace period, ms, to persist interrupted runs. */
 const STOP_MARGIN_MS = 10_000;
 
 /**
- * The life of a server: start, ready, drain, stop. Resolves to the exit code when it has stopped. Throws a
- * `StartFailure`, or what broke, when it cannot start.
+ * Life cycle of a server: start, ready, drain, stop. Resolves to the exit code after it has stopped. Throws a
+ * `StartFailure`, or the original error, if it cannot start.
  */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const { logger, grace_ms } = options;
   using end = endRequest(options.stop);
   using userCode = watchUserCode(logger, options.onFaultyNode);
   applyEnvironment(config.env);
-  // Only now: it brings LangChain, which reads its environment when it loads.
+  // Imported late: it loads LangChain, which reads its environment on load.
   const { createApp } = await import('./app.ts');
   const app = await createApp(config, {
     logger,
@@ -60,7 +60,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   try {
     const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
     await app.ready();
-    const announce = options.announce ?? ((facts: LogFields) => logger.info('ready', facts));
+    const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));
     announce(readyFields(config, app, url));
   } catch (error) {
     await app.stop(0);
@@ -77,12 +77,12 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   return inTime ? 0 : 1;
 }
 
-/** What asks for the end. SIGHUP comes when a terminal or a session goes; Node would die of it at once. */
+/** Signals that request shutdown. SIGHUP is sent when a terminal closes; by default it kills Node immediately. */
 const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
- * Resolves at the first request to end. A second signal ends the process at once: somebody is in a hurry. SIGUSR1 does
- * nothing meanwhile: by default Node opens its debugger, to whoever is on this machine.
+ * Resolves at the first shutdown signal; a second one exits immediately. SIGUSR1 is ignored meanwhile: by default Node
+ * opens its debugger to any local process.
  */
 export function endRequest(stop?: AbortSignal): Disposable & { readonly requested: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -121,7 +121,7 @@ interface Address {
   readonly port: number;
 }
 
-/** What listening on an address failed with, as a line that says what to do. */
+/** Turns a listen error into a line that names the remedy. */
 export function listenFailure(error: unknown, { host, port }: Address): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
@@ -150,7 +150,7 @@ function readyFields(config: Config, app: App, url: string): LogFields {
   };
 }
 
-/** Who is let in, in a few words. */
+/** Summary of the authentication methods. */
 function authSummary({ auth, server }: Config): string {
   const keys = server.api_keys.length;
   const ways = [
@@ -161,7 +161,7 @@ function authSummary({ auth, server }: Config): string {
   return ways.length > 0 ? ways.join('; ') : 'none: only this machine is served';
 }
 
-/** The address of a database for the log. By text: one with several hosts is no URL, and a query may hold a password. */
+/** Masks credentials for the log. By regex: a URL with several hosts does not parse, a query may hold a password. */
 export function maskDatabaseUrl(url: string): string {
   return url.startsWith('sqlite:') ? url : url.replace(/\/\/.*@/, '//').replace(/\?.*$/, '');
 }

@@ -11,19 +11,19 @@ import { importFromProject } from '../graphs/project/load.ts';
 import type { Storage } from '../storage/storage.ts';
 import { loadConfigured } from './load-configured.ts';
 
-/** Who gets in, and as whom. */
+/** Authentication and impersonation. */
 export interface AccessControl {
-  /** Undefined lets everybody in. */
+  /** Undefined disables authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
-  /** Who issues the tokens of users, for clients that get one there by themselves. */
+  /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
-  /** For what somebody does while they are away: a cron's run. The rules are those of now. */
+  /** Impersonates a user for background work, such as a cron's run, with the current permissions. */
   readonly identityForUser: (user: User | null) => Identity;
 }
 
-/** Throws in one line what is wrong with the user's own handlers. */
+/** Opens authentication as configured. Throws a one-line error if the custom auth handlers are invalid. */
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
@@ -48,7 +48,7 @@ export async function openAccessControl(
   };
 }
 
-/** The user's own handlers. Throws in one line what is wrong with them. */
+/** Loads the custom auth handlers. Throws a one-line error if they are invalid. */
 export async function openCustomAuth(config: Config, clock: Clock) {
   const { path, cache, disable_studio_auth } = config.auth;
   if (path === undefined) return undefined;
@@ -58,7 +58,7 @@ export async function openCustomAuth(config: Config, clock: Clock) {
   return loadConfigured(config, 'auth.path', handlers);
 }
 
-/** Imported only where it is configured: its library is no small one. */
+/** Imported on demand, because its JWT library is large. */
 async function openJwtAuth({ auth: { jwt } }: Config, clock: Clock) {
   if (!jwt) return undefined;
   const { jwtAuthentication } = await import('../auth/jwt.ts');

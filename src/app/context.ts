@@ -4,12 +4,12 @@ import type { EngineOptions } from '../workers/engine.ts';
 import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { AccessControl } from './auth.ts';
 
-/** What services and workers are made of; they meet only here: in storage, in the bus and in the runs in memory. */
+/** Shared dependencies of services and workers; they communicate only through storage, bus and active runs. */
 export interface AppContext extends ServiceContext {
   readonly config: Config;
   readonly access: AccessControl;
-  /** Posts to a route of the project's own app. */
+  /** Posts a webhook to a custom route. */
   readonly postToCustomApp: PostWebhook;
-  /** A run that ended the process before this one. */
+  /** Run that crashed the previous process. */
   readonly blamed: EngineOptions['blamed'];
 }

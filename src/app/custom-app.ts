@@ -6,14 +6,14 @@ import type { RegisterCustomTools } from '../http/mcp/custom-tools.ts';
 import type { WebhookRequest, WebhookResponse } from '../workers/webhook-request.ts';
 import { loadConfigured } from './load-configured.ts';
 
-/** The project's own routes. Throws in one line what is wrong with them. */
+/** Loads the custom app. Throws a one-line error if it is invalid. */
 export async function openCustomApp(config: Config): Promise<CustomApp | undefined> {
   const { app } = config.http;
   if (app === undefined) return undefined;
   return loadConfigured(config, 'http.app', importFromProject(app, config.root, adaptCustomApp));
 }
 
-/** What adds the project's own tools to those of the assistants. Throws in one line what is wrong with it. */
+/** Loads the project's MCP registration function. Throws a one-line error if it is invalid. */
 export async function openCustomTools(config: Config): Promise<RegisterCustomTools | undefined> {
   const { app } = config.mcp;
   if (app === undefined) return undefined;
@@ -25,7 +25,7 @@ function registrationOf(exported: unknown): RegisterCustomTools {
   return exported as RegisterCustomTools;
 }
 
-/** A webhook whose address is a path: for the project's own routes, and for no others. */
+/** Delivers a webhook whose URL is a path: to custom routes only. */
 export async function postInProcess(
   server: Parameters<typeof handleInProcess>[0],
   { url, headers, body }: WebhookRequest,

@@ -6,10 +6,10 @@ import { createEncryptor, parseHandlers } from '../db/encryption/handlers.ts';
 import { importFromProject } from '../graphs/project/load.ts';
 import { loadConfigured } from './load-configured.ts';
 
-/** How long keys may take to come: a vault that hangs must not hold up the server for ever. */
+/** Timeout for loading keys: a hanging vault must not block start-up. */
 const KEY_TIMEOUT_MS = 60_000;
 
-/** What seals at rest; undefined when nothing is sealed. Throws in one line what is wrong with the project's own. */
+/** Encryption at rest; undefined if disabled. Throws a one-line error if custom encryption handlers are invalid. */
 export async function openEncryptor(config: Config): Promise<Encryptor | undefined> {
   const { encryption, root } = config;
   if (encryption.path === undefined) return createEncryptor(encryption, {}, bufferedRandomBytes());

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/schema.ts';
 
-/** What a key of the configuration names, loaded. Throws a `ConfigError` that says where the key was set. */
+/** Loads what a configuration key names. Throws a `ConfigError` that names the key and its file. */
 export async function loadConfigured<T>(
   { file }: Pick<Config, 'file'>,
   key: string,

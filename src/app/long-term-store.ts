@@ -6,7 +6,7 @@ import { type StoreIndex, storeIndex } from '../graphs/store/store-index.ts';
 import type { Storage } from '../storage/storage.ts';
 import { loadConfigured } from './load-configured.ts';
 
-/** The long-term store as the configuration wants it. Throws a `ConfigError` when its embedder cannot be had. */
+/** Opens the long-term store as configured. Throws a `ConfigError` if its embedder cannot be loaded. */
 export async function openLongTermStore(
   config: Config,
   { storeItems: items }: Pick<Storage, 'storeItems'>,

@@ -6,7 +6,7 @@ import { silentLogger } from '../core/logger.ts';
 import { createServer } from '../http/server.ts';
 import type { ServerDeps } from '../http/server-deps.ts';
 
-/** The OpenAPI document of a server with every route. Nothing is served, so there is nothing behind the routes. */
+/** OpenAPI document of a server with every route. The services are stubs, because no request is served. */
 export async function openApiDocument(version: string): Promise<object> {
   await using server = await createServer({
     services: {} as ServerDeps['services'],

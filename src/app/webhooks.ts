@@ -7,13 +7,13 @@ import { webhookSender } from '../workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../workers/webhooks.ts';
 import type { AppContext } from './context.ts';
 
-/** As everything on this machine resolves names, `/etc/hosts` included. */
+/** The system resolver, `/etc/hosts` included. */
 const resolveHost: ResolveHost = async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
 
-/** What the ends of runs tell. */
+/** Which run webhooks to enqueue, and their content. */
 export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
   return { enabled: !http.disable_webhooks, stateless_values: webhooks.stateless_values };
 }
@@ -22,7 +22,7 @@ export function wireWebhookPolicy({ http, webhooks: { url, https } }: Config): W
   return webhookPolicy({ ...url, https, has_own_routes: http.app !== undefined }, resolveHost);
 }
 
-/** Undefined while nothing is to be sent; what waits then is sent once it is again. */
+/** Undefined if webhooks are disabled; pending deliveries then wait until they are enabled again. */
 export function wireWebhookDispatcher({
   config,
   storage,
@@ -35,7 +35,7 @@ export function wireWebhookDispatcher({
   const sender = webhookSender({
     policy,
     resolve: resolveHost,
-    // undici refuses fractions of a millisecond.
+    // undici rejects fractional milliseconds.
     connect_timeout_ms: Math.round(delivery.connect_timeout_seconds * 1000),
     timeout_ms: Math.round(delivery.timeout_seconds * 1000),
     connections: delivery.concurrency_per_host,
@@ -45,7 +45,7 @@ export function wireWebhookDispatcher({
   return new WebhookDispatcher({ ...context, outbox: storage.outbox, sender, random: systemRandom, rules });
 }
 
-/** Beyond the longest try, ms: for what storage takes. */
+/** Time for storage on top of the delivery timeout, ms. */
 const LEASE_MARGIN_MS = 30_000;
 
 function dispatchRules({ delivery, secret: secrets, headers = {} }: Config['webhooks']): DispatchRules {

@@ -13,13 +13,13 @@ import { wireWebhookDispatcher } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Services that the workers use. */
+/** Services that the workers depend on. */
 interface WorkerServices {
   readonly cronTicks: CronTicks;
   readonly a2a: Lazy<A2aService>;
 }
 
-/** What works without being asked. */
+/** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
@@ -44,7 +44,7 @@ export function wireWorkers(
   );
 }
 
-/** What is not kept for ever. */
+/** Sweeps that delete expired rows. */
 function retentionSweeps({
   config,
   storage,

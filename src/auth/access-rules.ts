@@ -3,12 +3,12 @@ import { isObject } from '../core/json.ts';
 import type { MetadataFilter } from '../db/metadata-filter.ts';
 import type { Rule } from './actor.ts';
 
-/** What the server writes into the metadata of its own assistants (CONTRACT §2.1). */
+/** Metadata that the server writes on system assistants (CONTRACT §2.1). */
 const SYSTEM_METADATA = { created_by: 'system' };
 
 /**
- * Whoever makes something owns it, by `metadata.owner`, and sees nothing of others; the graphs' own assistants may be
- * read by everybody. In the store everybody has the namespaces that begin with their name.
+ * Row ownership by `metadata.owner`: users see only their own rows, plus the system assistants. In the store each user
+ * owns the namespaces below their identity.
  */
 export function ownerRule(identity: string): Rule {
   const own: MetadataFilter = { contains: { owner: identity } };
@@ -22,7 +22,7 @@ export function ownerRule(identity: string): Rule {
   };
 }
 
-/** Nobody passes theirs off as the server's, which everybody may read. */
+/** Prevents clients from marking their rows as system rows, which every user may read. */
 function withOwner(metadata: unknown, identity: string): Record<string, unknown> {
   const { created_by, ...rest } = (metadata ?? {}) as Record<string, unknown>;
   const ownCreator =
@@ -30,7 +30,7 @@ function withOwner(metadata: unknown, identity: string): Record<string, unknown>
   return { ...rest, ...ownCreator, owner: identity };
 }
 
-/** A search from the root is one from the user's own namespace; another one is refused. */
+/** Scopes a search from the root to the user's namespace; rejects other namespaces. */
 function restrictToOwnNamespace(value: Record<string, unknown>, identity: string): undefined {
   const label = namespaceOf(identity);
   const namespace = (value['namespace'] ?? []) as string[];
@@ -39,7 +39,7 @@ function restrictToOwnNamespace(value: Record<string, unknown>, identity: string
     throw new Forbidden(`Your namespaces in the store must begin with "${label}".`);
 }
 
-/** A label has no dot, which addresses of mail do; and a star stands for any label where namespaces are listed. */
+/** Escapes dots, which labels cannot contain (e-mail addresses do), and `*`, the wildcard of namespace queries. */
 function namespaceOf(identity: string): string {
   return identity.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll('*', '%2A');
 }
@@ -47,7 +47,7 @@ function namespaceOf(identity: string): string {
 /** Whether a run of this assistant has been on the thread. */
 export type HasRunOn = (thread_id: string, assistant_id: string) => Promise<boolean>;
 
-/** One assistant, and the threads that it runs on: those that are made with the token, or that it ran on last. */
+/** Restricts a token to one assistant and the threads created with the token or last run by the assistant. */
 export function assistantRule(assistant_id: string): Rule {
   return (event, value) => {
     if (event === 'assistants:read' || event === 'assistants:search') return { ids: [assistant_id] };
@@ -61,8 +61,8 @@ export function assistantRule(assistant_id: string): Rule {
 }
 
 /**
- * One thread. Of the assistants, those that come with the graphs and those that ran on the thread may be read: a run
- * shows the configuration of its assistant. With `has_assistant` the token's other rule says which.
+ * Restricts a token to one thread. It may read system assistants and those that ran on the thread, whose configuration
+ * the runs expose. With `has_assistant` the token's other rule decides.
  */
 export function threadRule(thread_id: string, has_assistant: boolean, hasRunOn: HasRunOn): Rule {
   return async (event, value) => {
@@ -82,13 +82,13 @@ export function threadRule(thread_id: string, has_assistant: boolean, hasRunOn: 
   };
 }
 
-/** Who is no user owns nothing, and makes nobody the owner of anything: it would appear among what that user made. */
+/** Without a user no `owner` may be set: the row would appear among another user's rows. */
 export function noOwnerRule(): Rule {
   return (event, value) => {
     if (!/:(create|update|create_run)$/.test(event)) return undefined;
     value['metadata'] = dropOwner(value['metadata']);
     const { kwargs } = value;
-    // The metadata of a run's configuration becomes the run's, and that of a thread it makes.
+    // `config.metadata` is merged into the metadata of the run and of a thread it creates.
     const config = isObject(kwargs) ? kwargs['config'] : undefined;
     if (isObject(config) && isObject(config['metadata'])) {
       const metadata = dropOwner(config['metadata']);

@@ -1,39 +1,39 @@
 import type { Visibility } from '../storage/access/visibility.ts';
 import type { Scope } from './scopes.ts';
 
-/** What authentication says about somebody, and whatever else its own code adds (CONTRACT §10). */
+/** An authenticated user, with any fields that custom authentication adds (CONTRACT §10). */
 export interface User {
   readonly identity: string;
   readonly permissions: readonly string[];
   readonly [field: string]: unknown;
 }
 
-/** Who somebody turned out to be, and what they may do. */
+/** Result of authentication: user, scope and access rules. */
 export interface Identity {
-  /** Null where nobody in particular is known: without authentication, or with a key alone. */
+  /** `null` without authentication, or with an API key alone. */
   readonly user: User | null;
   readonly scope: Scope;
-  /** Each is asked by `authorize`, and all must agree; none allows everything. */
+  /** Evaluated by `authorize`; all must allow. Empty allows everything. */
   readonly rules: readonly Rule[];
-  /** Tells apart whose idempotency keys and names of conversations are whose; '' for everybody with a key. */
+  /** Owner of idempotency keys and conversation names; `''` for all API key callers. */
   readonly principal: string;
-  /** Names the key that was sent, if one was: tokens are made with it. */
+  /** Id of the API key sent, if any; tokens are derived from it. */
   readonly key?: string | undefined;
 }
 
-/** Who acts: the authenticated caller of a request, or the server itself. Every service takes it first. */
+/** The authenticated caller of a request, or the server itself. First parameter of every service method. */
 export interface Actor extends Identity {
-  /** Goes into the configuration of the actor's runs as `langgraph_request_id`. */
+  /** Passed to the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
-  /** The request came from the project's own code in this process, such as a run that starts another. */
+  /** The request comes from project code in this process, such as a run that starts another. */
   readonly is_internal?: boolean;
-  /** Headers of the request that the configuration wants to be part of the runs' `configurable`. */
+  /** Request headers that the configuration copies to the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The protocol that the caller speaks where it is not the server's own; graphs see it in `configurable`. */
+  /** Protocol adapter that the caller uses, if any; graphs see it in `configurable`. */
   readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }
 
-/** What somebody wants to do: a resource and an action (CONTRACT §10). */
+/** A resource and an action (CONTRACT §10). */
 export type AccessEvent =
   | `threads:${'create' | 'read' | 'update' | 'delete' | 'search' | 'create_run'}`
   | `assistants:${'create' | 'read' | 'update' | 'delete' | 'search'}`
@@ -41,18 +41,18 @@ export type AccessEvent =
   | `store:${'put' | 'get' | 'search' | 'delete' | 'list_namespaces'}`;
 
 /**
- * Says which rows the actor may do this to, undefined for all, or throws. It may change the value, which is what will
- * be done: `metadata` of what is made or changed, `namespace` of the store.
+ * Returns the rows that the actor may do this to, `undefined` for all, or throws. May modify `value`, the proposed
+ * change: `metadata` of a created or updated row, `namespace` of the store.
  */
 export type Rule = (
   event: AccessEvent,
   value: Record<string, unknown>,
 ) => Promise<Visibility | undefined> | Visibility | undefined;
 
-/** Who may do everything. */
+/** Full access. */
 export const UNRESTRICTED: Identity = { user: null, scope: 'admin', rules: [], principal: '' };
 
-/** The server itself, or everybody where nobody is told apart. */
+/** The server itself, or any caller if authentication is disabled. */
 export function systemActor(request_id: string): Actor {
   return { ...UNRESTRICTED, request_id };
 }

@@ -8,24 +8,24 @@ import { type Identity, UNRESTRICTED } from './actor.ts';
 import type { Scope } from './scopes.ts';
 
 export interface KeyRingDeps {
-  /** Of the configuration: they may do everything. */
+  /** Keys from the configuration; they have full access. */
   readonly api_keys: readonly string[];
   readonly stored: ApiKeyRepository;
   readonly clock: Clock;
 }
 
-/** How long a stored key is trusted without a look: revoking takes this long at most, in every process. */
+/** TTL of a cached key, ms: upper bound until a revocation takes effect in every process. */
 const CACHE_TTL_MS = 1000;
-/** How exactly it is known when a key was last used. */
+/** Resolution of `last_used_at`, ms. */
 const LAST_USED_RESOLUTION_MS = 10 * 60_000;
 const MAX_CACHED = 1000;
-/** Marks a stored key, so that nothing else is looked up. */
+/** Prefix of stored keys; nothing else is looked up. */
 const PREFIX = 'ask_';
 const CONFIG_KEY_PREFIX = 'config:';
 
 export type KeyRing = ReturnType<typeof keyRing>;
 
-/** The keys that open the server: those of the configuration, and those that `agent-server keys` made. */
+/** API keys: those of the configuration, and those created by `agent-server keys`. */
 export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   const configured = api_keys.map(digestOf);
   const cache = new LRUCache<string, { key: ApiKey; until: number }>({ max: MAX_CACHED });
@@ -56,7 +56,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   }
 
   return {
-    /** Undefined for what is no key of ours. Throws `Unauthorized` for one that is no longer good. */
+    /** Returns `undefined` if it is not an API key. Throws `Unauthorized` for a revoked or expired one. */
     async identify(credential: string): Promise<Identity | undefined> {
       const digest = digestOf(credential);
       const own = configured.filter((known) => timingSafeEqual(known, digest))[0];
@@ -74,7 +74,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
       return { ...UNRESTRICTED, scope: key.scope as Scope, key: key.key_id };
     },
 
-    /** Whether what this key has made is good: `Identity.key`. */
+    /** Whether the key (`Identity.key`) is still valid, and so the tokens created with it. */
     async isValid(name: string): Promise<boolean> {
       if (name.startsWith(CONFIG_KEY_PREFIX)) return configured.some((digest) => nameOf(digest) === name);
       const key = await cachedKey(name, () => stored.get(name));
@@ -83,7 +83,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   };
 }
 
-/** A new key, which nobody will see again, and what is kept of it. */
+/** A new key, shown only once, and the record to store. */
 export function generateKey(
   ids: Ids,
   {
@@ -99,12 +99,12 @@ export function generateKey(
   return { key, record: { ...record, revoked_at: null, last_used_at: null } };
 }
 
-/** A key of the configuration by part of its digest: enough to know it again, and nothing to guess it from. */
+/** Names a configured key by a digest prefix: identifies the key without revealing it. */
 function nameOf(digest: Buffer): string {
   return `${CONFIG_KEY_PREFIX}${digest.toString('hex').slice(0, 16)}`;
 }
 
-/** Digests have one length, which the constant-time comparison needs and a key's own length would betray. */
+/** Fixed-length digests suit the constant-time comparison; comparing raw keys would leak their length. */
 function digestOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

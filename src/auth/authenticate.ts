@@ -3,20 +3,20 @@ import type { Identity } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import type { BrowserTokens } from './browser-tokens.ts';
 
-/** Ways of knowing who somebody is. */
+/** Authentication methods. */
 export interface Authenticators {
   readonly keys: KeyRing;
   readonly tokens: BrowserTokens;
-  /** The user's own handlers. */
+  /** Custom handlers of the project. */
   readonly custom?: { authenticate(caller: Caller): Promise<Identity> } | undefined;
-  /** Tokens of an identity provider. */
+  /** JWTs of an identity provider. */
   readonly jwt?: ((token: string) => Promise<Identity>) | undefined;
 }
 
-/** Says who sent a request; throws `Unauthorized`, or what the user's own code throws. */
+/** Authenticates a request; throws `Unauthorized`, or what custom handlers throw. */
 export type Authenticate = (caller: Caller) => Promise<Identity>;
 
-/** Our own keys and tokens first, in whichever place they come; then whoever else may know. */
+/** Tries API keys and browser tokens first, wherever they are sent; then custom handlers or JWT. */
 export function authentication({ keys, tokens, custom, jwt }: Authenticators): Authenticate {
   async function identifyOwn({ key, bearer, query }: Credentials): Promise<Identity | undefined> {
     for (const credential of [key, bearer]) {
@@ -45,20 +45,20 @@ export function authentication({ keys, tokens, custom, jwt }: Authenticators): A
   };
 }
 
-/** What a request says of who sends it. */
+/** The parts of a request used for authentication. */
 export interface Caller {
   readonly method: string;
   /** Absolute. */
   readonly url: string;
-  /** By lower-case names. */
+  /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The key or token of `X-Api-Key`, the one of `Authorization: Bearer`, and the one of the address. */
+/** Credentials in `X-Api-Key`, in `Authorization: Bearer`, and in the query string. */
 export interface Credentials {
   readonly key: string | undefined;
   readonly bearer: string | undefined;
-  /** `access_token`: where a browser cannot set headers, which is for tokens only. */
+  /** `access_token`, for tokens only: browsers cannot set headers everywhere. */
   readonly query: string | undefined;
 }
 
@@ -77,10 +77,10 @@ function queryToken(url: string): string | undefined {
   return URL.parse(url)?.searchParams.get('access_token') ?? undefined;
 }
 
-/** For who sends a `Host` that is none. */
+/** Fallback for an invalid `Host` header. */
 const UNKNOWN_HOST = 'http://localhost/';
 
-/** The same as `authenticate` of the user's own code is given it; without the body, which is not read yet. */
+/** The `Request` passed to a custom `authenticate`; without the body, which is not read yet. */
 export function requestOf({ method, url, headers }: Caller): Request {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each]),

@@ -2,9 +2,9 @@ import { intersectVisibility, type Visibility } from '../storage/access/visibili
 import type { AccessEvent, Actor } from './actor.ts';
 
 /**
- * Asks whether somebody may do this at all, and to which rows: the answer goes into the query, so that a row of
- * somebody else is as if it were not there (DESIGN §4, invariant 9). Undefined: to all rows. Read `value` again
- * afterwards, for rules may change it. Throws `Forbidden`, or what the user's own code throws.
+ * Authorizes an event and returns the visibility to add to the query, so that hidden rows look missing (DESIGN §4,
+ * invariant 9). `undefined` means all rows. Read `value` again afterwards: rules may modify it. Throws `Forbidden`, or
+ * what custom handlers throw.
  */
 export async function authorize(
   actor: Actor,

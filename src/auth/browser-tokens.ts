@@ -17,9 +17,9 @@ export interface BrowserTokenDeps {
   readonly ids: Ids;
 }
 
-/** What a token is good for; at least one of the three. */
+/** What a token grants; at least one of user, assistant and thread. */
 export interface Grant {
-  /** Acts as this user, who owns what is made with it. */
+  /** Acts as this user, who owns the rows created with it. */
   readonly user?: string | undefined;
   readonly assistant_id?: string | undefined;
   readonly thread_id?: string | undefined;
@@ -27,27 +27,27 @@ export interface Grant {
 }
 
 interface Claims extends JWTPayload, Omit<Grant, 'user'> {
-  /** The key that it was made with. */
+  /** Id of the API key that created the token. */
   readonly key: string;
 }
 
-/** With the first token: until then nothing needs it, and it takes a fortieth of a second of the start. */
+/** Imported on first use: loading it takes 25 ms of startup. */
 const jose = lazy(() => import('jose'));
 
-/** In the header of each, so that tokens of others are not taken for ours. */
+/** `kid` in the header, which tells our tokens from those of others. */
 const KEY_ID = 'agent-server';
 
 export type BrowserTokens = ReturnType<typeof browserTokens>;
 
-/** Short-lived credentials that may be given to a web page: signed, and good for as long as the key that made them. */
+/** Short-lived signed credentials for web pages, valid only while the API key that created them is. */
 export function browserTokens({ secrets, keys, hasRunOn, clock, ids }: BrowserTokenDeps) {
-  /** The same for all processes of a database. */
+  /** Shared by all processes of a database. */
   const signingSecret = lazy(async () => {
     return new TextEncoder().encode(await secrets.getOrCreate('browser tokens', ids.secret()));
   });
 
   return {
-    /** `expires_at` in seconds since 1970. */
+    /** `expires_at`: Unix time, s. */
     async issue(key: string, { user, ...limits }: Grant, expires_at: number): Promise<string> {
       const { SignJWT } = await jose();
       return new SignJWT({ ...limits, key, ...(user === undefined ? {} : { sub: user }) })
@@ -57,7 +57,7 @@ export function browserTokens({ secrets, keys, hasRunOn, clock, ids }: BrowserTo
         .sign(await signingSecret());
     },
 
-    /** Undefined for what is no token of ours. Throws `Unauthorized` for one that is no longer good. */
+    /** Returns `undefined` if it is not one of our tokens. Throws `Unauthorized` for an invalid or expired one. */
     async identify(credential: string): Promise<Identity | undefined> {
       if (!(await isOurs(credential))) return undefined;
       const { jwtVerify } = await jose();

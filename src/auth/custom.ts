@@ -8,7 +8,7 @@ import { parseFilter } from './filters.ts';
 
 type Handler = (request: object) => unknown;
 
-/** An `Auth` of `@langchain/langgraph-sdk/auth` as it keeps its handlers; by shape, for projects have their own copy. */
+/** Handlers of an `Auth` (`@langchain/langgraph-sdk/auth`); duck-typed, as projects have their own copy. */
 interface Handlers {
   readonly authenticate: (request: Request) => unknown;
   readonly callbacks: Readonly<Record<string, Handler | undefined>>;
@@ -16,11 +16,11 @@ interface Handlers {
 
 export interface CustomAuthOptions {
   readonly cache?: CacheOptions | undefined;
-  /** Lets in as its own user whoever says that they are LangGraph Studio (CONTRACT §10). */
+  /** Accepts callers that claim to be LangGraph Studio, as its own user (CONTRACT §10). */
   readonly studio: boolean;
 }
 
-/** What the user's own code throws to refuse: an `HTTPException`. */
+/** An `HTTPException` thrown by a custom handler to reject a request. */
 class HandlerException extends ServerError {
   readonly status: number;
   override readonly headers: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ const STUDIO_USER: User = {
   is_authenticated: true,
 };
 
-/** Handlers that the user wrote, as for LangGraph (CONTRACT §10). Throws when the export is no `Auth`. */
+/** Custom LangGraph auth handlers (CONTRACT §10). Throws if the export is not an `Auth`. */
 export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptions, clock: Clock) {
   const handlers = handlersOf(exported);
   const cached = identityCache(cache, clock);
@@ -56,7 +56,7 @@ export function customAuth(exported: unknown, { cache, studio }: CustomAuthOptio
 
   return {
     authenticate: (caller: Caller): Promise<Identity> => cached(caller, authenticate),
-    /** For what somebody does while they are away: a cron's run. */
+    /** Identity for work without a request, such as a cron's run. */
     identityOf,
   };
 }
@@ -71,7 +71,7 @@ function handlersOf(exported: unknown): Handlers {
   return { authenticate, callbacks } as Handlers;
 }
 
-/** The most specific handler decides, alone (CONTRACT §10). */
+/** Only the most specific handler is called (CONTRACT §10). */
 function ruleOf({ callbacks }: Handlers, user: User): Rule {
   return async (event, value) => {
     const [resource, action] = event.split(':');
@@ -127,7 +127,7 @@ function httpExceptionOf(error: unknown): HandlerException | undefined {
 
 /** The `auth.cache` block (CONTRACT §10). */
 export interface CacheOptions {
-  /** Names of the headers that decide who somebody is. */
+  /** Names of the headers that identify a caller. */
   readonly cache_keys: readonly string[];
   readonly ttl_seconds: number;
   readonly max_size: number;
@@ -135,7 +135,7 @@ export interface CacheOptions {
 
 type Authenticate = (caller: Caller) => Promise<Identity>;
 
-/** Remembers who sent certain headers. A request without any of them is always looked at, and no refusal is kept. */
+/** Caches identities by header values. Bypassed if none of the headers is set; failures are not cached. */
 function identityCache(options: CacheOptions | undefined, clock: Clock) {
   if (!options) return (caller: Caller, authenticate: Authenticate) => authenticate(caller);
   const names = options.cache_keys.map((name) => name.toLowerCase());

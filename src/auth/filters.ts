@@ -4,9 +4,9 @@ import type { MetadataFilter } from '../db/metadata-filter.ts';
 type Scalar = string | number | boolean | null;
 
 /**
- * A filter that a handler returned (CONTRACT §10): `k: v`, `{$eq}`, `{$contains}`, `$or`, `$and`. Throws a plain error,
- * which the client sees as a 500, for anything else: an `undefined` that was meant to be a user's name must not end up
- * as a filter that lets everybody in.
+ * Parses a filter returned by a handler (CONTRACT §10): `k: v`, `{$eq}`, `{$contains}`, `$or`, `$and`. Throws a plain
+ * error, a 500 for the client, for anything else: an `undefined` instead of a user name must not become a filter that
+ * matches every row.
  */
 export function parseFilter(filter: unknown): MetadataFilter {
   if (!isObject(filter))

@@ -8,20 +8,20 @@ import type { Identity } from './actor.ts';
 export interface JwtOptions {
   readonly issuer?: string | undefined;
   readonly audience?: readonly string[] | undefined;
-  /** Where the issuer's public keys are. */
+  /** URL of the issuer's public keys. */
   readonly jwks_url?: string | undefined;
-  /** Shared with the issuer, instead of public keys. */
+  /** Secret shared with the issuer, instead of public keys. */
   readonly secret?: string | undefined;
-  /** A claim, or a path of claims with dots. */
+  /** A claim, or a dotted path. */
   readonly identity_claim: string;
   readonly permissions_claim: string;
-  /** Who has this permission owns nothing and sees everything. */
+  /** Users with this permission bypass ownership and see all rows. */
   readonly admin_permission?: string | undefined;
 }
 
-/** Least time between two looks at the issuer's keys: a token may name any key, and nobody shall make us ask all day. */
+/** Minimum interval between JWKS fetches: a token may name any key, and must not trigger unlimited requests. */
 const JWKS_COOLDOWN_MS = 5000;
-/** Clocks of two machines differ, s. */
+/** Tolerated clock skew, s. */
 const CLOCK_TOLERANCE_S = 10;
 const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
@@ -39,8 +39,8 @@ const PUBLIC_KEY_ALGORITHMS = [
 const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'];
 
 /**
- * Tokens of somebody else's: an identity provider's, or those that a backend signs. The issuer's keys are fetched when
- * the first token comes and again for one that is signed with a new key, so that keys may be rotated.
+ * JWTs of an identity provider, or signed by a backend. Fetches the JWKS on the first token and again for an unknown
+ * key id, which supports key rotation.
  */
 export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms = JWKS_COOLDOWN_MS) {
   const { issuer, audience, identity_claim, permissions_claim, admin_permission } = options;
@@ -52,7 +52,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
       algorithms,
       clockTolerance: CLOCK_TOLERANCE_S,
       currentDate: new Date(clock.now()),
-      // One without an end would be good for ever.
+      // A token without `exp` would never expire.
       requiredClaims: ['exp'],
       ...(issuer === undefined ? {} : { issuer }),
       ...(audience === undefined ? {} : { audience: [...audience] }),
@@ -95,7 +95,7 @@ function keyOf({ jwks_url, secret }: JwtOptions, refetch_ms: number): JWTVerifyG
   return async () => bytes;
 }
 
-/** What the issuer's keys were asked for and did not come, or were none. */
+/** Errors of fetching the JWKS: unreachable or invalid. */
 const UNREACHABLE = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
 
 function jwtError(error: unknown): Error {
@@ -111,7 +111,7 @@ function jwtError(error: unknown): Error {
 }
 
 function claimAt(claims: JWTPayload, path: string): unknown {
-  // Names of claims are often addresses, which have dots too.
+  // Claim names are often URLs, which contain dots.
   if (Object.hasOwn(claims, path)) return claims[path];
   return path
     .split('.')
@@ -124,7 +124,7 @@ function claimAt(claims: JWTPayload, path: string): unknown {
     );
 }
 
-/** A list, or words in one text as OAuth's `scope` has them. */
+/** A list, or a space-separated string like OAuth's `scope`. */
 function permissionsIn(claim: unknown): string[] {
   if (typeof claim === 'string') return claim.split(/\s+/).filter((word) => word !== '');
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string') : [];

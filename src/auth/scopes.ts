@@ -1,6 +1,6 @@
 /**
- * What a key may be used for; each includes the ones before it: `read` looks, `run` works with threads, runs, crons and
- * the store, `admin` changes what is offered to everybody.
+ * Scopes of a key, each including the previous ones: `read` only reads; `run` works with threads, runs, crons and the
+ * store; `admin` changes resources shared by all users.
  */
 export const SCOPES = ['read', 'run', 'admin'] as const;
 

@@ -3,18 +3,18 @@ import { relative } from 'node:path';
 import { redactCredentials } from '../core/redact.ts';
 import { firstUserFrame, frameOf, isUserCode, type StackFrame } from '../core/stack-frames.ts';
 
-/** Lines shown before and behind the one that threw. */
+/** Lines before and after the one that threw. */
 const CONTEXT_LINES = 2;
-/** A larger file was written by a program. */
+/** A larger file is generated code. */
 const MAX_FILE_BYTES = 1_000_000;
 const MAX_LINE_LENGTH = 160;
-/** Of a text, so much is looked for in its stack. */
+/** Characters of the message to search for in the stack. */
 const MAX_SEARCH_LENGTH = 100;
 
 /**
- * A stack for a person: the frames of packages, of Node and of the server folded into their number, and the code of the
- * first own one with a mark below the place. A stack without own frames stays as it is. Lines of `message`, the text of
- * the error, are no frames, whatever they look like.
+ * Formats a stack: folds frames of packages, Node and the server into a count, and adds the source of the first user
+ * frame with a marker. A stack without user frames stays as it is. Lines of `message`, the error's text, never count as
+ * frames.
  */
 export function withCodeFrame(stack: string, message: string, folder: string): string {
   const start = stack.indexOf(message.slice(0, MAX_SEARCH_LENGTH));
@@ -54,7 +54,7 @@ function withPlace(line: string, frame: StackFrame, folder: string): string {
   return line.slice(0, frame.start) + relativeLocation(frame, folder) + line.slice(frame.end);
 }
 
-/** `src/agent.ts:6:9`, as terminals and editors open it. */
+/** `src/agent.ts:6:9`, clickable in terminals and editors. */
 function relativeLocation(
   { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
   folder: string,
@@ -63,7 +63,7 @@ function relativeLocation(
   return `${path.startsWith('..') ? file : path}:${line}:${column}`;
 }
 
-/** Undefined when the file is gone, too large, or was changed so that it has no such line. */
+/** Returns `undefined` if the file is missing, too large, or too short for that line. */
 function codeAt({ file, line, column }: StackFrame): string[] | undefined {
   const text = textOf(file);
   const lines = text?.split('\n') ?? [];

@@ -3,12 +3,12 @@ import { didYouMean } from '../core/did-you-mean.ts';
 
 /** A flag of a command. */
 export interface Flag {
-  /** What stands for the value in the help; without it the flag takes none. */
+  /** Placeholder of the value in the help; without it the flag is boolean. */
   readonly value?: string;
   readonly text: string;
 }
 
-/** A word behind the command, such as a folder. */
+/** Positional argument, such as a folder. */
 export interface Argument {
   readonly name: string;
   readonly text: string;
@@ -18,17 +18,17 @@ export interface Argument {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** In their order. */
+  /** Positional, in this order. */
   readonly args?: readonly Argument[];
   readonly flags: Readonly<Record<string, Flag>>;
-  /** Resolves to the exit code: 0 clean, 1 failure, 2 bad usage or configuration (DESIGN §2). */
+  /** Resolves to the exit code: 0 success, 1 failure, 2 usage or configuration error (DESIGN §2). */
   run(values: FlagValues): Promise<number>;
 }
 
-/** The given flags and arguments by their names; a flag without a value is `'true'`. */
+/** Flags and arguments by name; a boolean flag is `'true'`. */
 export type FlagValues = Readonly<Record<string, string | undefined>>;
 
-/** The command line is wrong. The message is one line that says how. */
+/** Invalid command line. The message is a single line. */
 export class UsageError extends Error {}
 
 export const CONFIG_FLAG = {
@@ -40,7 +40,7 @@ export const ADDRESS_FLAGS = {
   host: { value: 'H', text: 'address to listen on' },
 } as const satisfies Record<string, Flag>;
 
-/** The values of the flags in `args`; undefined when help is asked for. Throws `UsageError`. */
+/** Parses the flags in `args`; `undefined` for `--help`. Throws `UsageError`. */
 export function parseFlags(command: Command, args: readonly string[]): FlagValues | undefined {
   const flags: Record<string, Flag> = { ...command.flags, help: { text: '' } };
   const { tokens } = parseArgs({
@@ -88,7 +88,6 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
   return value ? undefined : `${rawName} needs a value`;
 }
 
-/** The help of one command. */
 function helpOf(command: Command): string {
   const rows = Object.entries(command.flags).map(([name, { value, text }]) => [
     `--${name}${value === undefined ? '' : ` ${value}`}`,
@@ -111,13 +110,13 @@ function helpOf(command: Command): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** Two columns, the second aligned. */
+/** Formats two columns, the second aligned. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const width = Math.max(0, ...rows.map(([first = '']) => first.length));
   return rows.map(([first = '', second = '']) => `  ${first.padEnd(width)}  ${second}`);
 }
 
-/** The help of the program, of a group of commands such as `keys`, or of one command; undefined for any other name. */
+/** Help of the program, of a command group such as `keys`, or of one command; `undefined` for an unknown name. */
 export function helpFor(commands: readonly Command[], name?: string): string | undefined {
   if (name === undefined) return commandList(commands, '<command> [flags]');
   const command = commands.find((known) => known.name === name);
@@ -126,12 +125,12 @@ export function helpFor(commands: readonly Command[], name?: string): string | u
   return group.length === 0 ? undefined : commandList(group, `${name} <command> [flags]`);
 }
 
-/** The commands whose first word this is, when they have two. */
+/** The two-word commands that begin with this word. */
 export function groupOf(commands: readonly Command[], word: string): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** Every help there is by what it is the help of; the one of the program is `''`. */
+/** All help texts by name; the program's is `''`. */
 export function allHelp(commands: readonly Command[]): Record<string, string | undefined> {
   const names = new Set(commands.flatMap(({ name }) => [...name.split(' ').slice(0, 1), name]));
   return Object.fromEntries([

@@ -10,7 +10,7 @@ import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
 import { jsonLine, readableLine } from './output.ts';
 
-/** The configuration a command was called with. */
+/** Loads the configuration for a command. */
 export function loadConfigFor(values: FlagValues): Promise<LoadedConfig> {
   return loadConfig({
     cwd: process.cwd(),
@@ -20,8 +20,8 @@ export function loadConfigFor(values: FlagValues): Promise<LoadedConfig> {
 }
 
 /**
- * Where a server that runs is found, and a key for it: by flags, else by the environment, else by the configuration. The
- * key of the configuration is for the server of the configuration alone.
+ * Address and API key of a running server: from flags, else environment, else configuration. The configuration's key is
+ * only sent to the configuration's server.
  */
 export async function targetServer(values: FlagValues): Promise<{ url: string; key: string | undefined }> {
   const url = values['url'] === undefined ? undefined : parseServerUrl(values['url']);
@@ -34,7 +34,7 @@ export async function targetServer(values: FlagValues): Promise<{ url: string; k
   return { url: url ?? (configuredOne.url as string), key: key === undefined ? undefined : checkedKey(key) };
 }
 
-/** The server of the configuration, with `url` in the form of `parseServerUrl`. */
+/** The configured server; `url` is in the form of `parseServerUrl`. */
 async function configuredServer(
   values: FlagValues,
   isOptional: boolean,
@@ -43,7 +43,7 @@ async function configuredServer(
   if (file === undefined && (await findConfigFile(process.cwd(), undefined)) === undefined)
     return { url: DEFAULT_URL };
   const loaded = await loadConfigFor(values).catch((error: unknown) => {
-    // It was not asked for: a server that is named elsewhere is reached with a broken one, too.
+    // A broken default configuration is no error if the server is named elsewhere.
     if (isOptional && file === undefined) return undefined;
     throw error;
   });
@@ -55,7 +55,7 @@ async function configuredServer(
   return { url, key: server.api_keys[0] };
 }
 
-/** An address to put paths behind. It is not repeated where it is refused: it may hold a password. */
+/** Parses a base URL. The error does not repeat it, because it may contain a password. */
 function parseServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
@@ -65,39 +65,39 @@ function parseServerUrl(text: string): string {
   return trimEnd(url.href, '/');
 }
 
-/** A key as a header can carry it. */
+/** Validates that a key is a legal header value. */
 function checkedKey(key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError('the API key must be printable ASCII characters without spaces');
 }
 
-/** Where `dev` and `start` serve by default. */
+/** Default address of `dev` and `start`. */
 const DEFAULT_URL = 'http://127.0.0.1:8123';
 
-/** How a command tells what happens, as the configuration and the standard output have it. */
+/** Logger and banner of a command, as configured. */
 export interface CommandOutput {
   readonly logger: Logger;
-  /** Greets people at a terminal; undefined where a line of the log does. */
-  readonly announce: ((facts: LogFields) => void) | undefined;
+  /** Prints the banner on a terminal; undefined if a log line reports readiness. */
+  readonly announce: ((fields: LogFields) => void) | undefined;
   readonly lines: LineFormat;
 }
 
-/** How lines are written, for a thread that writes its own. */
+/** Line format, for a thread that writes its own log lines. */
 export interface LineFormat {
   readonly level: LogLevel;
   readonly json: boolean;
   readonly color: boolean;
 }
 
-/** What the configuration leaves open. */
+/** Defaults for what the configuration leaves unset. */
 export interface OutputDefaults {
-  /** A line is an object of JSON, for machines. */
+  /** JSON lines, for machines. */
   readonly json: boolean;
   /** As in `ReadableStyle`. */
   readonly code_of?: string;
 }
 
-/** The configuration and how to tell what happens; its warnings are logged. */
+/** Loads the configuration and sets up output; logs the configuration's warnings. */
 export async function loadConfigAndOutput(
   values: FlagValues,
   defaults: OutputDefaults,
@@ -121,12 +121,12 @@ export function outputFor(
   const style = { color: colored, code_of };
   return {
     logger: logger(level, (line) => print(`${readableLine(line, systemClock.now(), style)}\n`)),
-    announce: process.stdout.isTTY ? (facts) => print(banner(facts, colored)) : undefined,
+    announce: process.stdout.isTTY ? (fields) => print(banner(fields, colored)) : undefined,
     lines: { level, json: false, color: colored },
   };
 }
 
-/** What a person at a terminal wants to know of a server that is ready, by the fields of its log line. */
+/** Rows of the banner, by field of the `ready` log line. */
 const BANNER_ROWS = [
   ['url', 'API'],
   ['docs', 'Docs'],
@@ -136,7 +136,7 @@ const BANNER_ROWS = [
   ['auth', 'Keys'],
 ] as const;
 
-/** The first lines of a server on a terminal. `facts`: the fields of the line `ready`. */
+/** Banner on a terminal. `fields`: those of the `ready` log line. */
 function banner(fields: LogFields, color: boolean): string {
   const bold = (text: string) => (color ? `\u001b[1m${text}\u001b[0m` : text);
   const rows = BANNER_ROWS.flatMap(([field, label]) =>

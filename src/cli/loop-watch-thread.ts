@@ -9,10 +9,10 @@ import { userLocation } from '../node/user-code.ts';
 import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
 import { jsonLine, readableLine } from './output.ts';
 
-/** After so long the loop is called blocked, ms. */
+/** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
 
-/** Which code blocks the loop; both undefined while it does not answer, as a call into the operating system does not. */
+/** The code that blocks the loop; both undefined during a system call, which does not answer the debugger. */
 interface Blocker {
   readonly node?: RunningNode;
   readonly stack?: string;
@@ -25,7 +25,7 @@ const { warn, error } = logger(lines.level, (line) => {
 });
 const counter = new Int32Array(heartbeat);
 
-/** A pipe that is full takes more a moment later. */
+/** Retries on a full pipe (EAGAIN). */
 function write(text: string): void {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < 50; tries++) {
@@ -45,7 +45,7 @@ let blockedLoop: BlockedLoop | undefined;
 every(HEARTBEAT_MS, () => {
   const now = systemClock.monotonic();
   const beaten = Atomics.load(counter, 0);
-  // A machine that slept held up this thread as well.
+  // A suspended machine delays this thread as well.
   const slept = now - looked > BLOCKED_MS;
   looked = now;
   if (beaten !== last_beat || slept || Atomics.load(counter, 1) === 1) {
@@ -59,7 +59,7 @@ every(HEARTBEAT_MS, () => {
   }
 });
 
-/** One time that the loop is blocked: asks the blocked thread where it is, as a debugger does, and says so. */
+/** One blocking of the loop: asks the blocked thread for its location by the debugger protocol, and logs it. */
 class BlockedLoop {
   readonly #session = new Session();
   #blocker: Blocker = {};
@@ -73,13 +73,13 @@ class BlockedLoop {
     this.#session.post('Debugger.pause');
   }
 
-  /** It goes on. */
+  /** The loop runs again. */
   close(blocked_ms: number): void {
     this.#session.disconnect();
     warn('the event loop was blocked', { ms: blocked_ms, ...this.#fields() });
   }
 
-  /** Runs resume in the next process; the one whose node this is does not. */
+  /** Kills the process. Its runs resume in the next one, except the run of the blocking node. */
   kill(blocked_ms: number): void {
     const { node, stack } = this.#blocker;
     error('the event loop is blocked for too long: the server restarts', {
@@ -98,7 +98,7 @@ class BlockedLoop {
       'Debugger.evaluateOnCallFrame',
       { callFrameId, expression, returnByValue: true },
       (_error, answer) => {
-        // At once: a process that exits waits for every debugger that is still there.
+        // Disconnect immediately: a process does not exit while a debugger session is open.
         this.#session.post('Debugger.resume', () => this.#session.disconnect());
         const text: unknown = answer?.result?.value;
         if (typeof text === 'string') this.#blocker = JSON.parse(text);

@@ -8,29 +8,29 @@ import { deepStack } from '../node/user-code.ts';
 import type { LineFormat } from './config.ts';
 
 export interface WatchdogOptions {
-  /** How its lines are written. */
+  /** Format of its log lines. */
   readonly lines: LineFormat;
-  /** A loop that is blocked for so long, in ms, is given up: the process is killed. Never without it. */
+  /** Kills the process after the loop was blocked this long, ms; undefined: never. */
   readonly fatal_ms?: number;
-  /** Where the node that blocked it is written then, as JSON of a `FaultyNode`. */
+  /** File for the blocking node, written before the kill, as JSON of a `FaultyNode`. */
   readonly note?: string;
 }
 
 export interface WatchdogData extends WatchdogOptions {
-  /** A number that changes while the event loop turns, and whether a debugger is attached. */
+  /** A counter that the event loop increments, and a flag for an attached debugger. */
   readonly heartbeat: SharedArrayBuffer;
 }
 
-/** What the thread asks the blocked code by; a global, for it has nothing else of this thread. */
+/** Global by which the watchdog evaluates the location: in the blocked frame, only globals are in scope. */
 export const LOCATION_SYMBOL = 'agent-server.where';
 export const HEARTBEAT_MS = 250;
 
-// The same folder and ending as this file: TypeScript in the repository, JavaScript in the package.
+// Same folder and extension as this file: TypeScript in the repository, JavaScript in the package.
 const PROGRAM = fileURLToPath(new URL(`./loop-watch-thread${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * A thread that says when the event loop is blocked, by which run, node and line: the blocked thread itself cannot say
- * anything. It stands aside when a debugger is attached, whose breakpoints block the loop on purpose.
+ * Watchdog thread: logs the run, node and line that block the event loop, which the blocked thread cannot do itself.
+ * Inactive while a debugger is attached, because breakpoints block the loop on purpose.
  */
 export function watchEventLoop(
   options: WatchdogOptions,

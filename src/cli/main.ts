@@ -27,12 +27,12 @@ export const COMMANDS: readonly Command[] = [
   version,
 ];
 
-/** Other ways people ask for a command. */
+/** Conventional flags that stand for a command. */
 const ALIASES: Record<string, string> = { '--version': 'version', '-v': 'version' };
 
-/** Runs the command line. Resolves to the exit code: 0 clean, 1 failure, 2 bad usage or configuration (DESIGN §2). */
+/** Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 invalid usage or config (DESIGN §2). */
 export async function main(args: readonly string[]): Promise<number> {
-  // Here because commands load LangChain with the graphs, and it reads the variable only once.
+  // Before any command loads LangChain, which reads the variable only once.
   disableBackgroundCallbacks();
   return await withOutput(() => dispatch(args).catch(reportError));
 }
@@ -70,7 +70,7 @@ function unknownCommand(name: string): UsageError {
   );
 }
 
-/** A few commands are two words. */
+/** Some commands have two words. */
 function commandIn(
   first: string | undefined,
   [second, ...rest]: readonly string[],

@@ -6,20 +6,20 @@ import { withCodeFrame } from './code-frame.ts';
 
 const COLORS: Record<LogLine['level'], string> = { debug: '2', info: '36', warn: '33', error: '31' };
 
-/** One JSON object a line, for machines. */
+/** One JSON object per line, for machines. */
 export function jsonLine({ level, message, fields }: LogLine, now: number): string {
   const head = { time: timestamp(now), level, message: redactCredentials(message) };
-  // Twice: first in the line, and no field can take its place.
+  // `head` twice: first in key order, and last so that no field overrides it.
   return JSON.stringify({ ...head, ...fields, ...head }, safeReplacer());
 }
 
 export interface ReadableStyle {
   readonly color: boolean;
-  /** Shows the user's own code where it threw, with paths as they are seen from this folder. */
+  /** Adds a code frame of the user's code, with paths relative to this folder. */
   readonly code_of?: string | undefined;
 }
 
-/** Time of day, level, message, `name=value` pairs; the stack of an error goes on lines of its own. */
+/** Time of day, level, message, `name=value` pairs; an error's stack follows on its own lines. */
 export function readableLine(
   { level, message, fields }: LogLine,
   now: number,
@@ -35,8 +35,8 @@ export function readableLine(
 }
 
 /**
- * Runs a program to its end and until its output is written: a pipe may take it later than the process ends. When
- * nobody reads the output any more, the program goes on without it.
+ * Runs a program and drains stdout: a pipe may still be blocked when the program ends. A closed pipe (EPIPE) does not
+ * stop the program.
  */
 export async function withOutput(program: () => Promise<number>): Promise<number> {
   process.stdout.on('error', () => {});
@@ -55,13 +55,13 @@ function stacks(fields: LogFields, code_of: string | undefined): string[] {
   });
 }
 
-/** As it is when it is one word; else as JSON, which also keeps line breaks and escape codes out of a terminal. */
+/** A single word as is; otherwise JSON, which also escapes line breaks and terminal escape codes. */
 function readable(value: unknown): string {
   if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return redactCredentials(value);
   return oneLine(JSON.stringify(value, safeReplacer()) ?? 'undefined');
 }
 
-/** User data may reach a message: it must not be able to forge a line or to drive the terminal. */
+/** User data may reach a message: it must not forge a log line or control the terminal. */
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ');
 }
@@ -73,7 +73,7 @@ function indent(text: string): string {
     .join('\n');
 }
 
-/** A replacer with which `JSON.stringify` throws on nothing: errors, big integers and circles become text. */
+/** Replacer that makes `JSON.stringify` total: errors, bigints and cycles become text. */
 function safeReplacer() {
   const ancestors: unknown[] = [];
   return function replace(this: unknown, _key: string, value: unknown): unknown {

@@ -3,17 +3,17 @@ import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { silentLogger } from '../core/logger.ts';
 
-/** One thing that a configuration names, and what is wrong with it. */
+/** Result of checking one part of the project. */
 export interface CheckResult {
   readonly name: string;
-  /** As the configuration has it. */
+  /** As written in the configuration. */
   readonly file: string;
   readonly error: Error | undefined;
-  /** What is no fault, but may surprise. */
+  /** A hint that is not an error. */
   readonly note?: string | undefined;
 }
 
-/** Loads everything of the project that a server would load, each in the way of the server. */
+/** Loads everything that a server would load, in the same way. */
 export async function checkProject(config: Config): Promise<CheckResult[]> {
   return [
     ...(await checkGraphs(config)),
@@ -37,7 +37,7 @@ async function checkGraphs(config: Config): Promise<CheckResult[]> {
   }));
 }
 
-/** `names`: of what the graph was compiled with. */
+/** `names`: the persistence that the graph was compiled with. */
 export function ignoredPersistenceNote(names: readonly string[]): string {
   return `its own ${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} not used: the server keeps threads and store itself`;
 }
@@ -82,12 +82,12 @@ async function checkEncryption(config: Config): Promise<CheckResult[]> {
   const error = await rejectionOf(opening);
   const encryptor = error ? undefined : await opening;
   if (!error && !encryptor) return [];
-  // The mark is in every sealed value: it says nothing of the key, and whether two servers have the same.
+  // The key id is not secret: it is in every encrypted value, and shows whether two servers share a key.
   const file = config.encryption.path ?? `AES-256-GCM, key ${encryptor?.key_id}`;
   return [{ name: 'encryption', file, error }];
 }
 
-/** What is wrong itself, without where the configuration says it: the row tells that. */
+/** The error without its place in the configuration, which the row already names. */
 async function rejectionOf(loading: Promise<unknown>): Promise<Error | undefined> {
   try {
     await loading;

@@ -5,8 +5,8 @@ import { StartFailure } from '../node.ts';
 import { UsageError } from './command.ts';
 
 /**
- * Says on the standard error what went wrong: what the user can mend in a line each, a fault of the program with its
- * stack. Returns the exit code: 1 failure, 2 bad usage or configuration (DESIGN §2).
+ * Prints an error to stderr: user errors as one line each, bugs with their stack. Returns the exit code: 1 failure, 2
+ * usage or configuration error (DESIGN §2).
  */
 export function reportError(error: unknown): 1 | 2 {
   for (const line of linesOf(error)) process.stderr.write(`agent-server: ${line}\n`);

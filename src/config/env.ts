@@ -1,4 +1,4 @@
-/** A variable of the environment and the key of the configuration it sets. */
+/** An environment variable and the configuration key that it sets. */
 export interface Variable {
   readonly name: string;
   readonly key: string;
@@ -8,8 +8,8 @@ export interface Variable {
 }
 
 /**
- * Every variable the server reads (CONTRACT §15). They win over the file and lose to flags. Where two set the same
- * key, the later line wins: blocks come before what is inside them, general names before particular ones.
+ * Every variable that the server reads (CONTRACT §15). Precedence: flags, variables, file. If two set the same key, the
+ * later line wins: blocks precede their members, general names precede specific ones.
  */
 export const VARIABLES: readonly Variable[] = [
   { name: 'LANGSERVE_GRAPHS', key: 'graphs', json: true, text: 'Graphs, as in the file.' },
@@ -84,52 +84,49 @@ export const VARIABLES: readonly Variable[] = [
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment the program was started with. */
+/** Environment of the process. */
 export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** The first of the keys that the environment gives, for a client: a server takes them from its configuration. */
+/** First API key in the environment, for clients: a server reads its keys from the configuration. */
 export function apiKeyFromEnvironment(): string | undefined {
   const keys = (process.env['AGENT_SERVER_API_KEYS'] ?? '').split(',').map((key) => key.trim());
   return keys.find((key) => key !== '');
 }
 
-/**
- * Gives the graphs the variables of the file's `env` key; what is set already stays. Call it before a graph loads.
- */
+/** Sets the variables of the file's `env` key without overriding existing ones. Call it before a graph loads. */
 export function applyEnvironment(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
 
 /**
- * Must run before anything of LangChain loads: with callbacks in the background, runs that start in the same tick
- * lose streamed tokens without an error. What the user has set stays.
+ * Must run before LangChain loads: with background callbacks, runs that start in the same tick silently lose streamed
+ * tokens. A value set by the user is respected.
  */
 export function disableBackgroundCallbacks(): void {
   process.env['LANGCHAIN_CALLBACKS_BACKGROUND'] ??= 'false';
 }
 
-/** Whether npm, or npx, started this program. */
+/** Whether npm or npx started this process. */
 export function isChildOfNpm(): boolean {
   return process.env['npm_command'] !== undefined;
 }
 
-/** Where the machine looks for programs. */
+/** The executable search path. */
 export function searchPath(): string {
   return process.env['PATH'] ?? '';
 }
 
-/** The environment of a program that is to look for others in `PATH`. Windows spells the name in other ways too. */
+/** Environment with another `PATH`. Windows may spell the name differently. */
 export function environmentWithPath(PATH: string): Environment {
   const others = Object.entries(process.env).filter(([name]) => name.toUpperCase() !== 'PATH');
   return { ...Object.fromEntries(others), PATH };
 }
 
-/** The names by which LangChain's tracing to LangSmith is switched on. */
+/** Variables that enable LangSmith tracing in LangChain. */
 const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGCHAIN_TRACING'];
 
-/** Whether LangChain traces to LangSmith. */
 export function isTracingEnabled(): boolean {
   return TRACING.some((name) => process.env[name] === 'true');
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { configKeys } from './reference.ts';
 
-/** The configuration cannot be used. Each problem is one line: where it was set, the path of the key, what is wrong. */
+/** Invalid configuration. One line per problem: source, key path, problem. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Collects what is wrong, one line a key, and knows which flag or variable set a key; all else is from the file. */
+/** Collects problems, one per key. Knows which flag or variable set a key; all other keys come from the file. */
 export class ConfigIssues {
   readonly #file: string;
   readonly #sources = new Map<string, string>();
@@ -31,7 +31,7 @@ export class ConfigIssues {
     this.#sources.set(key, source);
   }
 
-  /** `what` must hold no value of the configuration: it may be secret. The first problem of a key is kept. */
+  /** `what` must not contain a configuration value, which may be secret. Only the first problem of a key is stored. */
   add(key: string, what: string): void {
     if (!this.#lines.has(key)) this.#lines.set(key, `${this.#sourceOf(key)}: ${key}: ${what}`);
   }
@@ -53,7 +53,7 @@ export class ConfigIssues {
     this.add(key, meant === undefined ? 'unknown key' : `unknown key; did you mean ${meant}?`);
   }
 
-  /** Of the key itself, or of the nearest block around it. */
+  /** Source of the key, or of its nearest enclosing block. */
   #sourceOf(key: string): string {
     const source = this.#sources.get(key);
     if (source !== undefined) return source;
@@ -61,14 +61,14 @@ export class ConfigIssues {
   }
 }
 
-/** The issues of the alternative whose kind fits: a map with a wrong key is better told about the key. */
+/** Issues of the union branch whose type matches: for a map with a wrong key, report the key. */
 function matchingBranch(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   const wrongKind = (inner: z.core.$ZodIssue) => inner.path.length === 0 && inner.code === 'invalid_type';
   const branch = issue.errors.find((issues) => !issues.some(wrongKind));
   return branch?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** The nearest known key, or else one that ends alike: `port` means `server.port`. */
+/** Closest known key, else one with the same last segment: `port` suggests `server.port`. */
 function suggestedKey(unknown: string): string | undefined {
   const parts = unknown.split('.');
   const known = new Set<string>();

@@ -4,10 +4,10 @@ import { parseEnv } from 'node:util';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { ConfigError } from './errors.ts';
 
-/** Looked for in the working folder, in this order. */
+/** Searched in the working folder, in this order. */
 const CONFIG_FILE_NAMES = ['agent.config.yaml', 'langgraph.json'];
 
-/** The configuration file that is meant; undefined when none was named and the folder has none. */
+/** Path of the configuration file; `undefined` if none is named and the folder has none. */
 export async function findConfigFile(cwd: string, named: string | undefined): Promise<string | undefined> {
   if (named !== undefined) return resolve(cwd, named);
   for (const name of CONFIG_FILE_NAMES) {
@@ -20,7 +20,7 @@ export async function findConfigFile(cwd: string, named: string | undefined): Pr
   return undefined;
 }
 
-/** Reads YAML or JSON. Problems name line and column but show no text of the file: it may hold secrets. */
+/** Reads YAML or JSON. Errors give line and column but no text of the file, which may hold secrets. */
 export async function readConfigFile(file: string): Promise<JsonObject> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
@@ -31,7 +31,7 @@ export async function readConfigFile(file: string): Promise<JsonObject> {
   return document;
 }
 
-/** Saves loading the YAML parser, and with it a part of the start-up time, for a langgraph.json. */
+/** Fast path for JSON: avoids loading the YAML parser at start-up. */
 function asJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -48,7 +48,7 @@ async function asYaml(text: string, name: string): Promise<unknown> {
     throw new ConfigError(
       document.errors.map((error) => {
         const { line, col } = lineCounter.linePos(error.pos[0]);
-        // The parser quotes what it stumbled over behind a colon.
+        // The parser quotes the offending text after a colon.
         return `${name}:${line}:${col}: ${error.message.replace(/:.*$/s, '')}`;
       }),
     );
@@ -60,14 +60,14 @@ async function asYaml(text: string, name: string): Promise<unknown> {
   }
 }
 
-/** The file an `env` key points at; undefined when the key holds the variables themselves. */
+/** Path of the file that an `env` key names; `undefined` if the key holds the variables themselves. */
 export function envFilePath(env: unknown, root: string): string | undefined {
   return typeof env === 'string' && env !== '' ? resolve(root, env) : undefined;
 }
 
 /**
- * The variables of an `env` key: a `.env` file, a map, or a list of `NAME=value` (a bare `NAME` is one that the
- * environment brings). A missing file is reported by `warn` only: images and new checkouts have none.
+ * Variables of an `env` key: a `.env` file, a map, or a list of `NAME=value` (a bare `NAME` is inherited). A missing
+ * file only causes a warning: images and fresh checkouts have none.
  */
 export async function readEnvFile(
   env: unknown,

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../core/json.ts';
 
-/** Keys of langgraph.json that only build an image (CONTRACT §14): this server has nothing to build. */
+/** Keys of langgraph.json that only matter for building an image (CONTRACT §14). */
 const BUILD_ONLY = new Set([
   '$schema',
   '_INTERNAL_docker_tag',
@@ -19,7 +19,7 @@ const BUILD_ONLY = new Set([
   'source',
 ]);
 
-/** A langgraph.json project as this server reads it: without what only builds an image. */
+/** Reads a langgraph.json project: drops the build-only keys. */
 export function fromLanggraphJson(document: JsonObject): JsonObject {
   const known = Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
   const { http } = known;
@@ -30,7 +30,7 @@ function withoutUndefined(keys: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }
 
-/** `include` and `exclude` mean the same as `includes` and `excludes` (CONTRACT §3). */
+/** `include` and `exclude` are aliases of `includes` and `excludes` (CONTRACT §3). */
 function withHeaderLists(http: JsonObject): JsonObject {
   const lists = ['configurable_headers', 'logging_headers'].flatMap((key) => {
     const { include, exclude, ...given } = isObject(http[key]) ? http[key] : {};

@@ -11,27 +11,27 @@ import { httpsRule, Webhooks } from './sections/runs.ts';
 import { substitute, substituteHeaders } from './substitute.ts';
 
 export interface ConfigSources {
-  /** Folder the file is looked for in. */
+  /** Folder in which the file is searched. */
   readonly cwd: string;
   /** From `--config`. */
   readonly file?: string | undefined;
-  /** Values of flags by the key they set; undefined is a flag that was not given. */
+  /** Flag values by configuration key; undefined if not given. */
   readonly flags?: Readonly<Record<string, string | undefined>>;
-  /** Instead of the program's own. */
+  /** Defaults to the process environment. */
   readonly environment?: Environment;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Lines to show once: what is accepted but has no effect. */
+  /** Warnings to print once: accepted keys that have no effect. */
   readonly warnings: readonly string[];
-  /** What it was read from, the `.env` file included, whether it exists or not. */
+  /** Files to watch: the configuration and `.env`, whether they exist or not. */
   readonly files: readonly string[];
 }
 
 /**
- * Flags over environment over file over defaults, as one frozen value (DESIGN §2). Throws a `ConfigError` that
- * holds every problem at once.
+ * Loads the configuration: flags over environment over file over defaults, frozen (DESIGN §2). Throws a `ConfigError`
+ * with all problems.
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const file = await findConfigFile(sources.cwd, sources.file);
@@ -55,7 +55,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   };
 }
 
-/** The document as the schema shall see it: file, then environment, then flags. */
+/** Merges file, environment and flags into the document for the schema. */
 async function readSources(
   sources: ConfigSources,
   file: string | undefined,
@@ -67,7 +67,7 @@ async function readSources(
   const warnings: string[] = [];
   const { env, ...written } = fromLanggraphJson(file === undefined ? {} : await readConfigFile(file));
 
-  // Before everything else, because ${VAR} in the other keys sees these variables too.
+  // First, because `${VAR}` in the other keys may refer to these variables.
   const envKey = substitute(env, environment, missing, 'env');
   const variables = await readEnvFile(envKey, root, (line) => warnings.push(line));
   const known = { ...variables, ...environment };
@@ -111,7 +111,7 @@ function graphSpec(graph_id: string, graph: ConfigValues['graphs'][string]): Gra
   return { graph_id, path: path.slice(0, colon), export: path.slice(colon + 1), description };
 }
 
-/** A SQLite file does not depend on the working folder, so that the same data is found from every one. */
+/** A relative SQLite path is resolved against `root`, so that the working folder does not matter. */
 function absoluteUrl({ url, folder = '' }: ConfigValues['storage'], root: string): string {
   const path = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
   return path === undefined ? url : `sqlite:${resolve(root, folder, path)}`;
@@ -137,7 +137,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Puts the known variables over what the file says. An empty variable counts as not set. */
+/** Applies the known variables to the document. An empty variable counts as unset. */
 function applyVariables(document: JsonObject, environment: Environment, problems: ConfigIssues): void {
   for (const { name, key, json } of VARIABLES) {
     const value = environment[name];
@@ -155,7 +155,7 @@ function applyVariables(document: JsonObject, environment: Environment, problems
   }
 }
 
-/** Puts given flags over everything else; the name of a flag is the last word of the key it sets. */
+/** Applies flags last; the flag's name is the last segment of its key. */
 function applyFlags(
   document: JsonObject,
   flags: Readonly<Record<string, string | undefined>>,
@@ -168,7 +168,7 @@ function applyFlags(
   }
 }
 
-/** Sets a key with dots and makes the blocks on the way; a block that is no map is left for the schema to refuse. */
+/** Sets a dotted key, creating blocks on the way; the schema reports a block that is not a map. */
 function setKey(document: JsonObject, key: string, value: unknown): void {
   const names = key.split('.');
   const last = names.pop() as string;

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { ConfigFile } from './schema.ts';
 
-/** One key of the configuration, as the documentation and the error lines know it. */
+/** One configuration key, for the documentation and error messages. */
 export interface ConfigKey {
-  /** With dots: `server.port`. */
+  /** Dotted: `server.port`. */
   readonly key: string;
   readonly type: string;
-  /** Of a number: its bounds and its unit, such as `1–100 attempts`. */
+  /** Bounds and unit of a number, such as `1–100 attempts`. */
   readonly range: string | undefined;
-  /** Undefined when the key has none. */
+  /** Undefined if the key has no default. */
   readonly default: unknown;
   readonly description: string;
   /** Accepted, but without effect so far. */
   readonly pending: boolean;
 }
 
-/** Every key, in the order of the schema; groups are opened, and `*` stands for a name the user chooses. */
+/** All keys in schema order; groups are expanded, and `*` stands for a user-defined name. */
 export function configKeys(schema: z.ZodType = ConfigFile, path: readonly string[] = []): ConfigKey[] {
   const { inner, value } = unwrap(schema);
   if (inner instanceof z.ZodObject) {
@@ -35,7 +35,7 @@ export function configKeys(schema: z.ZodType = ConfigFile, path: readonly string
   return [key, ...nestedGroups(inner).flatMap((group) => configKeys(group, [...path, '*']))];
 }
 
-/** The groups that a map holds under names the user chooses. */
+/** Groups nested in a map under user-defined names. */
 function nestedGroups(schema: z.ZodType): z.ZodObject[] {
   if (!(schema instanceof z.ZodRecord)) return [];
   const element = schema.valueType;
@@ -43,7 +43,7 @@ function nestedGroups(schema: z.ZodType): z.ZodObject[] {
   return kinds.filter((kind) => kind instanceof z.ZodObject);
 }
 
-/** What a default, an optional or a prefault is around, and the default. */
+/** Unwraps default, optional and prefault; returns the inner schema and the default. */
 function unwrap(schema: z.ZodType): { inner: z.ZodType; value: unknown } {
   if (schema instanceof z.ZodDefault) {
     return { inner: unwrap(schema.def.innerType as z.ZodType).inner, value: schema.def.defaultValue };

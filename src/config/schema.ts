@@ -8,7 +8,7 @@ import { Log, Server } from './sections/server.ts';
 import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
 import { group, mustBe, text } from './value-types.ts';
 
-/** The keys of the configuration file and their defaults. Names are those of langgraph.json where it has one. */
+/** Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. */
 export const ConfigFile = group({
   graphs: z
     .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
@@ -65,13 +65,13 @@ export type ConfigValues = z.output<typeof ConfigFile>;
 
 export interface GraphSpec {
   readonly graph_id: string;
-  /** As written: from `root`. */
+  /** As written, relative to `root`. */
   readonly path: string;
   readonly export: string;
   readonly description: string | null;
 }
 
-/** The whole configuration with every default filled in; frozen to the bottom. Holds secrets: never log it. */
+/** The complete configuration with defaults applied, deeply frozen. Contains secrets: never log it. */
 export interface Config
   extends Readonly<
     Pick<
@@ -94,14 +94,14 @@ export interface Config
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };
   readonly graphs: readonly GraphSpec[];
-  /** Defaults of the system assistants, by graph. */
+  /** Settings of the system assistants, by graph. */
   readonly assistants: NonNullable<ConfigValues['assistants']>;
-  /** Files of components, from `root`, by name. */
+  /** UI component files relative to `root`, by name. */
   readonly ui: NonNullable<ConfigValues['ui']>;
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;
-  /** Folder that paths in the configuration start from. */
+  /** Base folder of relative paths. */
   readonly root: string;
-  /** The configuration file; undefined when the graphs came from LANGSERVE_GRAPHS. */
+  /** Configuration file; undefined if the graphs come from LANGSERVE_GRAPHS. */
   readonly file: string | undefined;
 }

@@ -4,12 +4,12 @@ import type { ConfigIssues } from './errors.ts';
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** Told about each variable that is missing, with the path of the key that wants it. */
+/** Called for each missing variable, with the path of the key that refers to it. */
 export type OnMissing = (key: string, variable: string) => void;
 
 /**
- * Replaces `${VAR}` and `${VAR:-default}` in every text of a value; `$${` stands for `${`. An empty variable counts
- * as missing. Keys with null are left out: in YAML, that is a key with nothing behind it.
+ * Replaces `${VAR}` and `${VAR:-default}` in every string; `$${` escapes `${`. An empty variable counts as missing.
+ * Keys with null are dropped: in YAML, that is a key without a value.
  */
 export function substitute(value: unknown, environment: Environment, missing: OnMissing, key = ''): unknown {
   if (typeof value === 'string') return substituteText(value, environment, (name) => missing(key, name));
@@ -41,8 +41,8 @@ const TEMPLATE = /\$\{\{\s*env\.(\w+)\s*\}\}/g;
 const DEFAULT_PREFIX = 'LG_WEBHOOK_';
 
 /**
- * Replaces `${{ env.NAME }}` in `webhooks.headers`. A variable that is missing, or that has not the prefix and may be
- * any secret of the machine, keeps the server from starting (CONTRACT §6).
+ * Replaces `${{ env.NAME }}` in `webhooks.headers`. A variable that is missing, or lacks the prefix and may thus be any
+ * secret of the machine, prevents the start (CONTRACT §6).
  */
 export function substituteHeaders(
   document: JsonObject,

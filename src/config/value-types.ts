@@ -2,29 +2,29 @@ import { z } from 'zod';
 import { boundedInt, boundedNumber, inYears, type Range } from '../schemas/numbers.ts';
 
 /**
- * Value types of the configuration. Text is accepted wherever a number, a flag or a list is meant, because
- * environment variables and `${VAR}` bring text only. Messages say what must be, never what was given: it may be secret.
- * Every number has bounds: whatever it is multiplied by or added to stays a delay, a date and a column's value.
+ * Value types of the configuration. Numbers, flags and lists also accept text, because environment variables and
+ * `${VAR}` are always text. Messages state what is expected, never the given value, which may be secret. Every number
+ * is bounded, so that arithmetic on it stays within timers, dates and columns.
  */
 
 const UNITS: Record<string, number> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** The error of a schema: one text for a wrong value, another for none. */
+/** Error messages of a schema: one for an invalid value, another for a missing one. */
 export const mustBe = (be: string) => ({
   error: (issue: { readonly input?: unknown }) =>
     issue.input === undefined ? 'is required' : `must be ${be}`,
 });
 
-/** A whole number of a unit in the plural, both bounds included. */
+/** Integer with a plural unit, bounds inclusive. */
 export const integer = (min: number, max: number, unit: string) => integerIn({ min, max, unit });
 
-/** A number of a unit in the plural, with a fraction or without, both bounds included. */
+/** Number with a plural unit, bounds inclusive. */
 export const number = (min: number, max: number, unit: string) => {
   const range = { min, max, unit };
   return z.preprocess(textToNumber, boundedNumber(range)).meta({ type: 'number', range: rangeText(range) });
 };
 
-/** A TCP port; 0 where any free one will do. */
+/** TCP port; 0 if any free port is allowed. */
 export const port = (min: 0 | 1) => integerIn({ min, max: 65_535 });
 
 const integerIn = (range: Range) =>
@@ -37,11 +37,11 @@ const rangeText = (range: Range) =>
 export const boolean = () =>
   z.preprocess(textToBoolean, z.boolean(mustBe('true or false'))).meta({ type: 'true or false' });
 
-/** A list of texts, or one text with commas. */
+/** List of strings, or one comma-separated string. */
 export const stringList = () =>
   z.preprocess(textToList, z.array(text(), mustBe('a list'))).meta({ type: 'list' });
 
-/** A number of bytes; text may carry a unit: `512kb`, `16mb`, `1gb` (powers of 1024). The bounds are such texts. */
+/** Number of bytes; text may have a unit: `512kb`, `16mb`, `1gb` (powers of 1024). The bounds are such texts. */
 export const bytes = (min: string, max: string) => {
   const error = mustBe(`a number of bytes from ${min} to ${max}, such as 65536 or 64kb`);
   const size = z.int(error).min(bytesOf(min), error).max(bytesOf(max), error);
@@ -50,7 +50,7 @@ export const bytes = (min: string, max: string) => {
 
 export const text = () => z.string(mustBe('a string')).min(1, 'must not be empty').meta({ type: 'string' });
 
-/** One of a few words, in any case. */
+/** One of several words, case-insensitive. */
 export const oneOf = <const Words extends readonly string[]>(
   words: Words,
   read: (word: string) => string = (word) => word,
@@ -62,11 +62,11 @@ export const oneOf = <const Words extends readonly string[]>(
     )
     .meta({ type: words.join(', ') });
 
-/** Keys that belong together. A key that is not among them is an error. */
+/** Block of related keys. Unknown keys are errors. */
 export const group = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, mustBe('a map of keys'));
 
-/** What the server does not use yet: any value, described by the documentation of langgraph.json. */
+/** Any value, for keys that are not used yet; documented as in langgraph.json. */
 export const unchecked = () => z.unknown().optional().meta({ type: 'map' });
 
 function textToNumber(value: unknown): unknown {
@@ -99,5 +99,5 @@ function bytesOf(size: string): number {
   return Math.round(Number(amount) * (UNITS[unit.toLowerCase()] as number));
 }
 
-/** Marks what langgraph.json knows and this server does not do yet: accepted, with one warning line. */
+/** Marks keys of langgraph.json that have no effect yet: accepted with a warning. */
 export const NOT_SUPPORTED_YET = { pending: true };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this package; `package.json` is two folders up from `src/config` and from `dist/config` alike. */
+/** Version of this package; `package.json` is two levels above both `src/config` and `dist/config`. */
 export const VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;

@@ -1,20 +1,20 @@
-/** A number from 0 up to 1; passed in so that tests can fix it. */
+/** Uniform in [0, 1); injected so that tests can fix it. */
 export type RandomNumber = () => number;
 
 export const systemRandom: RandomNumber = () => Math.random();
 
 export interface Backoff {
-  /** The wait after the first failure, ms; twice as long after each more. */
+  /** Delay after the first failure, ms; doubled after each further one. */
   readonly first_ms: number;
   readonly longest_ms: number;
 }
 
 /**
- * How long to wait after so many failures, ms: up to a fifth shorter, so that what failed together does not come back
+ * Exponential back-off with jitter, ms: up to a fifth shorter, so that callers that failed together do not retry
  * together.
  */
 export function backoffMs(failures: number, { first_ms, longest_ms }: Backoff, random: RandomNumber): number {
-  // 2 ** 60 s is far beyond any longest wait, and still a number.
+  // 2 ** 60 is far beyond any `longest_ms`, and still finite.
   const full = Math.min(longest_ms, first_ms * 2 ** Math.min(failures - 1, 60));
   return Math.round(full * (1 - random() / 5));
 }

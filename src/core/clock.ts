@@ -1,8 +1,8 @@
-/** The one source of time. Tests pass their own. */
+/** The only source of time; injected, so that tests pass their own. */
 export interface Clock {
-  /** Wall clock, ms since 1970. */
+  /** Wall clock, epoch ms. */
   now(): number;
-  /** Monotonic ms, for durations and deadlines: never goes back when the wall clock is set. */
+  /** Monotonic ms, for durations and deadlines: unaffected when the wall clock is set. */
   monotonic(): number;
 }
 
@@ -13,7 +13,7 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Epoch ms of an ISO-8601 text; one without an offset is in UTC. NaN for what is none. */
+/** Epoch ms of an ISO-8601 text, in UTC if it has no offset; NaN if invalid. */
 export function parseTimestamp(text: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
 }

@@ -1,12 +1,12 @@
 import { Cron } from 'croner';
 import { InvalidInput } from './errors.ts';
 
-/** The shortest names of common schedules, which stand for five fields. */
+/** Nicknames of common schedules, accepted in place of five fields. */
 const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
 /**
- * Throws `InvalidInput` for what is neither five fields nor one of the names, for a schedule that never comes, such as
- * the 31st of February, and for a time zone that is none (CONTRACT §2.5).
+ * Throws `InvalidInput` for anything but five fields or a nickname, for a schedule that never fires, such as the 31st
+ * of February, and for an unknown time zone (CONTRACT §2.5).
  */
 export function checkSchedule(schedule: string, timezone: string | null): void {
   if (timezone !== null && !isTimezone(timezone)) {
@@ -19,11 +19,11 @@ export function checkSchedule(schedule: string, timezone: string | null): void {
 }
 
 /**
- * The first time after `from_ms` that a schedule means in its time zone (IANA; null: UTC), epoch ms; undefined when
- * there is none. Where clocks go forward, a schedule without `*` or a step in its minutes and hours that falls into the
- * gap comes once, right after it, and others leave the gap out. Where they go back, the former comes the first time
- * only, and others each time. That is what Vixie's cron does. Throws `InvalidInput` for what `checkSchedule` refuses now,
- * such as a time zone that this machine does not know.
+ * The first time after `from_ms` at which a schedule fires in its time zone (IANA; null: UTC), epoch ms; `undefined` if
+ * never. Daylight saving follows Vixie cron. When clocks go forward, a schedule without `*` or a step in minutes and
+ * hours that falls into the gap fires once, right after it; others skip the gap. When clocks go back, the former fires
+ * the first time only, others both times. Throws `InvalidInput` for what `checkSchedule` rejects, such as a time zone
+ * unknown to this machine.
  */
 export function nextCronTime(schedule: string, timezone: string | null, from_ms: number): number | undefined {
   try {
@@ -34,7 +34,7 @@ export function nextCronTime(schedule: string, timezone: string | null, from_ms:
   }
 }
 
-/** Nothing runs by it: without a function it only calculates. */
+/** Only calculates: without a function, croner runs nothing. */
 function parseCron(schedule: string, timezone: string | null): Cron {
   return new Cron(schedule, { timezone: timezone ?? 'UTC', mode: '5-part', fixedTimeRule: 'no-wildcard' });
 }
@@ -42,7 +42,7 @@ function parseCron(schedule: string, timezone: string | null): Cron {
 function invalidReason(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/);
   const isName = fields.length === 1 && MACROS.includes(schedule.trim().toLowerCase());
-  // The library also takes a date for a schedule, and names that are no times.
+  // croner also accepts a date as a schedule, and names that are not times.
   if (fields.length !== 5 && !isName) {
     const given = fields.length === 6 ? ', without the seconds in front' : '';
     return `it needs five fields: minute, hour, day of month, month, day of week${given}; or one of ${MACROS.join(', ')}`;
@@ -53,13 +53,13 @@ function invalidReason(schedule: string): string | undefined {
       : undefined;
   } catch (error) {
     const { message } = error as Error;
-    // Days and months are counted from 0 there.
+    // croner counts days and months from 0 in these messages.
     return message.replace(/^CronPattern: /, '').replace(/^(Invalid value for (?:day|month)): .*/, '$1');
   }
 }
 
 function isTimezone(name: string): boolean {
-  // An offset such as +02:00 knows no summer time, and is no name.
+  // An offset such as +02:00 has no daylight saving time, and is not an IANA name.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -1,4 +1,4 @@
-/** The candidate that `word` most likely means, or undefined when none is close: at most a third of it may differ. */
+/** The candidate closest to `word`, or `undefined`: at most a third of it, or 2 characters, may differ. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   let closest: string | undefined;
   let closestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

@@ -1,6 +1,6 @@
 /**
- * Every failure a client may see. Services throw these; one HTTP plugin renders them as `{"detail": …}` and the
- * other protocol doors map the same classes to their own codes. The message is written for the client.
+ * Every failure a client may see. Services throw these; one HTTP plugin renders them as `{"detail": …}`, and A2A and
+ * MCP map the same classes to their own codes. The message is written for the client.
  */
 export abstract class ServerError extends Error {
   abstract readonly status: number;
@@ -13,7 +13,7 @@ export abstract class ServerError extends Error {
   }
 }
 
-/** What was asked for was made, but not all of it (CONTRACT §2.2 `supersteps`). */
+/** The request was carried out only in part (CONTRACT §2.2 `supersteps`). */
 export class PartlyDone extends ServerError {
   readonly status = 201;
 }
@@ -35,7 +35,7 @@ export class NotFound extends ServerError {
   readonly status = 404;
 }
 
-/** For `.catch`: what is gone, or not visible, is undefined; every other failure stays one. */
+/** For `.catch`: maps `NotFound` (deleted or not visible) to `undefined`; rethrows any other failure. */
 export function undefinedIfNotFound(error: unknown): undefined {
   if (!(error instanceof NotFound)) throw error;
 }
@@ -44,17 +44,17 @@ export class Conflict extends ServerError {
   readonly status = 409;
 }
 
-/** The body is larger than the server takes. */
+/** The body exceeds the size limit. */
 export class ContentTooLarge extends ServerError {
   readonly status = 413;
 }
 
-/** A field is missing, has the wrong type, or names something that cannot be (CONTRACT §1). */
+/** A field is missing, has the wrong type, or names something impossible (CONTRACT §1). */
 export class InvalidInput extends ServerError {
   readonly status = 422;
 }
 
-/** Who asks has asked too often; `retry_after` in seconds. */
+/** The rate limit of the caller is exceeded; `retry_after` in seconds. */
 export class TooManyRequests extends ServerError {
   readonly status = 429;
   override readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export class Unavailable extends ServerError {
   override readonly headers = { 'retry-after': '1' };
 }
 
-/** The disk is full: reads go on, writes do not. */
+/** The disk is full: reads work, writes fail. */
 export class InsufficientStorage extends ServerError {
   readonly status = 507;
 }
@@ -85,8 +85,8 @@ export class LeaseLost extends Error {
 }
 
 /**
- * Internal: the database lost, in a crash or a fail-over, commits that the attempt goes on from. Like every failure of
- * storage it ends the attempt and not the run. Never reaches a client.
+ * Internal: a crash or fail-over of the database lost commits that the attempt depends on. Like every storage failure
+ * it ends the attempt, not the run. Never reaches a client.
  */
 export class WritesLost extends Unavailable {
   constructor(run_id: string) {

@@ -2,37 +2,37 @@ import { types } from 'node:util';
 import { redact, redactCredentials } from './redact.ts';
 import { MAX_ERROR_BYTES, truncateText } from './text.ts';
 
-/** The class of an error and its text. */
+/** Class name and message of an error. */
 export interface Failure {
   error: string;
   message: string;
 }
 
-/** A class is named in a word, in bytes. */
+/** Limit of a class name, bytes. */
 const MAX_NAME_BYTES = 256;
-/** Of a longer text no more is looked at: what is kept of it, and a margin for what redaction makes shorter. */
+/** Only this prefix of a longer text is read: the limit, with a margin because redaction shortens the text. */
 const MAX_READ = 4 * MAX_ERROR_BYTES;
-/** For what cannot even be turned into text. */
+/** Stands for a value that cannot be converted to text. */
 const UNREADABLE = 'a value that cannot be read';
 
 /**
- * What a client may know of a failure, whatever was thrown: no stack, no credentials, no place on this machine, and at
- * most `MAX_ERROR_BYTES`. Never throws.
+ * What a client may see of any thrown value: no stack, no credentials, no paths of this machine, at most
+ * `MAX_ERROR_BYTES`. Never throws.
  */
 export function publicFailure(thrown: unknown): Failure {
   const { error, message } = errorParts(thrown);
   return { error: failureText(error, MAX_NAME_BYTES), message: failureText(message) };
 }
 
-/** The same for the text of a failure that a library has written; `clean` takes out what must not be told. */
+/** Redacts and truncates the error text of a library; `clean` removes what must not be disclosed. */
 export function failureText(text: string, max_bytes = MAX_ERROR_BYTES, clean = redact): string {
   if (text.length <= MAX_READ) return truncateText(clean(text), max_bytes);
   return truncateText(clean(withoutCutCredentials(truncated(text, MAX_READ))), max_bytes, text.length);
 }
 
 /**
- * Class and text of a value that is no failure of ours to hide, such as an error in a graph's state. An object that has
- * a text in `message` is told as an error is. Never throws.
+ * Class name and message, unredacted: for values that are not our failures, such as an error in a graph's state. An
+ * object with a text in `message` is treated as an error. Never throws.
  */
 export function errorParts(thrown: unknown): Failure {
   if (isErrorLike(thrown)) {
@@ -48,11 +48,11 @@ export function errorParts(thrown: unknown): Failure {
 }
 
 /**
- * The error itself when it is one; for any other value, `undefined` included, an error with its text. What comes out
- * can be asked for its class, which some values answer by throwing.
+ * The error itself, or for any other value, `undefined` included, an error with its text. The result is safe for
+ * `instanceof`, which throws on some values.
  */
 export function toError(thrown: unknown): Error {
-  // Not every error is made by the engine: Fastify's are functions that inherit from `Error`.
+  // `isNativeError` is not enough: Fastify's errors are functions that inherit from `Error`.
   const inherits = types.isProxy(thrown) ? undefined : tryOrUndefined(() => thrown instanceof Error);
   if (inherits !== undefined && (inherits || types.isNativeError(thrown))) return thrown as Error;
   const { error, message } = errorParts(thrown);
@@ -61,7 +61,7 @@ export function toError(thrown: unknown): Error {
   return Object.assign(new Error(message), { name: error, stack: own });
 }
 
-/** Errors also of another realm. */
+/** True for errors of other realms too. */
 export function isErrorLike(value: unknown): value is Error {
   if (typeof value !== 'object' || value === null) return false;
   return (
@@ -71,7 +71,7 @@ export function isErrorLike(value: unknown): value is Error {
   );
 }
 
-/** What `read` returns, or undefined when it throws: getters and proxies of user code may. */
+/** Result of `read`, or `undefined` if it throws: getters and proxies of user code may. */
 export function tryOrUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -90,10 +90,10 @@ function classOf(error: Error): string {
   return typeof name === 'string' && name !== '' ? name : 'Error';
 }
 
-/** Any value as text. Never throws. */
+/** Text of any value. Never throws. */
 export function anyToText(value: unknown): string {
   if (typeof value === 'string') return value;
-  // Its text would be its source.
+  // `String()` of a function is its source code.
   if (typeof value === 'function') return `[function ${String(tryOrUndefined(() => value.name) ?? '')}]`;
   const message = messageOf(value);
   if (message !== undefined) return message;
@@ -102,30 +102,30 @@ export function anyToText(value: unknown): string {
   return tryOrUndefined(() => JSON.stringify(value)) ?? text ?? UNREADABLE;
 }
 
-/** Asked once: a getter may say something else the next time. */
+/** Reads the getter once: it may return something else the next time. */
 function messageOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const message = tryOrUndefined(() => (value as { message?: unknown }).message);
   return typeof message === 'string' ? message : undefined;
 }
 
-/** So many code units, or one less where a character would be cut in two. */
+/** At most `count` code units, without splitting a surrogate pair. */
 function truncated(text: string, count: number): string {
   const isHalf = /[\ud800-\udbff]/.test(text.charAt(count - 1));
   return text.slice(0, isHalf ? count - 1 : count);
 }
 
-/** A text that was cut, without the user and password of an address whose `@` may be behind the cut. */
+/** Masks the userinfo at the end of a truncated text: the `@` of its URL may lie beyond the cut. */
 function withoutCutCredentials(text: string): string {
   const address = text.lastIndexOf('://') + '://'.length;
   return address < '://'.length || /\s/.test(text.slice(address)) ? text : `${text.slice(0, address)}***`;
 }
 
-/** Causes of causes that are told; they may go in a circle. */
+/** Depth limit of the `cause` chain, which may be circular. */
 const MAX_CAUSES = 8;
 const FIRST_FRAME = '\n    at ';
 
-/** An error's stack and those of its causes for the log: bounded, without credentials. Never throws. */
+/** Stacks of an error and its causes, for the log: bounded, without credentials. Never throws. */
 export function errorStack(error: unknown, causes = MAX_CAUSES): string {
   const { head, frames } = stackParts(error);
   const own = bounded(head) + bounded(frames);
@@ -135,8 +135,8 @@ export function errorStack(error: unknown, causes = MAX_CAUSES): string {
 }
 
 /**
- * A failure of user code for the log: its text as clients read it, so that one can be found by the other, and the places
- * where it was thrown.
+ * Failure of user code, for the log: the message as clients see it, so that one can be found by the other, with the
+ * stack frames.
  */
 export function failureForLog(failure: unknown, causes = MAX_CAUSES): Error {
   const { error, message } = publicFailure(failure);
@@ -153,12 +153,12 @@ function stackHead(name: string, message: string): string {
   return message === '' ? name : `${name}: ${message}`;
 }
 
-/** The stack, parted where its text ends: in the text there may be lines that look like frames. */
+/** Splits a stack at the end of its message: the message may contain lines that look like frames. */
 function stackParts(error: unknown): { head: string; frames: string } {
   const { error: name, message } = errorParts(error);
   const stack = isErrorLike(error) ? tryOrUndefined(() => error.stack as unknown) : undefined;
   if (typeof stack !== 'string') return { head: stackHead(name, message), frames: '' };
-  // Its beginning is enough: looking for all of a long text may take long.
+  // A prefix is enough: searching for a long message is slow.
   const text = stack.indexOf(message.slice(0, 100));
   const frames = stack.indexOf(FIRST_FRAME, text < 0 ? 0 : text + message.length);
   return frames < 0

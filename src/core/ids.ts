@@ -3,13 +3,13 @@ import { v5 as uuid5, v7 as uuid7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import { bufferedRandomBytes } from './random.ts';
 
-/** Makes ids; passed in so that tests can fix them. */
+/** Generates ids; injected so that tests can fix them. */
 export interface Ids {
   /** Time-ordered: threads, runs and crons (CONTRACT §1). */
   uuid7(): string;
   /** Random: assistants and copied threads. */
   uuid4(): string;
-  /** 256 bits that nobody can guess, in base64url. */
+  /** 256 random bits, in base64url. */
   secret(): string;
 }
 
@@ -21,8 +21,8 @@ export function systemIds(clock: Clock): Ids {
     uuid7() {
       const bytes = random(16);
       const now = clock.now();
-      // Within one millisecond, and while the clock is behind, the sequence counts up, so that ids of one process sort
-      // by creation. It begins below 2^31 and has 32 bits.
+      // Monotonic: within one millisecond, and while the clock is behind, the sequence increments, so that ids of one
+      // process sort by creation. It starts below 2^31 and has 32 bits.
       seq = now > msecs ? bytes.readUInt32BE(6) >>> 1 : seq + 1;
       msecs = Math.max(now, msecs);
       return uuid7({ msecs, seq, random: bytes });
@@ -35,14 +35,14 @@ export function systemIds(clock: Clock): Ids {
 /** Not one of RFC 4122's namespaces: note `b821` (CONTRACT §2.1). */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
-/** The id of the system assistant of a graph: uuid5 of its name, so every server agrees on it (CONTRACT §2.1). */
+/** Id of a graph's system assistant: uuid5 of its name, the same on every server (CONTRACT §2.1). */
 export function systemAssistantId(graph_id: string): string {
   return uuid5(graph_id, ASSISTANT_NAMESPACE);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Any version, also 0: clients bring ids of every kind. */
+/** Any version, including 0: clients send ids of every kind. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
 
-/** Why an address is not one of the public internet. */
+/** Why an address is not public. */
 export type IpRange = 'loopback' | 'private' | 'link-local' | 'metadata' | 'reserved';
 
 const RANGES: Readonly<Record<string, IpRange>> = {
@@ -14,14 +14,14 @@ const RANGES: Readonly<Record<string, IpRange>> = {
   linkLocal: 'link-local',
 };
 
-/** Serve a machine's secrets in some clouds, although their addresses look like any other. */
+/** Cloud metadata endpoints: they serve a machine's secrets, and some of their addresses look public. */
 const METADATA = new Set(['168.63.129.16', '100.100.100.200', '169.254.169.254', 'fd00:ec2::254']);
-/** What is public in IPv6; outside of it, IPv4 hides in several ways. */
+/** The public range of IPv6; outside of it are several forms of embedded IPv4. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /**
- * Undefined for a public address. IPv4 inside of IPv6 counts as what it leads to (mapped) or is `reserved` (NAT64,
- * 6to4, Teredo). Text that is no address is `reserved` too.
+ * Returns `undefined` for a public address. IPv4-mapped IPv6 counts as its IPv4 address; other embedded IPv4 (NAT64,
+ * 6to4, Teredo) is `reserved`. Invalid text is `reserved` too.
  */
 export function rangeOf(text: string): IpRange | undefined {
   const address = parse(text);
@@ -33,7 +33,7 @@ export function rangeOf(text: string): IpRange | undefined {
   return isPublic ? undefined : 'reserved';
 }
 
-/** A network such as `10.0.0.0/8`, or one address; undefined for another text. */
+/** Parses a network such as `10.0.0.0/8`, or a single address; `undefined` if invalid. */
 export function parseNetwork(text: string): Network | undefined {
   if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   const address = parse(text);
@@ -47,8 +47,8 @@ export function isInNetworks(text: string, networks: readonly Network[]): boolea
 }
 
 /**
- * What tells one subscriber from another: an address of IPv4, and of IPv6 the network of 64 bits, in which everybody
- * has as many addresses as they like. Text that is no address stays as it is.
+ * Rate-limit key of a client: an IPv4 address, or the /64 network of an IPv6 address, within which a subscriber has any
+ * number of addresses. Invalid text is returned unchanged.
  */
 export function clientNetwork(text: string): string {
   const address = parse(text);

@@ -1,6 +1,6 @@
 import { after } from './timers.ts';
 
-/** One waiter, any number of openings: an opening before the wait is not lost. */
+/** Auto-reset event for one waiter: `open` before `wait` is not lost. */
 export class Latch {
   #opened = false;
   #wake: (() => void) | undefined;
@@ -10,7 +10,7 @@ export class Latch {
     this.#wake?.();
   }
 
-  /** True when opened, false after `timeout_ms` or on abort; closes the latch again. */
+  /** Resolves to `true` when opened, `false` after `timeout_ms` or on abort; closes the latch again. */
   wait(timeout_ms: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#opened || signal?.aborted) {
       const opened = this.#opened;

@@ -1,11 +1,11 @@
-/** What is made when it is first asked for. */
+/** A value that is created on first use. */
 export interface Lazy<T> {
   (): Promise<T>;
-  /** Undefined until it was asked for, and after a failure. */
+  /** `undefined` before the first use and after a failure. */
   readonly made: Promise<T> | undefined;
 }
 
-/** Makes something once for all who ask. A failure is told to those who wait for it, and the next one tries again. */
+/** Memoises `make`. A failure rejects its current callers, and the next call retries. */
 export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let made: Promise<T> | undefined;
   const get = () => {
@@ -18,10 +18,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   return Object.defineProperty(get, 'made', { get: () => made }) as Lazy<T>;
 }
 
-/**
- * Closes each part in order, whatever becomes of the others. Then throws the error that there was, or an
- * `AggregateError` with all of them.
- */
+/** Closes all parts in order, even if some fail. Then throws the error, or an `AggregateError` of several. */
 export async function closeAll(parts: readonly (() => unknown)[]): Promise<void> {
   const errors: unknown[] = [];
   for (const close of parts) {

@@ -6,7 +6,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same sink with fields on every line. */
+  /** The same sink with these fields on every line. */
   with(fields: LogFields): Logger;
 }
 
@@ -17,8 +17,8 @@ export type LogLine = { level: Exclude<LogLevel, 'silent'>; message: string; fie
 const RANK: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40, silent: 99 };
 
 /**
- * `write` renders and emits a line: JSON in `start`, readable in `dev` (the command line brings both). Logging never
- * throws: where something of user code cannot be rendered, the line is written without its objects.
+ * `write` renders and emits a line: JSON in `start`, readable in `dev` (passed in by the CLI). Logging never throws: if
+ * a value of user code cannot be rendered, the line is written without its objects.
  */
 export function logger(level: LogLevel, write: (line: LogLine) => void, base: LogFields = {}): Logger {
   const emit = (at: LogLine['level']) => (message: string, fields?: LogFields) => {

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 
-/** Names that lead to this machine wherever they are looked up: its addresses, `localhost`, and what is below that. */
+/** Names that resolve to this machine everywhere: loopback addresses, `localhost` and its subdomains. */
 export function isLocalName(name: string): boolean {
   return isLoopback(name) || name.toLowerCase().endsWith('.localhost');
 }
 
-/** Addresses that only this machine reaches. */
+/** True for loopback addresses and `localhost`. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (address === 'localhost' || address === '::1') return true;

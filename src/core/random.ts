@@ -1,9 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Bytes that nobody can guess; passed in so that tests can fix them. */
+/** Cryptographically random bytes; injected so that tests can fix them. */
 export type RandomBytes = (size: number) => Buffer;
 
-/** Random bytes from a store that is filled now and then: each call of the system's generator costs microseconds. */
+/** Random bytes from a buffer that is refilled as a whole: each call of the system's generator costs microseconds. */
 export function bufferedRandomBytes(): RandomBytes {
   const store = Buffer.alloc(4096);
   let used = store.length;

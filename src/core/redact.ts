@@ -1,17 +1,17 @@
 /**
- * Takes out of an error's text what its readers must not learn: credentials in addresses, and where files are on this
- * machine. Each expression is linear, also over all its matches: the text may be what a client sent.
+ * Redacts an error text: credentials in URLs, and the location of files on this machine. Each expression is linear,
+ * also over all its matches: the text may come from a client.
  */
 export function redact(text: string): string {
   return redactPaths(redactCredentials(text));
 }
 
-/** Text up to what can be in no address. */
+/** Text without characters that no URL contains. */
 const WORD = /[^\s"<>`]+/g;
-/** Parameters with which databases and services take a secret. */
+/** Query parameters in which databases and services take a secret. */
 const SECRET_PARAMETER = /([?&;](?:password|passwd|pwd|secret|access_token|api_?key)=)[^\s&;"'<>`]+/gi;
 
-/** The text without the users and passwords of its addresses, such as a database driver puts into its messages. */
+/** Masks credentials in URLs, such as those in the messages of a database driver. */
 export function redactCredentials(text: string): string {
   if (!text.includes('://')) return text;
   const masked = text.replace(WORD, (word) => (word.includes('://') ? maskWord(word) : word));
@@ -23,7 +23,7 @@ function maskWord(word: string): string {
   return parts
     .map((part, index) => {
       const before = parts[index - 1] ?? '';
-      // A file has no user, and packages have an `@` in their path.
+      // A file URL has no userinfo, and package paths contain `@`.
       return index === 0 || (index === 1 && isFile(before, part)) ? part : maskUser(part, isWeb(before));
     })
     .join('://');
@@ -42,12 +42,12 @@ function maskUser(address: string, isWebAddress: boolean): string {
   return end < 0 ? address : `***${address.slice(end)}`;
 }
 
-/** A user and a password, or the beginning of a name that has a colon which is not that of a port. */
+/** User and password, or the beginning of a host with a colon that does not start a port. */
 const USER_AND_PASSWORD = /^[^/?#@:[\]]*:(?!\d{1,5}(?:[^\d@]|$))/;
 
 /**
- * Where the `@` is that ends user and password, −1 without one. Passwords are often not encoded: behind a user and a
- * colon it is the last one. A path of the web may have an `@` of its own; elsewhere it is worth less than the secret.
+ * Index of the `@` that ends the userinfo, −1 without one. Passwords are often not encoded: after a user and a colon it
+ * is the last `@`. A web path may contain an `@`; in other URLs, masking the secret matters more than the path.
  */
 function endOfUser(address: string, isWebAddress: boolean): number {
   const last = address.lastIndexOf('@');
@@ -56,15 +56,15 @@ function endOfUser(address: string, isWebAddress: boolean): number {
   return slash < 0 ? last : address.lastIndexOf('@', slash);
 }
 
-/** A path in quotes, which may have spaces. */
+/** A quoted path, which may contain spaces. */
 const QUOTED_PATH = /(?<=['"`])(?:file:\/\/)?(?:[A-Za-z]:)?[\\/][^'"`\r\n]*(?=['"`])/g;
-/** One that begins behind a character which no path has, and ends before the next. */
+/** An unquoted path: it starts after, and ends before, a character that no path contains. */
 const PATH =
   /(?<![^\s'"`()[\]{}<>,;:=|])(?:file:\/\/(?:\/(?=[A-Za-z]:))?)?(?:\/(?:[^\s'"`()[\]{}<>,;:=|\\/]+\/+){2,}|[A-Za-z]:[\\/]+(?:[^\s'"`()[\]{}<>,;:=|\\/]+[\\/]+)+)[^\s'"`()[\]{}<>,;:=|\\/]*/g;
-/** With a drive, or below two folders: `/a/b` may as well be the path of a request. */
+/** With a drive, or below two folders: `/a/b` may be a request path. */
 const DEEP = /^(?:file:\/\/\/?)?(?:[A-Za-z]:|[\\/]?[^\\/]+[\\/]+[^\\/]+[\\/])/;
 
-/** Absolute paths by their last part: enough to find the file, and silent on the machine. */
+/** Shortens absolute paths to their last segment: enough to find the file, without disclosing the machine's layout. */
 function redactPaths(text: string): string {
   return text
     .replace(QUOTED_PATH, (path) => (DEEP.test(path) ? lastPart(path) : path))
@@ -83,12 +83,12 @@ function isSeparator(character: string | undefined): boolean {
   return character === '/' || character === '\\';
 }
 
-/** Long, with letters and digits both: most likely a secret, such as the last part of the address of a chat's hook. */
+/** Long, with letters and digits: most likely a secret, such as the last segment of a chat webhook's URL. */
 const SECRET_PART = /^[\w-]{20,}$/;
 
 /**
- * An address for people and logs: without user and password, without what its query parameters say, and without parts
- * of its path that look like a secret. It still tells which receiver is meant.
+ * A URL for users and logs: masks the userinfo, query values and path segments that look like a secret. The receiver
+ * remains recognisable.
  */
 export function maskUrl(url: string): string {
   const [address = '', query] = withoutFragment(url).split(/\?(.*)/s, 2);

@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-/** A private key and the JOSE algorithm that it signs with. */
+/** A private key and the JOSE algorithm it signs with. */
 export interface SigningKey {
   readonly key: KeyObject;
   readonly alg: 'ES256' | 'ES384' | 'EdDSA' | 'RS256';
 }
 
-/** Reads a private key, in PEM or as a JWK in JSON. Undefined for what is none, or none that cards are signed with. */
+/** Parses a private key, PEM or JWK (JSON). Returns `undefined` if it is invalid or of an unsupported type. */
 export function signingKey(text: string): SigningKey | undefined {
   try {
     const isJwk = text.trimStart().startsWith('{');

@@ -1,24 +1,24 @@
 import { fileURLToPath } from 'node:url';
 import { tryOrUndefined } from './failure.ts';
 
-/** A place in the code of the project, from a stack. */
+/** Source location of a stack line. */
 export interface StackFrame {
   readonly file: string;
-  /** From 1. */
+  /** 1-based. */
   readonly line: number;
-  /** From 1. */
+  /** 1-based. */
   readonly column: number;
-  /** Where in the line of the stack it stands. */
+  /** Offsets of the location in the stack line. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Everything of the server itself is below this folder. */
+/** Root folder of the server's own code. */
 const SERVER_ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The place that a line of a stack names; undefined for a line without one, such as `at native`. */
+/** The location in a stack line; `undefined` if it has none, such as `at native`. */
 export function frameOf(line: string): StackFrame | undefined {
-  // Anything else is text of the error, which may come from a client or a model.
+  // Any other line is text of the error, which may come from a client or a model.
   if (!line.startsWith(AT)) return undefined;
   const { start, end } = locationIn(line);
   const beforeColumn = line.lastIndexOf(':', end - 1);
@@ -31,7 +31,7 @@ export function frameOf(line: string): StackFrame | undefined {
   return { file, line: row, column, start, end };
 }
 
-/** Undefined for the address of anything but a file of this machine. */
+/** `undefined` for any URL but that of a local file. */
 function fileIn(url: string): string | undefined {
   return url.startsWith('file:///') ? tryOrUndefined(() => fileURLToPath(url)) : undefined;
 }
@@ -39,19 +39,19 @@ function fileIn(url: string): string | undefined {
 const AT = '    at ';
 const ASYNC = 'async ';
 
-/** `    at name (place)`, or `    at place` where the function has no name. */
+/** `    at name (location)`, or `    at location` for an anonymous function. */
 function locationIn(line: string): { start: number; end: number } {
   if (line.endsWith(')')) return { start: line.indexOf(' (') + 2, end: line.length - 1 };
   const start = AT.length;
   return { start: line.startsWith(ASYNC, start) ? start + ASYNC.length : start, end: line.length };
 }
 
-/** Code of the user's project, not of a package, of Node, or of this server. */
+/** True for code of the user's project; false for packages, Node and this server. */
 export function isUserCode({ file }: StackFrame): boolean {
   return !file.includes('/node_modules/') && !file.startsWith(SERVER_ROOT);
 }
 
-/** The first place of a stack that is the user's. */
+/** The first frame of a stack in user code. */
 export function firstUserFrame(stack: string): StackFrame | undefined {
   return stack
     .split('\n')

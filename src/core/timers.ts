@@ -79,7 +79,7 @@ function delayOf(ms: number): number {
   return ms > 0 ? Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) : 0;
 }
 
-/** Thrown by `within`; the work itself goes on. */
+/** Thrown by `withDeadline`; the work itself continues. */
 export class DeadlineExceeded extends Error {
   constructor(limit_ms: number) {
     super(`it took longer than ${limit_ms / 1000} s`);
@@ -87,7 +87,7 @@ export class DeadlineExceeded extends Error {
   }
 }
 
-/** The result of work that may hang, or `DeadlineExceeded` when it takes longer than `limit_ms`. */
+/** Resolves to the result of `work`; rejects with `DeadlineExceeded` after `limit_ms`. */
 export async function withDeadline<T>(limit_ms: number, work: Promise<T>): Promise<T> {
   const { promise: deadline, reject } = Promise.withResolvers<never>();
   using _timer = after(limit_ms, () => reject(new DeadlineExceeded(limit_ms)));

@@ -1,11 +1,11 @@
-/** `verbs` without their first parameter. */
+/** The functions of `Verbs` with their first parameter bound. */
 export type Bound<First, Verbs> = {
   readonly [Name in keyof Verbs]: Verbs[Name] extends (first: First, ...rest: infer Rest) => infer Result
     ? (...rest: Rest) => Result
     : never;
 };
 
-/** A repository from functions that all begin with the same parameter, such as the database: `bind(db, { get, list })`. */
+/** A repository from functions that share their first parameter, as in `bind(db, { get, list })`. */
 export function bind<
   First,
   Verbs extends Readonly<Record<string, (first: First, ...rest: never[]) => unknown>>,

@@ -1,16 +1,16 @@
 import { isObject } from '../core/json.ts';
 
-/** Stands for a document with more terms than are worth a row each: it is looked at in every search. */
+/** Overflow term of a document with more than `MAX_TERMS` terms: every search rechecks such a document. */
 export const TOO_MANY = 0;
-/** Above, a document costs one row in the index, and each search reads it. */
+/** Above this, a document takes one row in the index, and every search reads the document. */
 const MAX_TERMS = 100;
-/** What lies deeper is not indexed, in documents as in filters. */
+/** Values nested deeper are not indexed, in documents and in filters alike. */
 const MAX_DEPTH = 16;
 
 /**
- * What an index keeps of a JSON document: one number for each plain value, made of the value and of the path to it, on
- * which all elements of a list share a step. A document contains only documents whose terms it has (but for `TOO_MANY`);
- * the reverse needs a look at both, for numbers may collide and lists be nested.
+ * Index terms of a JSON document: one hash per scalar, made of the value and its path; all elements of a list share one
+ * path step. A document can contain another only if it has all of its terms (`TOO_MANY` aside). That is necessary, not
+ * sufficient, so every hit is rechecked: hashes may collide and lists may be nested.
  */
 export function termsOf(document: unknown): Set<number> {
   const terms = new Set<number>();
@@ -19,8 +19,8 @@ export function termsOf(document: unknown): Set<number> {
 }
 
 /**
- * SQLite's `json_terms(one, other)`: the terms that the first JSON text has and the second lacks, as a JSON list.
- * The triggers of `containment-index.ts` call it.
+ * SQLite's `json_terms(one, other)`: the terms of the first JSON text that the second lacks, as a JSON list. Called by
+ * the triggers of `containment-index.ts`.
  */
 export function jsonTerms(one: unknown, other: unknown): string {
   const terms = termsOf(JSON.parse(String(one)));
@@ -45,8 +45,8 @@ const SEED = 0x811c9dc5 | 0;
 const PRIME = 0x01000193;
 
 /**
- * FNV-1a over the text's code units, as a signed 32-bit number, with an end so that `ab` + `c` is not `a` + `bc`. A
- * collision costs a look at a row; four bytes a term are worth it.
+ * FNV-1a over UTF-16 code units, as a signed 32-bit integer; a terminator keeps `ab` + `c` apart from `a` + `bc`. Four
+ * bytes per term are worth the collisions, each of which costs one recheck of a row.
  */
 function hash(text: string, start: number): number {
   let state = start;

@@ -1,35 +1,35 @@
 import type { Cipher } from './encryption/cipher.ts';
 import type { DialectName, Sql } from './sql.ts';
 
-/** Reads see the last commit. Rows come back with JSON as text and timestamps as ISO-8601 text, on both engines. */
+/** Read committed. Both engines return JSON as text and timestamps as ISO-8601 text. */
 export interface Reader {
   readonly dialect: DialectName;
-  /** For what is sealed at rest; whoever writes or reads such a column calls it. */
+  /** Encryption at rest: code that writes or reads an encrypted column calls it. */
   readonly cipher: Cipher;
   all<Row>(query: Sql): Promise<Row[]>;
   get<Row>(query: Sql): Promise<Row | undefined>;
 }
 
 export interface Transaction extends Reader {
-  /** Rows that were changed. */
+  /** Returns the number of rows changed. */
   run(query: Sql): Promise<number>;
 }
 
 /**
- * How a commit is kept. `sync`: on disk before the promise resolves, survives a power cut (invariant 5).
- * `async`: survives the process's death; a power cut may take it until the next promised commit.
- * `reclaim`: promised, and it makes room: on a full disk SQLite has a reserve for it.
+ * Durability of a commit. `sync`: on disk before the promise resolves; survives a power failure (invariant 5).
+ * `async`: survives the death of the process; a power failure may lose it until the next `sync` commit.
+ * `reclaim`: `sync` for a transaction that frees space; on a full disk SQLite may use its disk reserve.
  */
 export type CommitMode = 'sync' | 'async' | 'reclaim';
 
 /**
- * One database. Transactions are serialisable with respect to each other for the rows they lock; several of one turn
- * of the event loop may share a commit, and one that throws is undone alone.
- * A transaction's body awaits nothing but its own `Transaction`, and may run again from its beginning (PostgreSQL,
- * after a deadlock). Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
+ * One database. Transactions are serialisable with respect to each other for the rows they lock. Group commit: several
+ * started in one turn of the event loop may share a commit; one that throws is rolled back alone.
+ * The body may await only its own `Transaction`, and may rerun from the start (PostgreSQL, after a deadlock).
+ * Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
  */
 export interface Db extends Reader, AsyncDisposable {
   transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** One statement in a promised transaction of its own; rows that were changed. */
+  /** One statement in its own transaction, `sync` by default. Returns the number of rows changed. */
   run(query: Sql, durability?: CommitMode): Promise<number>;
 }

@@ -2,10 +2,10 @@ import { isObject, toJson } from '../core/json.ts';
 import { and, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
 
 /**
- * True when the JSON in `column` contains `wanted` as PostgreSQL's `@>` has it: nested objects in part, arrays as
+ * Containment: the JSON in `column` contains `wanted` as by PostgreSQL's `@>`: nested objects in part, arrays as
  * subsets in any order, `1` equal to `1.0`, an absent key not equal to null (CONTRACT §2.2).
- * SQLite compares plain values by itself, in a third of the time, for else it calls the function `json_contains` that
- * the engine registers; the text in the column must be from `toJson`.
+ * SQLite compares scalar leaves natively, in a third of the time of the engine's function `json_contains`; the text in
+ * the column must be from `toJson`.
  */
 export function contains(column: string, wanted: unknown): DialectSql {
   const text = toJson(wanted);
@@ -18,7 +18,7 @@ export function contains(column: string, wanted: unknown): DialectSql {
   };
 }
 
-/** The object in `column` with the keys of `patch` replaced; a null stays. SQLite: the engine's `json_merge`. */
+/** Shallow merge of `patch` into the object in `column`; null stays null. SQLite: the engine's `json_merge`. */
 export function mergeJson(column: string, patch: Record<string, unknown>): DialectSql {
   const text = toJson(patch);
   return {
@@ -28,8 +28,8 @@ export function mergeJson(column: string, patch: Record<string, unknown>): Diale
 }
 
 /**
- * `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another text.
- * PostgreSQL sees how many there are in an array, and in nothing else.
+ * `column in (…)` for ids, with one placeholder: engines limit their number, and each number is another statement text.
+ * PostgreSQL's planner sees the number of ids only in an array.
  */
 export function isOneOf(column: string, ids: readonly string[]): Sql {
   const condition: DialectSql = {
@@ -39,7 +39,7 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
   return sql`${condition}`;
 }
 
-/** Parses the JSON columns of a row, in place; both engines deliver them as text. */
+/** Parses the JSON columns of a row, in place; both engines return them as text. */
 export function parseJsonColumns<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
   for (const column of columns) {
     const text = row[column];
@@ -48,7 +48,7 @@ export function parseJsonColumns<Row extends object>(row: Row, columns: readonly
   return row;
 }
 
-/** JSON text that is the same for equal values: keys in order, as PostgreSQL's jsonb keeps them in an order of its own. */
+/** Canonical JSON text, the same for equal values: keys are sorted, as PostgreSQL's jsonb has an order of its own. */
 export function canonicalJson(value: unknown): string {
   return toJson(JSON.parse(JSON.stringify(value ?? null, sortKeys)));
 }
@@ -58,7 +58,7 @@ function sortKeys(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** The members of a JSON object as rows of `key` and `value`, under `alias`. A number's value is a number on SQLite. */
+/** The members of a JSON object as rows of `key` and `value`, under `alias`. SQLite returns a number as a number. */
 export function jsonEachText(column: string, alias: string): DialectSql {
   return {
     sqlite: raw(`json_each(${column}) ${alias}`),
@@ -67,8 +67,8 @@ export function jsonEachText(column: string, alias: string): DialectSql {
 }
 
 /**
- * The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. PostgreSQL is told how
- * many they are: it takes any list for 100, and from that may think a small query worth compiling.
+ * The elements of a JSON list as rows of `value`, under `alias`; objects and lists for `->>`. The `limit` gives
+ * PostgreSQL the row count: it assumes 100 for any list, and may then JIT-compile a small query.
  */
 export function jsonElements(list: readonly unknown[], alias: string): DialectSql {
   const text = toJson(list);
@@ -78,18 +78,18 @@ export function jsonElements(list: readonly unknown[], alias: string): DialectSq
   };
 }
 
-/** A plain value in a JSON document: where it is, as SQLite's JSON functions have it, and its JSON text. */
+/** A scalar in a JSON document: its path in SQLite's JSON syntax, and its JSON text. */
 export interface Leaf {
   readonly path: string;
   readonly json: string;
 }
 
-/** More comparisons cost as much as one look at the whole. */
+/** More comparisons cost as much as one `json_contains`. */
 const MAX_LEAVES = 4;
 
 /**
- * The plain values of a document that has nothing but these and objects with plain names: then a document contains it
- * that has the same at the same paths. Undefined for any other.
+ * The scalars of a document made only of scalars and of objects with plain names: another document contains it if it
+ * has the same scalars at the same paths. Returns `undefined` for any other document.
  */
 function scalarLeaves(document: unknown): Leaf[] | undefined {
   const leaves = isObject(document) ? leavesBelow('$', document) : undefined;
@@ -112,9 +112,9 @@ function leavesAt(path: string, name: string, value: unknown): Leaf[] | undefine
 export const COMPARISONS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 /**
- * True when the member `field` of the object in `column` equals `wanted`, deeply. Null equals a missing one too.
- * On SQLite objects and lists are equal when their texts are, so the column must hold `canonicalJson`; and it must be
- * named with its table, for the rows of a JSON object have a column `value` too.
+ * True when the member `field` of the object in `column` deeply equals `wanted`. Null also equals an absent member.
+ * SQLite compares objects and lists as text, so the column must hold `canonicalJson`. Qualify the column with its
+ * table: the rows of `json_each` have a column `value` too.
  */
 export function fieldEquals(column: string, field: string, wanted: unknown): DialectSql {
   if (wanted === null) {
@@ -131,7 +131,7 @@ export function fieldEquals(column: string, field: string, wanted: unknown): Dia
   };
 }
 
-/** True when the member is of the same type as `wanted` and comes after or before it; text in the order of its bytes. */
+/** True when the member has the type of `wanted` and compares as stated; text compares bytewise. */
 export function fieldCompares(
   column: string,
   field: string,
@@ -144,7 +144,7 @@ export function fieldCompares(
   return {
     sqlite: sql`exists (select 1 from json_each(${raw(column)}) f
       where f.key = ${field} and f.type in ${list(sqliteTypes(wanted))} and f.value ${operator} ${wanted})`,
-    // The conversion fails on any other type, and only `case` is sure to look at the type first.
+    // The cast fails on any other type, and only `case` guarantees that the type is checked first.
     postgres:
       typeof wanted === 'number'
         ? sql`case when jsonb_typeof(${member}) = ${type} then (${member})::float8 ${operator} ${wanted}::float8
@@ -154,7 +154,7 @@ export function fieldCompares(
   };
 }
 
-/** What SQLite calls the type of a JSON value. */
+/** SQLite's names for the type of a JSON value. */
 function sqliteTypes(value: unknown): string[] {
   if (typeof value === 'number') return ['integer', 'real'];
   if (typeof value === 'string') return ['text'];

@@ -1,9 +1,9 @@
 import { type DialectSql, raw, type Sql, sql } from './sql.ts';
 
 /**
- * ` from few f ${lookUp('many', 'm', sql`m.id = f.id`)} and …`: for each row on the left the rows of a table, through
- * the table's index. Left to itself, PostgreSQL takes a handful of JSON elements for hundreds and reads the whole table
- * once for a hash join (`offset 0` keeps it from that), and SQLite may begin with the table.
+ * Lateral join, as in ` from few f ${lateralJoin('many', 'm', sql`m.id = f.id`)} and …`: for each row on the left, an
+ * index lookup of its rows in a table. Left alone, PostgreSQL estimates hundreds of rows for a few JSON elements and
+ * hash-joins the whole table (`offset 0` prevents that), and SQLite may begin with the table.
  */
 export function lateralJoin(table: string, alias: string, on: Sql): DialectSql {
   const named = raw(`${table} ${alias}`);

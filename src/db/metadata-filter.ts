@@ -3,9 +3,9 @@ import { contains } from './json.ts';
 import { and, or, raw, type Sql, sql } from './sql.ts';
 
 /**
- * What the metadata of a row must be: containment (`@>`, CONTRACT §2.2), all or any of several. An owner rule
- * (CONTRACT §10) is one too: `k: v` and `$eq` are `{contains: {k: v}}`, `$contains` is `{contains: {k: [v, …]}}`, `$and`
- * is `all`, `$or` is `any`. Nothing in `all` is everything, nothing in `any` is nothing.
+ * Filter on a row's metadata: containment (`@>`, CONTRACT §2.2), all or any of several. Owner rules (CONTRACT §10)
+ * compile to it: `k: v` and `$eq` to `{contains: {k: v}}`, `$contains` to `{contains: {k: [v, …]}}`, `$and` to `all`,
+ * `$or` to `any`. An empty `all` matches every row, an empty `any` none.
  */
 export type MetadataFilter =
   | { readonly contains: JsonObject }
@@ -13,8 +13,8 @@ export type MetadataFilter =
   | { readonly any: readonly MetadataFilter[] };
 
 /**
- * The filter as an exact condition on a column (`threads.metadata`), for a row that is found by its id or by another
- * column. Searches of whole tables take the filter itself and go through its index.
+ * The filter as an exact condition on a column (`threads.metadata`), for a row found by its id or by another column.
+ * Searches of whole tables pass the filter itself and use its index.
  */
 export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   if ('all' in filter) return and(filter.all.map((each) => metadataMatches(column, each)));
@@ -23,7 +23,7 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   const contained = contains(column, filter.contains);
   return sql`${{
     sqlite: sql`${contained}`,
-    // Empty metadata is left out of the index, and PostgreSQL must be told that none of it is asked for.
+    // The partial index omits empty metadata: PostgreSQL uses it only if the condition excludes that too.
     postgres: sql`(${contained} and ${raw(column)} <> '{}')`,
   }}`;
 }
@@ -34,7 +34,7 @@ export function matchesEverything(filter: MetadataFilter): boolean {
   return 'any' in filter ? filter.any.some(matchesEverything) : Object.keys(filter.contains).length === 0;
 }
 
-/** What satisfies each of these; those that are undefined ask for nothing. */
+/** Conjunction of the filters; `undefined` adds no condition. */
 export function combineFilters(...filters: readonly (MetadataFilter | undefined)[]): MetadataFilter {
   return { all: filters.filter((filter) => filter !== undefined) };
 }

@@ -2,10 +2,10 @@ import { Unavailable } from '../core/errors.ts';
 import type { Transaction } from './db.ts';
 import { join, type Sql, sql } from './sql.ts';
 
-/** One text of the statement for each size: bounded, so that prepared statements are used again. */
+/** Each size is another statement text: bounded, so that prepared statements are reused. */
 const MAX_ROWS_PER_INSERT = 50;
 
-/** `insert into <into> values <rows> <on conflict>` in as few statements as may be. */
+/** `insert into <into> values <rows> <on conflict>`, in as few statements as possible. */
 export async function insertRows(
   tx: Transaction,
   into: Sql,
@@ -18,12 +18,12 @@ export async function insertRows(
   }
 }
 
-/** So many failures of storage in a row are not the fault of a row, such as one whose lock somebody holds. */
+/** After this many storage failures in a row, storage is unavailable, and not just one row locked. */
 const MAX_CONSECUTIVE_OUTAGES = 3;
 
 /**
- * Does something to one row after the other. One that fails is handed to `failed` and does not hold up the others; when
- * storage itself is away its error is thrown, and the rest is left for later.
+ * Applies `action` to one row after the other. A failing row is passed to `onError` and does not block the others; if
+ * storage itself is unavailable, throws and leaves the rest for later.
  */
 export async function forEachRow<Row>(
   rows: Iterable<Row>,

@@ -1,4 +1,4 @@
-/** What a placeholder may carry on both engines. JSON goes in as text (`toJson`), timestamps as ISO-8601 text. */
+/** Value of a placeholder, on both engines. JSON is passed as text (`toJson`), timestamps as ISO-8601 text. */
 export type SqlValue = string | number | boolean | null | Uint8Array;
 
 export type DialectName = 'sqlite' | 'postgres';
@@ -9,7 +9,7 @@ export interface Sql {
   readonly parts: readonly (SqlValue | Sql | DialectSql)[];
 }
 
-/** The few places where the two databases need different words (DESIGN §3: `json.ts`, `time.ts` and the claim). */
+/** SQL that differs between the two engines (DESIGN §3: `json.ts`, `time.ts` and the claim). */
 export interface DialectSql {
   readonly sqlite: Sql;
   readonly postgres: Sql;
@@ -20,7 +20,7 @@ export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Sql | D
   return { strings, parts };
 }
 
-/** Text taken as it is: only for names that the program itself chose, such as a validated sort column. */
+/** Verbatim SQL: only for names chosen by the program, such as a validated sort column. */
 export function raw(text: string): Sql {
   return { strings: [text], parts: [] };
 }
@@ -52,7 +52,7 @@ export function list(values: readonly SqlValue[]): Sql {
 
 /**
  * Text and values for one engine: `+?` for SQLite, `$1 …` for PostgreSQL. NUL becomes U+FFFD, as in JSON (`toJson`):
- * PostgreSQL has no text with NUL.
+ * PostgreSQL text cannot contain NUL.
  */
 export function render(query: Sql, dialect: DialectName): { text: string; values: SqlValue[] } {
   const values: SqlValue[] = [];
@@ -61,8 +61,8 @@ export function render(query: Sql, dialect: DialectName): { text: string; values
 }
 
 /**
- * The plus changes no value. Without it SQLite looks at what is bound to a bare `?` when it plans an `order by`, a `max`
- * or a `limit`, and therefore compiles such a statement anew each time it runs: 14 to 34 µs instead of 2 to 8.
+ * The plus leaves the value unchanged. SQLite inspects the value of a bare `?` when it plans an `order by`, a `max` or
+ * a `limit`, and recompiles such a statement on each run: 14 to 34 µs instead of 2 to 8.
  */
 const SQLITE_PLACEHOLDER = '+?';
 

@@ -1,16 +1,16 @@
 import { type DialectSql, raw, sql } from './sql.ts';
 
 /**
- * The database's own time: the only one that every process on a database shares (ENGINE §2). SQLite keeps timestamps
- * as ISO-8601 text in UTC with milliseconds, which compares as time does. On PostgreSQL the time at which the statement
- * came: it is the same for all of the statement, so that an index can be asked for it, which `clock_timestamp()` never is.
+ * The database's clock, the only one that every process on a database shares (ENGINE §2). SQLite stores timestamps as
+ * ISO-8601 text in UTC with milliseconds, which sorts chronologically. PostgreSQL: the time at which the statement
+ * arrived, constant within it, so that an index can serve it; `clock_timestamp()` is volatile and never can.
  */
 export const NOW: DialectSql = {
   sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
   postgres: sql`statement_timestamp()`,
 };
 
-/** The database's time plus some ms (negative: before). */
+/** The database's time plus `ms` (negative: before). */
 export function nowPlus(ms: number): DialectSql {
   return {
     sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ${`${ms / 1000} seconds`})`,
@@ -18,7 +18,7 @@ export function nowPlus(ms: number): DialectSql {
   };
 }
 
-/** The database's time plus as many minutes as a column of the row says. */
+/** The database's time plus the minutes in a column of the row. */
 export function nowPlusMinutes(column: string): DialectSql {
   const minutes = raw(column);
   return {
@@ -27,7 +27,7 @@ export function nowPlusMinutes(column: string): DialectSql {
   };
 }
 
-/** The time in a column plus some ms. */
+/** The time in a column plus `ms`. */
 export function timePlus(column: string, ms: number): DialectSql {
   return {
     sqlite: sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${raw(column)}, ${`${ms / 1000} seconds`})`,

@@ -1,36 +1,36 @@
 import { EventEmitter } from 'node:events';
 
-/** The events between the parts of the server, with what each carries. */
+/** Events between the parts of the server, with their payloads. */
 export interface BusEvents {
   /** A run became claimable. */
   readonly 'run.ready': [];
   /** An executing run was cancelled or deleted. */
   readonly 'run.cancelled': [run_id: string];
-  /** A delayed run or a cron waits for its time. */
+  /** A due time was added or moved (delayed run, retry, cron). */
   readonly 'schedule.changed': [];
-  /** A webhook delivery waits in the outbox. */
+  /** A webhook delivery is pending in the outbox. */
   readonly 'delivery.queued': [];
   /** The run of an A2A task ended. */
   readonly 'task.ended': [run_id: string];
 }
 
 /**
- * Notifications between the parts of the server. Any of them may be lost: each subscriber also polls storage, so that a
- * lost notification costs time and never a run or a frame (ENGINE §2).
+ * Notifications between the parts of the server, at-most-once. Every subscriber also polls storage, so that a lost
+ * notification costs latency, never a run or a frame (ENGINE §2).
  */
 export interface EventBus {
   emit<Name extends keyof BusEvents>(event: Name, ...payload: BusEvents[Name]): void;
-  /** Dispose the subscription to end it. */
+  /** Dispose the result to unsubscribe. */
   on<Name extends keyof BusEvents>(event: Name, listener: (...payload: BusEvents[Name]) => void): Disposable;
-  /** The log or the row of this id (of a run, thread, task or delivery) changed. */
+  /** Publishes that the log or row of this id (run, thread, task or delivery) changed. */
   updated(id: string): void;
   onUpdated(id: string, listener: () => void): Disposable;
 }
 
-/** The bus of a single process: listeners are called synchronously. */
+/** In-process bus: listeners are called synchronously. */
 export function memoryBus(): EventBus {
   const events = emitter();
-  // Keyed by id, so that a change reaches the followers of its run and nobody else.
+  // One event name per id: an update wakes only the followers of that id.
   const updates = emitter();
   return {
     emit: (event, ...payload) => void events.emit(event, ...payload),
@@ -40,12 +40,12 @@ export function memoryBus(): EventBus {
   };
 }
 
-/** Every open stream is a listener: the warning at the eleventh does not apply. */
+/** Every open stream is a listener: no limit, so that Node does not warn at the 11th. */
 function emitter(): EventEmitter {
   return new EventEmitter().setMaxListeners(0);
 }
 
-/** An id such as `error` must not be the event that an emitter throws. */
+/** Prefixed: `EventEmitter` throws on an unhandled `error` event, and an id may be `error`. */
 function updateOf(id: string): string {
   return `updated:${id}`;
 }

@@ -16,25 +16,25 @@ export interface ThreadFollowSources {
 }
 
 /**
- * One entry of a thread's log: a frame of one of its runs, the end included, under the thread's own number, or an error
- * in place of what the log lacks.
+ * An entry of a thread's log: a frame of one of its runs (end frame included) under its thread-wide sequence number, or
+ * an error frame in place of a gap.
  */
 export interface ThreadFrame {
   readonly seq: number;
-  /** Of an event outside of runs: its own id. */
+  /** For an event outside of a run: the event's own id. */
   readonly run_id: string;
   readonly frame: Frame;
 }
 
 /**
- * Reads a thread's log (`storage/runs/thread-log.ts`) run by run: from memory where a run executes here and its frames are
- * in the log before they are shown, else from the database.
+ * Reads a thread's log (`storage/runs/thread-log.ts`) run by run: from memory if the run executes here and its frames
+ * are logged before they are published, otherwise from the database.
  */
 export class ThreadReader {
   readonly #sources: ThreadFollowSources;
   readonly #thread_id: string;
   #seq: number;
-  /** Where the reader is; undefined when it must look. */
+  /** The run being read; `undefined` if it must be looked up. */
   #run: ThreadLogEntry | undefined;
 
   constructor(sources: ThreadFollowSources, thread_id: string, after: number) {
@@ -43,12 +43,12 @@ export class ThreadReader {
     this.#seq = after;
   }
 
-  /** The number of the last entry that was read, or that is known to be gone. */
+  /** Sequence number of the last entry that was read, or that is known to be lost. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** The next entries in order; none when there are no more for now. */
+  /** Returns the next entries in order; empty if there are no more yet. */
   async next(): Promise<readonly ThreadFrame[]> {
     for (;;) {
       const run = this.#run ?? (await this.#sources.threadLog.entryAfter(this.#thread_id, this.#seq));
@@ -58,26 +58,26 @@ export class ThreadReader {
       const frames = await this.#framesOf(run);
       if (frames.length > 0) return frames;
       if (run.length === null) {
-        // As long as it executes here, the next frames need no look at where they belong.
+        // While the run executes here, the next call needs no lookup.
         if (!this.#sources.live.get(run.run_id)) this.#run = undefined;
         return [];
       }
       this.#run = undefined;
-      // Its log was dropped while it was read.
+      // The log was deleted during the read: skip the run.
       this.#seq = run.base + run.length;
     }
   }
 
   async #framesOf({ run_id, base, length }: ThreadLogEntry): Promise<ThreadFrame[]> {
     const { live, log } = this.#sources;
-    // The end of a run is in the log a moment before it is in memory.
+    // The end frame is in the log before it is in memory: read an ended run from the log.
     const local = length === null ? live.get(run_id) : undefined;
     const after = this.#seq - base;
     const found = (local?.logged && local.after(after)) || (await log.readAfter(run_id, after, PAGE));
-    // Only of a run that had ended before its log was read: else what is missing may be on its way.
+    // A gap counts only if the run had ended before the read: otherwise the missing frames may still arrive.
     const frames = length === null ? [] : this.#gapBefore(found[0], { run_id, base });
     for (const frame of found) {
-      // Two sources that race must not make a gap (invariant 3).
+      // Only the next number: a race between memory and log must not leave a gap (invariant 3).
       if (base + frame.seq !== this.#seq + 1) break;
       this.#seq += 1;
       frames.push({ seq: this.#seq, run_id, frame });
@@ -86,7 +86,7 @@ export class ThreadReader {
     return frames;
   }
 
-  /** Passes over what the log lacks before the first frame that was found, and reports it. */
+  /** Skips the gap before the first frame found, and reports it. */
   #gapBefore(
     found: Frame | undefined,
     { run_id, base }: Pick<ThreadLogEntry, 'run_id' | 'base'>,
@@ -99,7 +99,7 @@ export class ThreadReader {
   }
 }
 
-/** Yields each entry of the thread's log after number `after` once and in order, through all runs, until abort. */
+/** Yields each entry of the thread's log after `after` exactly once and in order, across runs, until abort. */
 export async function* followThread(
   sources: ThreadFollowSources,
   thread_id: string,
@@ -107,7 +107,7 @@ export async function* followThread(
   signal: AbortSignal,
 ): AsyncGenerator<ThreadFrame, void, void> {
   const changed = new Latch();
-  // Before the first read, or what is written in between would wait for the safety poll.
+  // Subscribe before the first read: an entry written in between would wait for the safety poll.
   using _subscription = sources.bus.onUpdated(thread_id, () => changed.open());
   const reader = new ThreadReader(sources, thread_id, after);
   while (!signal.aborted) {
@@ -121,7 +121,7 @@ export async function* followThread(
   }
 }
 
-/** The number of the newest entry; 0 when there is none. */
+/** Sequence number of the newest entry; 0 if there is none. */
 export async function lastThreadSeq(
   { live, log, threadLog }: ThreadFollowSources,
   thread_id: string,

@@ -6,21 +6,21 @@ import { isEnd, lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
 import type { LiveRuns } from './writer.ts';
 
-/** Frames read from the log at once. */
+/** Frames per read of the log. */
 export const PAGE = 500;
 
 export interface FollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
   readonly bus: EventBus;
-  /** Looks for all followers of this process. */
+  /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;
 }
 
 /**
- * Yields each frame after `seq` once and in order, and returns at the end of the run's log or on abort.
- * A frame is delivered only when it is the next one: two sources that race must not make a gap (invariant 3). What an
- * ended run's log lacks is reported by an error in its place.
+ * Yields each frame after `seq` exactly once and in order; returns at the end of the run's log or on abort. Only the
+ * next frame is delivered: a race between memory and log must not leave a gap (invariant 3). A gap in the log of an
+ * ended run is reported as an error frame.
  */
 export async function* follow(
   sources: FollowSources,
@@ -29,7 +29,7 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<Frame, void, void> {
   const changed = new Latch();
-  // Before the first read, or a frame written in between would wait for the safety poll.
+  // Subscribe before the first read: a frame written in between would wait for the safety poll.
   using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
   while (!signal.aborted) {
     const frames = sources.live.get(run_id)?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
@@ -37,7 +37,7 @@ export async function* follow(
     for (const frame of frames) {
       if (frame.seq !== seq + 1) break;
       if (isEnd(frame)) return;
-      // Frames may be large, and who reads them may never pause.
+      // Frames may be large, and a fast reader may never yield.
       await yieldToEventLoop();
       yield frame;
       if (signal.aborted) return;
@@ -46,7 +46,7 @@ export async function* follow(
     }
     if (delivered > 0) continue;
     if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) continue;
-    // Read after that, and not before: a run leaves the queue in the transaction that completes its log.
+    // Read the log only now: a run leaves the queue in the transaction that completes its log.
     const [next] = await sources.log.readAfter(run_id, seq, 1);
     if (!next) return;
     if (next.seq === seq + 1) continue;

@@ -4,32 +4,32 @@ import { END_EVENT, type Frame } from '../storage/runs/events.ts';
 export type { Frame } from '../storage/runs/events.ts';
 
 /**
- * True for the last entry of a log. It is written in the transaction that writes the run's final status, so that
- * the end of the stream and the end of the run are one fact; it is never sent to a client.
+ * True for the end frame. It is written in the transaction that writes the run's final status, so that stream and run
+ * end atomically. It is never sent to a client.
  */
 export function isEnd(frame: Frame): boolean {
   return frame.event === END_EVENT;
 }
 
 /**
- * A run made by event streaming (CONTRACT §7) logs the events of that protocol: the frame's name is this, their method
- * and, after `|`, their namespace; its data their `params`. They need no work for each follower but to be numbered.
+ * Event name prefix of the frames of an event-streaming run (CONTRACT §7). The protocol's method follows and, after
+ * `|`, its namespace; the data holds its `params`. Per follower, such a frame only needs to be numbered.
  */
 export const PROTOCOL_EVENT = 'v2:';
 
-/** The frame as the older streams know it, with the data alone; others are as they were. */
+/** Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged. */
 export function plainFrame(frame: Frame): Frame {
   if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
   const { data } = JSON.parse(frame.data) as { data: unknown };
   return { seq: frame.seq, event: frame.event.slice(PROTOCOL_EVENT.length), data: toJson(data) };
 }
 
-/** The error that stands in a stream for events which the log no longer holds. It says nothing of the run itself. */
+/** Error name of the frame that replaces lost events. It says nothing about the outcome of the run. */
 export const EVENTS_LOST = 'EventsLost';
 
 /**
- * Stands for the events `first` to `last`, and has the number of the last: who resumes after it asks for what follows.
- * `seq` is that number in the run's own log, the others are those that the reader knows.
+ * Replaces the events `first` to `last` and carries the number of the last, so that a client resumes after the gap.
+ * `seq` is that number in the run's own log; `first` and `last` are numbers in the log that the client reads.
  */
 export function lostEvents(
   seq: number,
@@ -41,7 +41,7 @@ export function lostEvents(
   return { seq, event: 'error', data: JSON.stringify({ error: EVENTS_LOST, message }) };
 }
 
-/** True for what `lostEvents` makes; the other errors are the run's. */
+/** True for a frame of `lostEvents`; any other error frame is the run's. */
 export function isLostEvents({ event, data }: Pick<Frame, 'event' | 'data'>): boolean {
   if (event !== 'error') return false;
   const error: unknown = JSON.parse(data);

@@ -3,12 +3,12 @@ import { after, type Timer } from '../core/timers.ts';
 import type { LogEnds } from '../storage/runs/log-positions.ts';
 import type { LiveRuns } from './writer.ts';
 
-/** A lost hint costs this much, ms, and never a frame. */
+/** Poll interval, ms: the latency that a lost notification costs. */
 export const SAFETY_POLL_MS = 500;
-/** Longer than any follower waits for the poll. */
+/** Time-out of a wait for the latch, ms: far longer than a poll takes. */
 const MAX_WAIT_MS = 60 * 60_000;
 
-/** A log that is followed, and how far. */
+/** A followed log, and the last sequence number that its follower has. */
 export interface Position {
   readonly of: 'run' | 'thread';
   readonly id: string;
@@ -22,8 +22,8 @@ interface Waiter extends Position {
 }
 
 /**
- * Looks for everybody who follows a log: every 500 ms while somebody waits, two statements for some hundred logs,
- * however many wait for each. Whoever has all of a run that executes here will be told by it.
+ * Polls for all followers in one batch: every 500 ms while any waits, two statements for some hundred logs, however
+ * many follow each. Skips a follower that is up to date with a run executing here: the bus notifies it.
  */
 export class SafetyPoll {
   readonly #ends: LogEnds;
@@ -37,8 +37,8 @@ export class SafetyPoll {
   }
 
   /**
-   * Waits until `news` opens, the log goes on after the position, or abort. False when the log has ended there: its run
-   * has left the queue, which it does in the transaction that completes its log. Throws what a look at the logs threw.
+   * Waits until `changed` opens, the log grows past the position, or abort. Resolves to `false` if the log ended there:
+   * its run has left the queue, in the transaction that completes its log. Rethrows a failed poll.
    */
   async wait(position: Position, changed: Latch, signal: AbortSignal): Promise<boolean> {
     const waiter: Waiter = { ...position, changed, ended: false, failure: undefined };
@@ -74,7 +74,7 @@ export class SafetyPoll {
     for (const waiter of all) {
       const run = waiter.of === 'run' ? runs.get(waiter.id) : undefined;
       const last = run?.last ?? lasts.get(waiter.id) ?? 0;
-      // A run that executes here ends here before its log does.
+      // While the run is live in this process, its end frame is published from memory.
       waiter.ended = run !== undefined && !run.in_flight && !this.#live.get(waiter.id);
       if (waiter.ended || last > waiter.seq) waiter.changed.open();
     }

@@ -4,14 +4,14 @@ import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
 import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
 import type { EventBus } from './bus.ts';
 
-/** Frames kept of a run that executes here; who is further behind reads the log. Bytes of JSON text. */
+/** Limit of the buffered frames of a live run, bytes of JSON text. A follower that is further behind reads the log. */
 const BUFFER_BYTES = 1024 * 1024;
 
-/** The newest frames of the runs that this process executes, so that their followers need no database. */
+/** Buffers the newest frames of the runs that this process executes, so that their followers need no database. */
 export class LiveRuns {
   readonly #runs = new Map<string, LiveRun>();
 
-  /** Begins after `seq`, the last frame in the log. `logged`: its frames are in the log before they come here. */
+  /** `seq`: the last frame in the log. `logged`: frames are in the log before they are pushed. */
   open(run_id: string, seq: number, logged = false): LiveRun {
     const run = new LiveRun(seq, logged, () => {
       if (this.#runs.get(run_id) === run) this.#runs.delete(run_id);
@@ -25,15 +25,12 @@ export class LiveRuns {
   }
 }
 
-/**
- * One run's newest frames. Closed when the attempt is over or has lost its lease: from then on followers find what comes
- * in the log.
- */
+/** Buffer of one run's newest frames. Closed when the attempt ends or loses its lease: followers then read the log. */
 export class LiveRun implements Disposable {
   #frames: Frame[] = [];
   #bytes = 0;
   #last: number;
-  /** No frame is here that a crash could take back. */
+  /** Every frame here is durable: a crash cannot take it back. */
   readonly logged: boolean;
   readonly #onClose: () => void;
 
@@ -54,7 +51,7 @@ export class LiveRun implements Disposable {
     if (this.#bytes > BUFFER_BYTES && this.#frames.length > 1) this.#dropOldest();
   }
 
-  /** Frames after `seq`, none when it is the newest; undefined when they are no longer, or not yet, here. */
+  /** Frames after `seq`, empty if it is the newest; `undefined` if they are no longer, or not yet, buffered. */
   after(seq: number): readonly Frame[] | undefined {
     if (seq === this.#last) return [];
     const first = this.#frames[0];
@@ -66,7 +63,7 @@ export class LiveRun implements Disposable {
     this.#onClose();
   }
 
-  /** Half at once, so that a long run moves its frames rarely. */
+  /** Drops half of the buffer, which amortises the copy. */
   #dropOldest(): void {
     while (this.#bytes > BUFFER_BYTES / 2 && this.#frames.length > 1) {
       const cut = Math.ceil(this.#frames.length / 2);
@@ -83,13 +80,13 @@ export interface WriterOptions {
   readonly bus: EventBus;
   readonly writes: WriteBuffer;
   /**
-   * Clients may come back with the number of the last frame they saw. A number must then never be given twice, not
-   * even after a crash: frames are in the log before anybody sees them. Else followers see them at once.
+   * Clients may reconnect with the number of the last frame they received. A number must then never be reused, even
+   * after a crash: frames are logged before they are published. Otherwise they are published immediately.
    */
   readonly resumable: boolean;
 }
 
-/** Numbers the frames of one attempt, writes them to the log, and shows them to followers. */
+/** Numbers the frames of one attempt, writes them to the log, and publishes them to followers. */
 export class EventWriter {
   readonly #options: WriterOptions;
   #seq: number;
@@ -106,22 +103,22 @@ export class EventWriter {
     if (!resumable) this.#publish([frame]);
   }
 
-  /** The graph has made a checkpoint, and the frames so far tell everything that is in it. */
+  /** Records the log position of a checkpoint: the frames up to it cover everything in the checkpoint. */
   checkpointReached(checkpoint_id: string): Promise<void> {
     const { writes, run_id } = this.#options;
     const at = { run_id, checkpoint_id, seq: this.#seq };
     return writes.add((tx) => insertRunCheckpoint(tx, at), 'async');
   }
 
-  /** To be called with each batch of frames that the log holds. */
+  /** Call with each batch of frames after it is committed. */
   committed(frames: readonly Frame[]): void {
     const { resumable, bus, thread_id } = this.#options;
     if (resumable) this.#publish(frames);
-    // Who follows the thread has only what is in the log.
+    // Followers of a thread only read logged frames.
     bus.updated(thread_id);
   }
 
-  /** Shows the end, which the finishing transaction has written behind the last frame. */
+  /** Publishes the end frame, which the finishing transaction wrote after the last frame. */
   publishEnd(event: string, data: string): void {
     this.#publish([{ seq: ++this.#seq, event, data }]);
     this.#options.bus.updated(this.#options.thread_id);

@@ -4,13 +4,13 @@ import { InvalidInput } from '../core/errors.ts';
 import { isObject } from '../core/json.ts';
 import type { CheckpointConfig } from '../schemas/thread-state.ts';
 
-/** Where a configuration points, in the words of the contract. Null when it names no checkpoint. */
+/** The checkpoint that a configuration addresses, in the contract's terms; null if it names none. */
 export function checkpointOf(config: unknown): CheckpointConfig | null {
   const checkpoint = namespaceConfigOf(config);
   return checkpoint?.checkpoint_id ? checkpoint : null;
 }
 
-/** As `checkpointOf`, for a place that need not hold a checkpoint yet: the namespace of a task's subgraph. */
+/** Like `checkpointOf`, for a namespace that may not hold a checkpoint yet: that of a task's subgraph. */
 export function namespaceConfigOf(config: unknown): CheckpointConfig | null {
   if (!isObject(config) || !isObject(config.configurable)) return null;
   const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = config.configurable;
@@ -23,7 +23,7 @@ export function namespaceConfigOf(config: unknown): CheckpointConfig | null {
   };
 }
 
-/** A configuration without what LangGraph keeps in it for itself (`__pregel_…`, callbacks). */
+/** A configuration without LangGraph's internal entries (`__pregel_…`, callbacks). */
 export function publicConfig(config: unknown): unknown {
   if (!isObject(config)) return null;
   const { callbacks: _callbacks, configurable, ...rest } = config;
@@ -32,14 +32,14 @@ export function publicConfig(config: unknown): unknown {
   return { configurable: Object.fromEntries(publicEntries), ...rest };
 }
 
-/** What LangGraph's `configurable` says about where a checkpoint is. */
+/** Address of a checkpoint in LangGraph's `configurable`. */
 export interface CheckpointAddress {
   readonly thread_id: string | undefined;
   readonly ns: string | undefined;
   readonly checkpoint_id: string | undefined;
 }
 
-/** Throws `InvalidInput` for what cannot be a name: clients put these in a configuration as they like. */
+/** Throws `InvalidInput` for an invalid id: clients control these entries of the configuration. */
 export function addressOf({ configurable = {} }: RunnableConfig): CheckpointAddress {
   return {
     thread_id: stringIn(configurable, 'thread_id'),
@@ -61,7 +61,7 @@ function stringIn(configurable: Record<string, unknown>, key: string): string | 
   return value;
 }
 
-/** What LangGraph and LangChain put into a configuration's metadata about the step or for traces, not about the run. */
+/** Metadata that LangGraph and LangChain add about the step or for traces, not about the run. */
 const STEP_KEYS: ReadonlySet<string> = new Set([
   'checkpoint_id',
   'checkpoint_ns',
@@ -74,7 +74,7 @@ const STEP_KEYS: ReadonlySet<string> = new Set([
   'ls_integration',
 ]);
 
-/** A checkpoint's metadata names the run, its graph and all the run was given as metadata (CONTRACT §2.2). */
+/** Metadata of a checkpoint: the run, its graph, and all metadata given to the run (CONTRACT §2.2). */
 export function checkpointMetadata(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
   const runMetadata = Object.entries(config.metadata ?? {}).filter(
     ([key]) => !STEP_KEYS.has(key) && !key.startsWith('__'),

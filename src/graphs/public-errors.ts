@@ -2,7 +2,7 @@ import { InvalidInput } from '../core/errors.ts';
 import { failureText, isErrorLike, publicFailure, tryOrUndefined } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
 
-/** The error of a task in a state, on one line as clients show it: `TypeError: x is not a function`. */
+/** Error of a task in a state, on one line: `TypeError: x is not a function`. */
 export function taskError(error: unknown): string | null {
   if (error === undefined || error === null) return null;
   if (typeof error === 'string') return failureText(error);
@@ -10,19 +10,19 @@ export function taskError(error: unknown): string | null {
   return `${name}: ${message}`;
 }
 
-/** What LangGraph tells of a task, a tool or another event, with its `error` as clients may know it. */
+/** LangGraph's event about a task, a tool or other, with its `error` redacted. */
 export function withPublicError(payload: unknown): unknown {
   if (!isObject(payload) || payload['error'] === undefined || payload['error'] === null) return payload;
   return { ...payload, error: publicError(payload['error']) };
 }
 
-/** What it tells of a checkpoint, whose tasks may have failed in an earlier run. */
+/** Event about a checkpoint, whose tasks may have failed in an earlier run. */
 export function withPublicTasks(payload: unknown): unknown {
   if (!isObject(payload) || !Array.isArray(payload['tasks'])) return payload;
   return { ...payload, tasks: payload['tasks'].map(withPublicError) };
 }
 
-/** An event of LangChain; its tracers put text and stack of an error into one text. */
+/** LangChain event; its tracers put the message and stack of an error into one text. */
 export function withPublicData(event: unknown): unknown {
   if (!isObject(event) || !isObject(event['data'])) return event;
   const { error } = event['data'];
@@ -30,13 +30,13 @@ export function withPublicData(event: unknown): unknown {
   return String(event['event']).endsWith('_error') ? { ...event, data: withPublicError(data) } : event;
 }
 
-/** An event of a tool in event streaming, which has the text of a failure only. */
+/** Tool event of event streaming, which only has the text of a failure. */
 export function withPublicMessage(payload: unknown): unknown {
   if (!isObject(payload) || payload['event'] !== 'tool-error') return payload;
   return { ...payload, message: failureText(String(payload['message'])) };
 }
 
-/** In the form in which it comes: an error, the name and the message that a checkpoint keeps, or a text. */
+/** Preserves the form of the error: an error, the name and message as in a checkpoint, or a text. */
 function publicError(error: unknown): unknown {
   if (typeof error === 'string') return failureText(error);
   const failure = publicFailure(error);
@@ -51,14 +51,14 @@ function withoutStack(text: string): string {
   return stack < 0 ? message : message.slice(0, stack);
 }
 
-/** More would not help who reads it. */
+/** Limit of the reported issues. */
 const MAX_ISSUES = 5;
-/** What LangGraph says of a field of a `StateSchema`, with the issues as JSON. */
+/** LangGraph's message about a field of a `StateSchema`, with the issues as JSON. */
 const FIELD_ISSUES = /^Validation failed for field "([^"]*)": (\[[\s\S]*\])$/;
 
 /**
- * The error of a graph whose schema refuses its input, as one that names the fields: LangGraph throws the issues as
- * indented JSON. Every other error stays as it is. By the stack, for a node may throw errors of the same class.
+ * Converts the error of a graph whose schema rejects its input to one that names the fields: LangGraph throws the
+ * issues as indented JSON. Returns any other error unchanged. Identified by the stack: a node may throw the same class.
  */
 export function asInputError(thrown: unknown): unknown {
   if (!isErrorLike(thrown)) return thrown;

@@ -2,13 +2,13 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import type { GraphCall } from './graph.ts';
 
 /**
- * LangGraph.js by shape. The user's project brings its own copy of the library, so nothing here may depend on a class
- * of ours (ENGINE §6), and an object of another library with these methods will do as well.
+ * LangGraph.js by shape. The user's project brings its own copy of the library, so that nothing here may depend on a
+ * class of ours (ENGINE §6), and an object of another library with these methods will do.
  */
 export interface RunnableGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
   getState(config: object, options?: object): Promise<Snapshot>;
-  /** Version v3 is promised, v2 comes at once. */
+  /** Version v3 returns a promise, v2 the iterable itself. */
   streamEvents?(input: unknown, options: object): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
   /** A new graph of the same class, private fields included. */
   withConfig?(config: object): RunnableGraph;
@@ -40,7 +40,7 @@ export interface SnapshotTask {
   readonly path?: readonly unknown[];
   readonly error?: unknown;
   readonly interrupts?: readonly unknown[];
-  /** Where a subgraph keeps its state, or that state itself when it was asked for. */
+  /** Config of the subgraph's state, or the state itself if it was requested. */
   readonly state?: Snapshot | SnapshotConfig;
   readonly result?: unknown;
 }
@@ -55,10 +55,10 @@ export function isRunnableGraph(value: unknown): value is RunnableGraph {
 }
 
 /**
- * The graph with this memory, as a clone: LangGraph ignores a checkpointer given as a call option, and the user's
- * object is shared by all runs. What is not built as LangGraph's own graphs are may have private fields, which a clone
- * would lack, and keeps its memory elsewhere: it is used as it is. `whole`: LangGraph's own newer stream needs its
- * private methods too, which only a graph that was constructed has; that costs more than a copy of its fields.
+ * A clone of the graph with this memory: LangGraph ignores a checkpointer given as a call option, and the user's object
+ * is shared by all runs. A graph that is not built like LangGraph's own is used as it is: it may have private fields,
+ * which a clone would lack, and it stores its state elsewhere. `reconstruct`: stream v3 requires private methods, which
+ * only a constructed graph has; that costs more than copying the fields.
  */
 export function withMemory(
   graph: RunnableGraph,
@@ -71,7 +71,7 @@ export function withMemory(
   return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
 }
 
-/** What `withMemory` takes out of the graph. A checkpointer may also be a flag, which is nobody's memory. */
+/** The compiled-in memory that `withMemory` replaces. A checkpointer may also be a flag, which does not count. */
 export function overriddenMemory(graph: RunnableGraph): ('checkpointer' | 'store')[] {
   if (!isLocalPregel(graph)) return [];
   const own = graph as { checkpointer?: unknown; store?: unknown };
@@ -80,15 +80,15 @@ export function overriddenMemory(graph: RunnableGraph): ('checkpointer' | 'store
   );
 }
 
-/** Built as LangGraph's own graphs are; not, say, a graph that is elsewhere, which makes its checkpoints there. */
+/** True if built like LangGraph's own graphs; false for a remote graph, which makes its checkpoints elsewhere. */
 export function isLocalPregel(graph: RunnableGraph): boolean {
   return 'nodes' in graph && 'channels' in graph;
 }
 
 /**
- * What LangGraph's `stream` and `streamEvents` take for a call. Only what was asked for is in it: an `undefined` would
- * replace what the graph itself is bound to, such as its recursion limit (ENGINE §6). Subgraphs are always asked for,
- * because without them LangGraph passes on their custom events as if they were the graph's own.
+ * Options of a call of LangGraph's `stream` and `streamEvents`. Only defined ones: `undefined` would override what the
+ * graph itself is bound to, such as its recursion limit (ENGINE §6). Subgraphs are always requested: without them,
+ * LangGraph forwards their custom events as if they were the graph's own.
  */
 export function callOptions(
   graph: RunnableGraph,
@@ -121,9 +121,9 @@ export function callOptions(
 }
 
 /**
- * How the event loop gets its turn between the steps of a graph that waits for nothing. With `sync` LangGraph waits for
- * the checkpointer at each step; ours knows by itself what may be committed later, and is done at once with `async`.
- * Without checkpoints a handler that LangGraph waits for does it; for all runs it would cost a tenth of a ms a step.
+ * Makes a graph that never waits yield to the event loop between its steps. With `sync` LangGraph awaits the
+ * checkpointer at each step; ours decides what may be committed later, and returns immediately with `async`. Without
+ * checkpoints an awaited callback handler yields; for all runs it would cost 0.1 ms per step.
  */
 function yieldingOptions(
   graph: RunnableGraph,

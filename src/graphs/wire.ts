@@ -15,28 +15,28 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /**
- * A message as clients know it: its fields flat beside `type` (`ai`, `human`, `tool`, …). `type` is given where a
- * chunk must be told from a message (`AIMessageChunk`, CONTRACT §5 messages-tuple).
+ * A message on the wire: its fields flat beside `type` (`ai`, `human`, `tool`, …). `type` is given where a chunk must
+ * differ from a message (`AIMessageChunk`, CONTRACT §5 messages-tuple).
  */
 export function messageToWire(message: Message, type = message._getType()): Record<string, unknown> {
   return flatMessage(message, type, []);
 }
 
-/** The class of a chunk, such as `AIMessageChunk`; of a whole message its type, such as `ai`. */
+/** Class of a chunk, such as `AIMessageChunk`; type of a whole message, such as `ai`. */
 export function chunkType(message: Message): string {
   if (message.concat === undefined) return message._getType();
   return (message.constructor as { lc_name?(): string }).lc_name?.() ?? message._getType();
 }
 
 /**
- * The same value as plain JSON data: messages flat, maps as objects, sets as arrays, errors without their stack.
- * Parts that are JSON already are not copied; most states are, and come back as they are.
+ * The value as plain JSON data: messages flat, maps as objects, sets as arrays, errors without their stack. Parts that
+ * are JSON already are not copied; most states are returned as they are.
  */
 export function toWire(value: unknown): unknown {
   return convert(value, []);
 }
 
-/** `path` holds the objects on the way to this one: a value that contains itself has no JSON. */
+/** `path`: the ancestors of the value; a circular value has no JSON form. */
 function convert(value: unknown, path: object[]): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
@@ -80,11 +80,11 @@ function convertRecord(record: Record<string, unknown>, path: object[]): Record<
     changed ??= new Map(Object.entries(record));
     changed.set(key, item);
   }
-  // From entries, because assigning a key `__proto__` would replace the prototype instead.
+  // From entries: assigning a key `__proto__` would replace the prototype instead.
   return changed ? Object.fromEntries(changed) : record;
 }
 
-/** The fields the message was made of, read from the message itself, where later changes are. */
+/** The constructor fields of the message, read from the message itself, which has later changes. */
 function flatMessage(message: Message, type: string, path: object[]): Record<string, unknown> {
   const flat: Record<string, unknown> = {};
   for (const key of Object.keys(message.lc_kwargs)) {

@@ -27,14 +27,14 @@ import { webhookRoutes } from './routes/webhooks.ts';
 import type { RunReplies } from './run-replies.ts';
 import type { HttpOptions, ServerDeps } from './server-deps.ts';
 
-/** What routes are made of: the services by their names, and what answers need. */
+/** Dependencies of the route plugins: services by name, and what replies need. */
 export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
   readonly metrics: HttpMetrics;
   readonly replies: RunReplies;
   readonly mount_prefix: string;
 }
 
-/** Adds routes to the server, and takes of the dependencies the ones that it names. */
+/** Adds routes to the server; destructures the dependencies that it uses. */
 type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
 
 interface RouteGroup {
@@ -42,9 +42,7 @@ interface RouteGroup {
   readonly plugins: readonly RoutePlugin[];
 }
 
-/**
- * Every route but `/ok` of the root, by what turns it off. The order is that of the paths in the OpenAPI document.
- */
+/** Every route except the root `/ok`, by the option that disables it, in the path order of the OpenAPI document. */
 const ROUTES: readonly RouteGroup[] = [
   {
     isEnabled: ({ disable_assistants }) => !disable_assistants,
@@ -84,7 +82,7 @@ const ROUTES: readonly RouteGroup[] = [
   { isEnabled: ({ disable_meta }) => !disable_meta, plugins: [rootRoute, systemRoutes, docsGroup] },
 ];
 
-/** Every route but those of groups that the configuration turns off. */
+/** Registers every route group that the configuration leaves enabled. */
 export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
   for (const { isEnabled, plugins } of ROUTES) {
     if (isEnabled(deps.options)) for (const plugin of plugins) plugin(server, deps);

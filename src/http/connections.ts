@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from '../core/logger.ts';
 
-/** A reply that takes long: a stream, or waiting for a run. */
+/** A long-lived reply: a stream, or a wait for a run. */
 export interface Connection extends Disposable {
-  /** Aborts when the client goes away, or the server closes. */
+  /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly clientDisconnected: boolean;
 }
 
-/** The long replies of a server. It ends them before it closes: an open one would keep it from closing. */
+/** Long-lived replies of a server. They end in `preClose`: an open one would block `close()`. */
 export interface Connections {
-  /** `onDisconnect` is called once when the client leaves before the reply's end; its failure is only logged. */
+  /** Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged. */
   open(reply: FastifyReply, onDisconnect?: () => Promise<void>): Connection;
 }
 
@@ -27,7 +27,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
       const controller = new AbortController();
       const { signal } = controller;
       const onClientClose = () => {
-        // The server broke the connection off itself.
+        // The server closed the connection itself.
         if (signal.aborted) return;
         controller.abort(CLIENT_GONE);
         onDisconnect?.().catch((error) =>
@@ -35,7 +35,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
         );
       };
       open.add(controller);
-      // It may have left while the run was being created.
+      // The client may have disconnected while the run was being created.
       if (raw.destroyed) onClientClose();
       else raw.once('close', onClientClose);
       return {
@@ -56,9 +56,8 @@ const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
 
 /**
- * Cuts connections on which no whole request has come when the server closes. Node waits for them as for those that
- * are being answered: half a minute for one that says nothing, such as a browser opens ahead, and longer for a body that
- * comes slowly.
+ * Graceful drain: on close, destroys connections without a complete request. Node waits for them as for active ones: 30
+ * s for an idle one, such as a browser's preconnect, and longer for a slow body.
  */
 export function closeIncompleteRequests(server: FastifyInstance): void {
   const requests = new Map<Socket, IncomingMessage | undefined>();
@@ -73,11 +72,11 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
     response.once('close', () => {
       if (requests.get(socket) !== request) return;
       requests.set(socket, undefined);
-      // The next one may have begun.
+      // A pipelined request may have begun.
       if (isClosing) socket.destroySoon();
     });
   });
-  // It says goodbye in its own way.
+  // WebSockets have their own close handshake.
   server.server.on('upgrade', ({ socket }) => requests.delete(socket));
   server.addHook('preClose', async () => {
     isClosing = true;

@@ -1,4 +1,4 @@
-/** Functions that run in the browser: they are sent as text and see nothing of this file. */
+/** Functions that run in the browser: they are serialized to source text, so they cannot reference this module. */
 
 interface BrowserWindow {
   matchMedia(query: string): {
@@ -10,7 +10,7 @@ interface BrowserWindow {
   };
 }
 
-/** The page has a dark theme, for which it looks for a class. */
+/** Swagger UI switches to its dark theme by a class. */
 export function followColorScheme(): void {
   const { matchMedia, document } = globalThis as unknown as BrowserWindow;
   const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -19,7 +19,7 @@ export function followColorScheme(): void {
   apply();
 }
 
-/** As much of the immutable values of Swagger UI as is needed. */
+/** The subset of Swagger UI's Immutable.js values in use. */
 interface Values {
   get(name: string): Values & string;
   getIn(path: readonly string[]): unknown;
@@ -29,7 +29,7 @@ interface Values {
   readonly size: number;
 }
 
-/** The box above the operations looks into paths, methods and summaries; the page's own knows names of groups only. */
+/** Replaces the built-in filter, which matches tag names only: also searches path, method and summary. */
 export function operationFilter() {
   function matches(operation: Values, phrase: string): boolean {
     const texts = [operation.get('method'), operation.get('path'), operation.getIn(['operation', 'summary'])];
@@ -50,7 +50,7 @@ export function operationFilter() {
   return { fn: { opsFilter } };
 }
 
-/** The head of the page takes less room, so that the first operations are seen. */
+/** Compact header, so that the first operations are visible. */
 export const STYLE = `
 .swagger-ui .info { margin: 24px 0 16px; }
 .swagger-ui .info hgroup.main { margin: 0; }

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
 
 /**
- * Renders a guide as a page. `path` is its place below the folder of the guides. Links lead to other guides; links that
- * leave the folder become plain text, because the files are not served.
+ * Renders a guide as HTML. `path` is relative to the guides folder. Links between guides stay; links that leave the
+ * folder become plain text, because those files are not served.
  */
 export async function guidePage(markdown: string, docs: string, path: string): Promise<string> {
   const body = await new Marked({ renderer: { heading, link: linkFrom(path) } }).parse(markdown);
@@ -27,7 +27,7 @@ ${body}</main>
 
 type Renderer = { readonly parser: { parseInline(tokens: Tokens.Generic[]): string } };
 
-/** With the name that links within the guides use. */
+/** Adds the heading id that links within the guides use. */
 function heading(this: unknown, { tokens, depth, text }: Tokens.Heading): string {
   const id = text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** Names of headers with `*` for anything; what is excluded is out, whatever includes it (CONTRACT §3). */
+/** Header name patterns with `*` as wildcard; `excludes` takes precedence over `includes` (CONTRACT §3). */
 export interface HeaderPatterns {
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
@@ -6,7 +6,7 @@ export interface HeaderPatterns {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** They let their holder in, and neither a run nor a log is a place for that. */
+/** Credentials: they must not leak into a run or a log. */
 const CREDENTIAL_HEADERS = [
   'authorization',
   'proxy-authorization',
@@ -16,9 +16,7 @@ const CREDENTIAL_HEADERS = [
   'x-service-key',
 ];
 
-/**
- * Picks the headers that the patterns name. One that is a secret must be named itself; a `*` does not mean it.
- */
+/** Filters headers by pattern. A credential header matches only by its full name, never by a `*`. */
 export function headerFilter({
   includes,
   excludes,

@@ -4,17 +4,17 @@ import type { ReadableStream } from 'node:stream/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { inject } from 'light-my-request';
 
-/** How a request came in that never was on a wire. */
+/** Origin of a request that did not arrive over a socket. */
 export type InternalRequest =
-  /** The project's own app let it through. */
+  /** Passed through by the custom app. */
   | { readonly from: FastifyRequest }
-  /** A webhook for one of the project's own routes; ours are not for it. */
+  /** A webhook to a custom route; the server's own routes are off limits. */
   | { readonly from?: undefined; readonly custom_routes_only: true };
 
 const internalRequests = new WeakMap<IncomingMessage, InternalRequest>();
 const inProcess = new WeakSet<IncomingMessage>();
 
-/** Whether it was this process that asked, and nobody outside. */
+/** Whether the request originates in this process. */
 export function isInProcess(raw: IncomingMessage): boolean {
   const from = internalRequestOf(raw)?.from;
   return from ? isInProcess(from.raw) : inProcess.has(raw);
@@ -24,11 +24,11 @@ export function internalRequestOf(raw: IncomingMessage): InternalRequest | undef
   return internalRequests.get(raw);
 }
 
-/** Headers about a connection, which the answer inside has none of. */
+/** Hop-by-hop headers, meaningless without a connection. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'date'];
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
-/** Has a request answered by the server without a connection. Streams come as they are written. */
+/** Serves a request without a connection. Response bodies stream as they are written. */
 export async function handleInProcess(
   server: FastifyInstance,
   request: Request,
@@ -45,7 +45,7 @@ export async function handleInProcess(
   const answer = await inject(
     (raw, response) => {
       written = response as unknown as ServerResponse;
-      // Not before: what is answered has ended, or whoever asked is gone.
+      // Only on close: until then an abort must still reach the response.
       written.once('close', () => signal.removeEventListener('abort', abort));
       const incoming = raw as unknown as IncomingMessage;
       if (internalRequest) internalRequests.set(incoming, internalRequest);
@@ -57,7 +57,7 @@ export async function handleInProcess(
       url: pathname + search,
       authority: host,
       headers: Object.fromEntries(headers),
-      // Of the connection, so that a proxy there is believed here too.
+      // The outer connection's address, so that `trust_proxy` applies here too.
       remoteAddress: internalRequest?.from?.raw.socket.remoteAddress ?? '127.0.0.1',
       payloadAsStream: true,
       ...(payload ? { payload } : {}),
@@ -88,13 +88,13 @@ function headersOf(given: Readonly<Record<string, unknown>>): Headers {
   return headers;
 }
 
-/** Where the official client looks when it is made without an address. */
+/** Globals that the official SDK client reads when it is created without a URL. */
 const FETCH_SYMBOL = Symbol.for('langgraph_api:fetch');
 const URL_SYMBOL = Symbol.for('langgraph_api:url');
 
 /**
- * Makes `new Client()` of the project's code reach this server without a connection, until that is disposed. A process
- * with several servers has the newest.
+ * Binds `new Client()` in project code to this server, without a connection, until disposed. With several servers in
+ * one process, the newest wins.
  */
 export function bindInProcessClient(server: FastifyInstance, mount_prefix = ''): Disposable {
   const globals = globalThis as { [FETCH_SYMBOL]?: typeof fetch; [URL_SYMBOL]?: string };

@@ -7,12 +7,12 @@ import { every } from '../core/timers.ts';
 import type { Connection, Connections } from './connections.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Proxies and clients give up on a silent connection; white space before JSON means nothing (CONTRACT §4). */
+/** Proxies and clients time out on an idle connection; whitespace before JSON is insignificant (CONTRACT §4). */
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * Waits for `result`, JSON text. `onDisconnect` is called when the client leaves before it. Resolves to the text that is
- * still to be sent, or to undefined when all is sent.
+ * Awaits `result`, a JSON text. Calls `onDisconnect` if the client disconnects first. Resolves to the text still to be
+ * sent, or to `undefined` if everything is sent.
  */
 export type SendKeepAliveJson = (
   reply: FastifyReply,
@@ -21,7 +21,7 @@ export type SendKeepAliveJson = (
   onDisconnect?: () => Promise<void>,
 ) => Promise<string | undefined>;
 
-/** Sends what may take long. Until the first newline a failure has a status of its own; after it, it is the body. */
+/** Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. */
 export function keepAliveJsonSender(
   connections: Connections,
   logger: Logger,
@@ -36,7 +36,7 @@ export function keepAliveJsonSender(
       raw.write('\n');
     });
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
-    // To make the text may have taken long, and so does to send it.
+    // Serializing may have blocked the event loop, and so will sending.
     await yieldToEventLoop();
     keepAlive[Symbol.dispose]();
     if (connection.signal.aborted) return abortReply(reply, connection);
@@ -48,14 +48,14 @@ export function keepAliveJsonSender(
   };
 }
 
-/** A reply that breaks makes the client ask again at `Location`; one that has not begun can say why. */
+/** A broken reply makes the client reconnect at `Location`; one that has not begun can still report why. */
 function abortReply(reply: FastifyReply, connection: Connection): undefined {
   if (!reply.raw.headersSent && !connection.clientDisconnected)
     throw new Unavailable('The server is shutting down');
   reply.hijack().raw.destroy();
 }
 
-/** The form in which the result of a failed run is sent (CONTRACT §4). */
+/** Body for a failed run (CONTRACT §4). */
 function failureText(error: unknown, reply: FastifyReply, logger: Logger): string {
   if (error instanceof ServerError)
     return toJson({ __error__: { error: error.name, message: error.message } });

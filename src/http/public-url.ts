@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
-/** A host of a URL, with its port: what else a client writes there is no address that could be given back. */
+/** Host with an optional port. Anything else in the header is not safe to echo in a URL. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Where the client of a request sees this server, without a path: `https://agents.example.com`. It is what a trusted
- * proxy forwarded (`server.trust_proxy`), else what the request says itself. Undefined where that is no address.
+ * Public origin of this server as the client sees it: `https://agents.example.com`. Taken from a trusted proxy's
+ * headers (`server.trust_proxy`), else from the request. Returns `undefined` if the host is invalid.
  */
 export function publicUrl({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string | undefined {
   if (!HOST.test(host)) return undefined;

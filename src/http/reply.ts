@@ -8,13 +8,13 @@ export const PAGE_HEADERS = {
 };
 
 export const RUN_HEADERS = { 'Content-Location': 'The path of the run.' };
-/** Of replies that can be lost on the way. */
+/** Headers of replies that can be resumed after a lost connection. */
 export const RECONNECT_HEADERS = {
   ...RUN_HEADERS,
   Location: 'The path to reconnect to if the connection is lost.',
 };
 
-/** Sends a page's rows and says in the headers whether more follow. Fields that were not asked for are left out. */
+/** Sends the rows of a page with pagination headers. Rows hold only the selected fields. */
 export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Partial<T>>): T[] {
   reply.header('x-pagination-total', total);
   if (next !== undefined) reply.header('x-pagination-next', next);
@@ -22,14 +22,14 @@ export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Parti
 }
 
 /**
- * Where the run is and where a lost reply can be fetched again. Paths without the mount prefix: clients put them
- * behind the address they were given (CONTRACT §5 "Reconnect contract").
+ * `Content-Location` of the run, and `Location` to reconnect to. Paths lack the mount prefix: clients append them to
+ * their base URL (CONTRACT §5 "Reconnect contract").
  */
 export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, reconnect?: 'stream' | 'join') {
   return locationHeaders(`/threads/${run.thread_id}/runs/${run.run_id}`, reconnect);
 }
 
-/** The same without a thread: the client did not name one. */
+/** The same for a stateless run. */
 export function statelessRunHeaders(run: Pick<Run, 'run_id'>, reconnect?: 'stream') {
   return locationHeaders(`/runs/${run.run_id}`, reconnect);
 }

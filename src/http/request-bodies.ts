@@ -8,51 +8,51 @@ declare module 'fastify' {
     readonly bodies: RequestBodies;
   }
   interface FastifyRequest {
-    /** Bytes of its body that count as in flight. */
+    /** Bytes of the request's body that count as in flight. */
     body_bytes: number;
   }
 }
 
 /** Keys of the configuration's `server` block. */
 export interface BodyLimits {
-  /** Bytes of one body. */
+  /** Largest body, bytes. */
   readonly body_limit: number;
-  /** Bytes of all bodies that the server holds at a time. */
+  /** Bytes of all bodies in flight. */
   readonly body_budget: number;
-  /** JSON values in one body, keys included. */
+  /** JSON values per body, keys included. */
   readonly max_body_values: number;
 }
 
-/** The largest body of some routes, and the setting that says so; `server.body_limit` may be less. */
+/** Body limit of some routes and the setting that defines it; `server.body_limit` may be lower. */
 export interface RouteBodyLimit {
   readonly bytes: number;
   readonly setting: string;
 }
 
-/** Reads what clients send, within limits that hold for all of them together. */
+/** Reads request bodies within a budget shared by all requests. */
 export interface RequestBodies {
   /**
-   * The whole body. Its bytes count as in flight until the answer has left or `release`. Throws `ContentTooLarge`,
-   * `Unavailable` when too much is in flight already, and `BadRequest` when the client breaks off.
+   * Reads the whole body. Its bytes count as in flight until the reply is sent or `release`. Throws `ContentTooLarge`,
+   * `Unavailable` if the budget is exhausted, and `BadRequest` if the client disconnects.
    */
   read(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<Buffer<ArrayBuffer>>;
-  /** The same as text. */
+  /** `read` as text. */
   text(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<string>;
   /** See `secureJsonParse`. */
   json(text: string): Promise<ParsedJson>;
   /**
-   * Counts bytes that came otherwise, such as a message of a WebSocket, as in flight until what is returned is disposed
-   * of. Throws `Unavailable` as `read` does.
+   * Counts bytes that arrive otherwise, such as a WebSocket message, as in flight until disposed. Throws `Unavailable`
+   * like `read`.
    */
   count(bytes: number): Disposable;
-  /** For a request whose body was handed on while its answer may take long: it is forgotten. */
+  /** Releases the body of a request whose reply may take long. */
   release(request: FastifyRequest): void;
 }
 
-/** Of each body that many bytes are always taken: who sends much cannot shut out the others. */
+/** Admitted per body regardless of the budget, so that large requests cannot starve small ones. */
 const ALWAYS_ACCEPTED_BYTES = 64 * 1024;
 
-/** The bytes that are in flight. */
+/** Budget of bytes in flight. */
 class Budget {
   readonly #most: number;
   #in_flight = 0;
@@ -61,7 +61,7 @@ class Budget {
     this.#most = most;
   }
 
-  /** Throws `Unavailable` where `more` bytes of a body with this length are too much. */
+  /** Throws `Unavailable` if `more` bytes of a body of this length exceed the budget. */
   check(length: number, more: number): void {
     if (length > ALWAYS_ACCEPTED_BYTES && this.#in_flight + more > this.#most)
       throw new Unavailable('The server is busy with other large requests: try again');
@@ -71,7 +71,7 @@ class Budget {
     this.#in_flight += bytes;
   }
 
-  /** Counted until it is disposed of. Throws `Unavailable`. */
+  /** Counts bytes until disposed. Throws `Unavailable`. */
   hold(bytes: number): Disposable {
     this.check(bytes, bytes);
     this.add(bytes);
@@ -94,7 +94,7 @@ export function useRequestBodies(
   const gone = new WeakSet<FastifyRequest>();
   const refused = new WeakSet<FastifyRequest>();
 
-  /** Refuses what would be too much with `more` bytes to come. */
+  /** Admission check before `more` bytes are buffered. */
   function check(request: FastifyRequest, more: number, limit: RouteBodyLimit): void {
     const length = request.body_bytes + more;
     if (length > limit.bytes) throw tooLarge(limit);
@@ -113,7 +113,7 @@ export function useRequestBodies(
     request.body_bytes += bytes;
   }
 
-  /** By events: an iterator costs a small body more than everything else here. */
+  /** Event listeners: an async iterator costs a small body more than everything else here. */
   function read(request: FastifyRequest, payload: Readable, own = serverLimit): Promise<Buffer<ArrayBuffer>> {
     const limit = own.bytes < body_limit ? own : serverLimit;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
@@ -123,10 +123,10 @@ export function useRequestBodies(
       isWhole = true;
       resolve(Buffer.concat(chunks));
     };
-    // Every body ends with `close`: an error is made only for one that was cut off.
+    // Every body ends with `close`; it is an error only if the body is incomplete.
     const cutOff = () => isWhole || reject(new BadRequest(TRUNCATED));
     const refuse = (error: unknown) => {
-      // What has come is let go, what is still to come is passed over.
+      // Drop the buffered chunks and discard the rest.
       payload.off('data', onData).off('end', finish).resume();
       chunks.length = 0;
       release(request);
@@ -177,7 +177,7 @@ function tooLarge({ bytes, setting }: RouteBodyLimit): ContentTooLarge {
   return new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
 }
 
-/** A body is in flight until the answer has left, or nobody waits for it any more. */
+/** Calls `forget` when the reply is closed: the body is no longer in flight. */
 function onReplyClose(server: FastifyInstance, forget: (request: FastifyRequest) => void): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -186,7 +186,7 @@ function onReplyClose(server: FastifyInstance, forget: (request: FastifyRequest)
   });
 }
 
-/** Fastify would close the connection; a client that is still sending would never read why. */
+/** Overrides Fastify, which would close the connection: a client still sending would never read the error. */
 function keepConnectionOpen(server: FastifyInstance, refused: WeakSet<FastifyRequest>): void {
   server.addHook('onError', async (request, reply) => {
     if (refused.has(request)) reply.removeHeader('connection');

@@ -1,13 +1,13 @@
 import type { Scope } from '../auth/scopes.ts';
 
 declare module 'fastify' {
-  /** What a route declares beside its schema; plugins read it from `request.routeOptions.config`. */
+  /** Route options beside the schema; plugins read them from `request.routeOptions.config`. */
   interface FastifyContextConfig {
-    /** Served without authentication; `among users`: unless API keys are the only way in (CONTRACT §10). */
+    /** No authentication; `among users`: authentication only if API keys are the sole method (CONTRACT §10). */
     open?: boolean | 'among users';
-    /** The scope a key needs; `admin` where none is declared. */
+    /** Scope that the key needs; defaults to `admin`. */
     scope?: Scope;
-    /** Honours `Idempotency-Key`: the header becomes part of the route's schema. */
+    /** Supports `Idempotency-Key`, which is added to the route's schema. */
     idempotent?: boolean;
   }
 }

@@ -10,20 +10,20 @@ import { eventPusher, eventSender } from './sse.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What happens to a run when the client that waits for it goes away (CONTRACT §3). */
+/** What to do with a run when the waiting client disconnects (CONTRACT §3). */
 export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 
-/** Python's client for A2A gives up after five silent seconds. */
+/** The Python A2A client times out after 5 s of silence. */
 const SHORT_KEEP_ALIVE_MS = 3_000;
 
 export type RunReplies = ReturnType<typeof runReplies>;
 
-/** The replies that last as long as a run: its events, or its result. */
+/** Replies that last as long as a run: its event stream, or its result. */
 export function runReplies(server: FastifyInstance, { runs, logger }: { runs: RunService; logger: Logger }) {
   const connections = trackConnections(server, logger);
   const sendEvents = eventSender(connections, logger);
   const sendKeepAliveJson = keepAliveJsonSender(connections, logger);
-  /** The run without what it was given: however many wait however long for its end, they hold nothing large. */
+  /** Drops the input from the run and the body budget: a long wait must not pin large payloads in memory. */
   function withoutInput({ request }: FastifyReply, { kwargs, ...run }: Run): Run {
     server.bodies.release(request);
     return { ...run, kwargs: { ...kwargs, input: null, command: null } };
@@ -35,13 +35,13 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     sendEvents,
     pushEvents: eventPusher(connections, logger),
     sendKeepAliveJson,
-    /** For clients that wait no longer than until others hear the next sign of life. */
+    /** For clients that time out before the default keep-alive. */
     withShortKeepAlive: {
       sendEvents: eventSender(connections, logger, SHORT_KEEP_ALIVE_MS),
       sendKeepAliveJson: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
     },
 
-    /** Every event of a run that was just made. */
+    /** Streams all events of a new run. */
     stream(
       reply: FastifyReply,
       { headers, on_disconnect, namespaces, ...made }: StreamOptions,
@@ -55,7 +55,7 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
       );
     },
 
-    /** The events that a client has not seen. */
+    /** Streams the events that the client has not received. */
     joinStream(
       reply: FastifyReply,
       { actor, run, headers, on_disconnect, ...options }: JoinRequest & JoinOptions,
@@ -69,7 +69,7 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
       );
     },
 
-    /** The result of a run that was just made. */
+    /** Replies with the result of a new run. */
     wait(reply: FastifyReply, made: Run, headers: Headers, on_disconnect: OnDisconnect) {
       const run = withoutInput(reply, made);
       return sendKeepAliveJson(
@@ -80,7 +80,7 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
       );
     },
 
-    /** The result of a run in any moment of its life. */
+    /** Replies with the result of a run in any status. */
     join(reply: FastifyReply, { actor, run, headers, on_disconnect }: JoinRequest) {
       const result = (signal: AbortSignal) => runs.join(actor, run.thread_id, run.run_id, signal);
       return sendKeepAliveJson(reply, headers, result, disconnectAction(run, on_disconnect));
@@ -92,7 +92,7 @@ interface StreamOptions {
   readonly run: Run;
   readonly headers: Headers;
   readonly on_disconnect: OnDisconnect;
-  /** Only events of these graphs. */
+  /** Only events of these subgraph namespaces. */
   readonly namespaces: readonly string[] | undefined;
 }
 

@@ -20,14 +20,14 @@ interface ProtocolOptions {
   readonly body_limit: number;
 }
 
-/** Values of the configuration's `server` and `http` blocks, under the same names. */
+/** The configuration's `server` and `http` blocks, under the same names. */
 export interface HttpOptions extends ClientLimits, BodyLimits {
-  /** Names by which a server that nobody needs a key for may be called; undefined: any. */
+  /** Accepted host names of a server without authentication; undefined accepts any. */
   readonly served_hosts?: readonly string[] | undefined;
-  /** Proxies that are believed, as addresses and networks. */
+  /** Trusted proxies, as addresses and networks. */
   readonly trust_proxy: readonly string[];
   readonly rate_limit: RateLimits;
-  /** Such as `/agents`; every route but `/ok` moves under it. */
+  /** Such as `/agents`: prefix of every route but `/ok`. */
   readonly mount_prefix?: string | undefined;
   readonly cors: CorsOptions;
   readonly configurable_headers: HeaderPatterns;
@@ -44,7 +44,7 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;
   readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
-  /** The chat completions API beside ours. */
+  /** OpenAI-compatible chat completions. */
   readonly openai: { readonly enabled: boolean };
 }
 
@@ -56,30 +56,30 @@ export interface ServerDeps {
   readonly info: ServerFacts;
   readonly logger: Logger;
   readonly ids: Ids;
-  /** Adds the project's own to what MCP clients find. */
+  /** Registers the project's own MCP tools. */
   readonly registerCustomTools?: RegisterCustomTools | undefined;
-  /** Misspelt fields are told in the log. */
+  /** Log misspelt fields. */
   readonly gives_hints?: boolean;
-  /** Answers before our routes do. */
+  /** Custom app; takes precedence over the server's routes. */
   readonly customApp?: CustomApp | undefined;
 }
 
-/** What one client may take of the server: keys of the configuration's `server` block. */
+/** Limits per client: keys of the configuration's `server` block. */
 export interface ClientLimits {
-  /** Connections at a time; undefined: as many as there are file descriptors. */
+  /** Concurrent connections; undefined: as many as file descriptors allow. */
   readonly max_connections?: number | undefined;
-  /** Bytes of a request's line and headers. */
+  /** Request line and headers, bytes. */
   readonly max_header_bytes: number;
-  /** How long a client may take to send a request, its body included. */
+  /** Time to receive a complete request, including its body. */
   readonly request_timeout_seconds: number;
-  /** How long until its headers are there. */
+  /** Time to receive the headers. */
   readonly headers_timeout_seconds: number;
 }
 
-/** Node looks for slow clients this often, ms. Its own is 30 s. */
+/** Interval of Node's check for slow clients, ms; its default is 30 s. */
 const MAX_CHECK_INTERVAL_MS = 5_000;
 
-/** The limits of time in the words of Node: whole ms, all that it takes. */
+/** Time limits as Node's server options, in whole ms. */
 export function nodeTimeouts(limits: ClientLimits) {
   const requestTimeout = Math.round(limits.request_timeout_seconds * 1000);
   const headersTimeout = Math.min(Math.round(limits.headers_timeout_seconds * 1000), requestTimeout);

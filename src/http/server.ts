@@ -23,7 +23,7 @@ import { healthRoutes } from './routes/health.ts';
 import { runReplies } from './run-replies.ts';
 import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.ts';
 
-/** The HTTP server, ready to listen. It takes plain values and services, and knows neither configuration nor storage. */
+/** Creates the HTTP server, ready to listen. Takes plain values and services, not configuration or storage. */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = deps;
   const { body_limit, trust_proxy, mount_prefix = '' } = options;
@@ -31,7 +31,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const server = fastify({
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     genReqId: (raw) => internalRequestOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
-    // The official server's, so that clients reuse connections as they do there (CONTRACT §1 "Graceful").
+    // Same as the official server, so that clients reuse connections alike (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
     http: {
@@ -59,7 +59,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   if (options.served_hosts) useHostCheck(server, options.served_hosts);
   const isAllowedOrigin = corsOriginCheck(options.cors, options.served_hosts);
   await useCors(server, options.cors, isAllowedOrigin, logger);
-  // Before what may refuse a request: a refused WebSocket has an answer of its own.
+  // Before any hook that may refuse a request: a refused WebSocket needs its own answer.
   await useWebSockets(server, body_limit);
   if (isAllowedOrigin) useOriginCheck(server, isAllowedOrigin, logger);
   useAuthHooks(server, deps, await useRateLimits(server, options.rate_limit));
@@ -94,7 +94,7 @@ function disabledRouteError(path: string, { mount_prefix = '', openai }: HttpOpt
   return openAiDisabledError(path.slice(mount_prefix.length));
 }
 
-/** Authentication and the project's own app, in the order of the configuration. */
+/** Registers authentication and the custom app in the configured order. */
 function useAuthHooks(
   server: FastifyInstance,
   { auth, options, customApp: app }: ServerDeps,
@@ -108,14 +108,14 @@ function useAuthHooks(
   const customAppOptions = app && { ...options, app, mount_prefix, authenticate };
   if (customAppOptions && middleware_order === 'middleware_first') useCustomApp(server, customAppOptions);
   server.addHook('onRequest', async (request) => {
-    // The app's own routes; what it lets through comes here again.
+    // Custom routes; a forwarded request passes here again.
     const isForApp = customAppOptions && request.is404 && !internalRequestOf(request.raw)?.from;
     if (!isForApp || enable_custom_route_auth) await authenticate(request);
   });
   if (customAppOptions && middleware_order === 'auth_first') useCustomApp(server, customAppOptions);
 }
 
-/** A trace goes on in the run, as with the official server (CONTRACT §3). */
+/** Propagates LangSmith's trace header to the run, as the official server does (CONTRACT §3). */
 function withTrace({ includes, excludes }: HeaderPatterns): HeaderPatterns {
   return { includes: [...includes, 'langsmith-trace'], excludes };
 }

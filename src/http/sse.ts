@@ -6,7 +6,7 @@ import { every } from '../core/timers.ts';
 import type { Frame } from '../events/frame.ts';
 import type { Connections } from './connections.ts';
 
-/** CONTRACT §5. `X-Accel-Buffering` keeps nginx from holding events back. */
+/** CONTRACT §5. `X-Accel-Buffering` disables response buffering in nginx. */
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -14,33 +14,33 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
-/** Events of runs end their lines as the official Python server's do, event streaming as the JavaScript server's. */
+/** CRLF for run streams, like the official Python server; LF for event streaming, like the JavaScript server. */
 type LineEnd = '\r\n' | '\n';
 
-/** The SDK takes a stream for dead after three missing ones (CONTRACT §5). */
+/** The SDK considers a stream dead after three missed heartbeats (CONTRACT §5). */
 const HEARTBEAT_MS = 5_000;
 
-/** What one client may have waiting for it; then it reads the log at its own pace. */
+/** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 export interface EventStream {
   readonly headers: Readonly<Record<string, string>>;
-  /** Ids let a client resume; only a run that keeps its events has them. */
+  /** Whether to send event ids: only a run with stored events can be resumed. */
   readonly resumable: boolean;
-  /** The bytes of an event for clients of another protocol. */
+  /** Encodes an event for another protocol. */
   readonly encode?: (frame: Frame) => string;
-  /** Called before the headers are sent, so that what it throws still has a status of its own. */
+  /** Called before the headers are sent, so that a failure still has its own status. */
   readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
 }
 
-/** Resolves when the stream has ended. `onDisconnect` is called when the client leaves before that. */
+/** Resolves when the stream ends. Calls `onDisconnect` if the client disconnects first. */
 export type SendEvents = (
   reply: FastifyReply,
   stream: EventStream,
   onDisconnect?: () => Promise<void>,
 ) => Promise<void>;
 
-/** A frame is asked for only when the one before has left, so that a slow reader costs no memory. */
+/** Back-pressure: pulls a frame only when the previous one is written, so that a slow reader costs no memory. */
 export function eventSender(
   connections: Connections,
   logger: Logger,
@@ -60,29 +60,29 @@ export function eventSender(
   };
 }
 
-/** An event stream that is written to by somebody who does not wait for its client. */
+/** Push-based event stream: the producer does not wait for the client. */
 export interface FrameSink {
   send(frame: Frame): void;
-  /** The client is so far behind that its events should not be kept in memory for it. */
+  /** Whether the send buffer is full; further events should come from the log. */
   isFull(): boolean;
-  /** Resolves when the client has caught up, or on abort. */
+  /** Resolves when the send buffer has drained, or on abort. */
   drained(signal: AbortSignal): Promise<void>;
 }
 
-/** Resolves when the stream has ended: with its client, with the server, or with `write`. */
+/** Resolves when the client disconnects, the server closes, or `write` ends. */
 export type PushEvents = (
   reply: FastifyReply,
   write: (sink: FrameSink, signal: AbortSignal) => Promise<void>,
 ) => Promise<void>;
 
-/** For streams without an end of their own: the connection is cut, which makes a client come back. */
+/** For unbounded streams: ends by cutting the connection, which makes the client reconnect. */
 export function eventPusher(connections: Connections, logger: Logger): PushEvents {
   return async (reply, write) => {
     using connection = connections.open(reply);
     using _heartbeat = beginStream(reply, {}, { lineEnd: '\n', heartbeat_ms: HEARTBEAT_MS });
     const { raw } = reply;
     const sink: FrameSink = {
-      // Readers of this protocol that split at an empty line know only the short one.
+      // Some parsers of this protocol split events at `\n\n` only.
       send: (frame) => raw.write(formatEvent(frame, true, '\n')),
       isFull: () => raw.writableLength > MAX_BUFFERED_BYTES,
       drained: async (signal) => {
@@ -96,7 +96,7 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
   };
 }
 
-/** Past the framework: the headers leave now, and they include those of its plugins, such as CORS. */
+/** Bypasses Fastify's reply: sends the headers now, including those that plugins such as CORS have set. */
 function beginStream(
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
@@ -122,17 +122,17 @@ async function pump(
   for await (const frame of frames) {
     if (signal.aborted) break;
     const isFlowing = raw.write(encode(frame));
-    // Node holds it back until the code that runs pauses, and a graph that starts does not for milliseconds.
+    // Node corks the first write until the next tick, and a starting graph occupies the loop for milliseconds.
     if (isFirst) raw.socket?.uncork();
     isFirst = false;
     if (!isFlowing) await drained(raw, signal);
   }
-  // A clean end would tell the client that the run is over; a broken one makes it connect again.
+  // A clean end would signal the end of the run; a broken connection makes the client reconnect.
   if (signal.aborted) raw.destroy();
   else raw.end();
 }
 
-/** Resolves when the client has read what was written, or on abort. */
+/** Resolves on `drain`, or on abort. */
 function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -146,14 +146,14 @@ function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Where a client wants to go on: after the id it saw last, from the start, or with what comes (CONTRACT §5). */
+/** Parses `Last-Event-ID`: resume after that id, from the start, or with new events only (CONTRACT §5). */
 export function parseLastEventId(last_event_id: string | undefined): number | 'now' {
   const text = last_event_id ?? '';
   if (['-1', '-', '0', '0-0'].includes(text)) return 0;
   return /^\d{1,15}$/.test(text) ? Number(text) : 'now';
 }
 
-/** The bytes of one event (CONTRACT §5). */
+/** Formats one server-sent event (CONTRACT §5). */
 function formatEvent({ seq, event, data }: Frame, resumable: boolean, lineEnd: LineEnd = '\r\n'): string {
   const name = event.replace(/[\r\n]/g, '');
   const lines = [`event: ${name}`, `data: ${oneLine(data)}`, ...(resumable ? [`id: ${seq}`] : [])];
@@ -161,8 +161,8 @@ function formatEvent({ seq, event, data }: Frame, resumable: boolean, lineEnd: L
 }
 
 /**
- * JSON text on one line for every reader: some clients also break lines at U+0085, U+2028 and U+2029, which JSON
- * leaves as they are and where an escape means the same.
+ * Single-line JSON for every SSE parser: some also break lines at U+0085, U+2028 and U+2029, which JSON leaves
+ * unescaped.
  */
 function oneLine(json: string): string {
   if (!/[\r\n\u0085\u2028\u2029]/.test(json)) return json;
@@ -174,8 +174,8 @@ function escapeCharacter(character: string): string {
 }
 
 /**
- * An error handler for routes that join a stream. Where users have rules, a stream that is not there or not theirs is
- * an `error` event, as the official server and its clients have it (CONTRACT §10); else a plain 404.
+ * Error handler of stream joins. With user rules, a missing or forbidden stream is an `error` event, as the official
+ * server and its clients expect (CONTRACT §10); otherwise a plain 404.
  */
 export function notFoundAsErrorEvent(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof NotFound) || request.actor.rules.length === 0) throw error;

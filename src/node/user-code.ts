@@ -2,24 +2,24 @@ import type { Logger } from '../core/logger.ts';
 import { firstUserFrame } from '../core/stack-frames.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 
-/** A node whose code ends this process, or never gives it back. */
+/** A node whose code ends this process or blocks its event loop. */
 export interface FaultyNode extends RunningNode {
-  /** What it does, such as `called process.exit(3)`. */
+  /** What the node did, such as `called process.exit(3)`. */
   readonly what: string;
-  /** The first place of the project's code on the stack, as `file:line:column`. */
+  /** First user frame on the stack, as `file:line:column`. */
   readonly at: string | undefined;
 }
 
 export interface UserCodeWatch extends Disposable {
-  /** From now on nodes can be named: LangChain must not be loaded before the environment of the graphs is set. */
+  /** Enables naming nodes. Set late: LangChain must not load before the graphs' environment is set. */
   setRunningNode(runningNode: () => RunningNode | undefined): void;
 }
 
 /**
- * What user code throws from a timer or an event, or rejects without anybody waiting, reaches the process and not the
- * run, which ends as if nothing had happened. It is logged with the node that it came from, and the server goes on
- * (DESIGN invariant 8): nothing of ours runs outside a promise that is awaited, and a write that was cut off in the
- * middle is undone by its transaction or refused by its lease. A node that ends the process is named before it is gone.
+ * Handles uncaught exceptions and unhandled rejections of user code, from timers, events or floating promises: they
+ * reach the process, and the run ends as if nothing had happened. They are logged with their node, and the server
+ * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
+ * transaction or fenced by its lease. Also reports a node that ends the process.
  */
 export function watchUserCode(
   logger: Logger,
@@ -33,7 +33,7 @@ export function watchUserCode(
   };
   const onThrown = report('uncaught exception');
   const onRejected = report('unhandled rejection');
-  // Listeners are called by `process.exit` itself, so that its caller is on the stack and in the async context.
+  // `process.exit` calls its listeners synchronously: its caller is on the stack and in the async context.
   const onProcessExit = (code: number) => {
     const node = runningNode();
     const what = `process.exit(${code})`;
@@ -61,7 +61,7 @@ export function watchUserCode(
   };
 }
 
-/** A stack that reaches through the frames of libraries. */
+/** A stack deep enough to reach user code below library frames. */
 export function deepStack(message: string): string {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 100;
@@ -70,7 +70,7 @@ export function deepStack(message: string): string {
   return stack;
 }
 
-/** `file:line:column` of the first own frame. */
+/** `file:line:column` of the first user frame. */
 export function userLocation(stack: string | undefined): string | undefined {
   const frame = firstUserFrame(stack ?? '');
   return frame && `${frame.file}:${frame.line}:${frame.column}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonObject } from './fields.ts';
 
-/** A message of A2A over JSON-RPC, for the documentation: the protocol's library reads it. */
+/** An A2A JSON-RPC message, for the documentation only: the A2A library parses it. */
 export const A2aMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
   id: z.union([z.string(), z.number()]).optional().describe('Returned in the response.'),
@@ -9,7 +9,7 @@ export const A2aMessage = z.looseObject({
   params: JsonObject.optional().describe('The parameters of the method.'),
 });
 
-/** What a message is answered with; as server-sent events where the method streams. */
+/** The response to a message; server-sent events if the method streams. */
 export const A2aAnswer = z.looseObject({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.number()]).nullish(),
@@ -17,7 +17,7 @@ export const A2aAnswer = z.looseObject({
   error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
 });
 
-/** In the form of the version that was asked for. */
+/** In the requested protocol version. */
 export const A2aCard = z.looseObject({
   name: z.string(),
   description: z.string(),
@@ -33,5 +33,5 @@ export const A2aCardQuery = z.looseObject({
       'An assistant or a graph. Required if there are several, unless the configuration sets a default.',
     ),
 });
-/** Where clients get what they verify cards with. */
+/** Public keys with which clients verify agent cards. */
 export const JWKS_PATH = '/.well-known/jwks.json';

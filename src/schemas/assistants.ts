@@ -59,7 +59,7 @@ export const AssistantCreate = z.looseObject({
 });
 export type AssistantCreate = z.infer<typeof AssistantCreate>;
 
-/** `config` and `context` are replaced, `metadata` is merged shallow (CONTRACT §2.1). */
+/** Replaces `config` and `context`, merges `metadata` shallowly (CONTRACT §2.1). */
 export const AssistantPatch = z.looseObject({
   graph_id: z.string().optional().describe('The name of the new graph.'),
   config: Config.optional().describe('Replaces the configuration.'),
@@ -104,7 +104,7 @@ export type AssistantVersion = z.infer<typeof AssistantVersion>;
 
 const VERSION: Range = { min: 1, max: MAX_INTEGER };
 
-/** The version is wanted in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
+/** The version belongs in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
 export const AssistantLatest = z.looseObject({
   version: boundedInt(VERSION).optional().describe('The version to restore.'),
 });
@@ -122,13 +122,13 @@ export const AssistantDeleteQuery = z.looseObject({
 const LEVELS: Range = { min: 1, max: 1000 };
 const XRAY = `Invalid xray value: must be true, false or a whole number of levels from ${LEVELS.min} to ${LEVELS.max}`;
 
-/** Not a `QueryFlag`: `1` is a number of levels, and `0` is none. */
+/** Not a `QueryFlag`: `1` and `0` are numbers of levels. */
 const EveryLevel = z
   .enum(['true', 'True', 'false', 'False'])
   .transform((text) => text === 'true' || text === 'True')
   .meta({ type: 'boolean' });
 
-/** True opens all levels of subgraphs, a number as many. */
+/** `true` expands all levels of subgraphs, a number that many. */
 export const AssistantGraphQuery = z.looseObject({
   xray: z
     .union([queryInt(LEVELS), EveryLevel], { error: XRAY })
@@ -140,7 +140,7 @@ export const AssistantSubgraphsQuery = z.looseObject({
   recurse: QueryFlag.default(false).meta({ description: 'Whether to include subgraphs of subgraphs.' }),
 });
 
-/** JSON Schemas of a graph; `{}` where nothing is known. */
+/** JSON Schemas of a graph; `{}` if unknown. */
 export const GraphSchema = z.object({
   graph_id: z.string(),
   input_schema: JsonObject.nullable(),
@@ -153,7 +153,7 @@ export type GraphSchema = z.infer<typeof GraphSchema>;
 
 const SHORT = 'Alias of the same schema, as in the JavaScript server.';
 
-/** Under both the names that clients know: the JavaScript server leaves out `_schema`. */
+/** Under both names that clients use: the JavaScript server omits the suffix `_schema`. */
 export const GraphSchemaNoId = GraphSchema.omit({ graph_id: true }).extend({
   input: JsonObject.nullable().describe(SHORT),
   output: JsonObject.nullable().describe(SHORT),
@@ -161,7 +161,7 @@ export const GraphSchemaNoId = GraphSchema.omit({ graph_id: true }).extend({
   config: JsonObject.nullable().describe(SHORT),
 });
 export type GraphSchemaNoId = z.infer<typeof GraphSchemaNoId>;
-/** Namespace → schemas. */
+/** Schemas by namespace. */
 export const Subgraphs = z.record(z.string(), GraphSchemaNoId);
 export type Subgraphs = z.infer<typeof Subgraphs>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A message in the form of OpenAI's chat completions API. */
+/** A message of OpenAI's chat completions API. */
 const ChatMessage = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z
@@ -13,7 +13,7 @@ const ChatMessage = z.looseObject({
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
-/** Settings of a model, such as `temperature`, are taken and left aside: the graph has its own. */
+/** Accepts and ignores model settings such as `temperature`: the graph has its own. */
 export const ChatCompletionCreate = z.looseObject({
   model: z.string().min(1).describe('The name of a graph, or the id of an assistant.'),
   messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is what is asked.'),

@@ -14,33 +14,33 @@ import {
 } from './fields.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
-/** When a schedule ends: with an offset, or without one in UTC, as Python writes a time that knows no zone. */
+/** End of a schedule: with a UTC offset, or UTC without one, like a naive Python datetime. */
 const EndTime = z.iso
   .datetime({ offset: true, local: true, error: 'must be a date and time, such as 2030-12-31T23:59:59Z' })
-  // What both databases can keep and sort.
+  // The range that both databases can store and sort.
   .refine(
     (text) => parseTimestamp(text) >= Date.UTC(1900, 0) && parseTimestamp(text) < Date.UTC(10_000, 0),
     'must be in the years 1900 to 9999',
   )
   .meta({ format: 'date-time' });
 
-/** Runs that are made by the clock (CONTRACT §11). */
+/** Scheduled runs (CONTRACT §11). */
 export const Cron = z.object({
   cron_id: Uuid,
   assistant_id: Uuid,
-  /** Null: each run makes a thread for itself. */
+  /** `null`: each run creates its own thread. */
   thread_id: Uuid.nullable(),
   user_id: z.string(),
   end_time: z.string().nullable(),
   schedule: z.string(),
   timezone: z.string().nullable(),
   payload: JsonObject,
-  /** Null when there will be no run: paused, or over. */
+  /** `null` if no run will follow: disabled or ended. */
   next_run_date: Timestamp.nullable(),
   metadata: JsonObject,
   on_run_completed: z.enum(['delete', 'keep']).nullable(),
   enabled: z.boolean(),
-  /** Why the server paused it. */
+  /** Why the server disabled it. */
   disabled_reason: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -49,7 +49,7 @@ export type Cron = z.infer<typeof Cron>;
 
 const { shape: run } = RunCreate;
 
-/** What every run of the cron is made with. */
+/** Run request of every tick. */
 const RUN_FIELDS = {
   input: run.input,
   metadata: run.metadata.describe(
@@ -69,7 +69,7 @@ const RUN_FIELDS = {
   durability: run.durability,
 };
 
-/** The fields of a payload that its runs take; what else a client sends is only handed back. */
+/** Payload fields that runs take; other fields of a client are only returned. */
 export const CRON_RUN_FIELDS: readonly string[] = [...Object.keys(RUN_FIELDS), 'if_not_exists'];
 
 const SCHEDULE = {
@@ -99,7 +99,7 @@ export const ThreadCronCreate = z.looseObject({
 });
 export type ThreadCronCreate = z.infer<typeof ThreadCronCreate>;
 
-/** Runs on threads of their own. */
+/** Runs on their own threads. */
 export const CronCreate = z.looseObject({
   ...SCHEDULE,
   assistant_id: run.assistant_id,
@@ -108,7 +108,7 @@ export const CronCreate = z.looseObject({
 });
 export type CronCreate = z.infer<typeof CronCreate>;
 
-/** `metadata` is merged in the cron, and replaced in what its runs are made with (CONTRACT §2.5). */
+/** Merges `metadata` into the cron, replaces it in the run request (CONTRACT §2.5). */
 export const CronPatch = z.looseObject({
   schedule: SCHEDULE.schedule.optional(),
   timezone: SCHEDULE.timezone,
@@ -151,18 +151,18 @@ export const CronSearch = CronFilter.extend({
 });
 export type CronSearch = z.infer<typeof CronSearch>;
 
-/** What a time of the schedule came to. */
+/** Outcome of a tick. */
 export const CronRun = z.object({
   cron_id: Uuid,
-  /** The time the schedule says; null when somebody triggered the run. */
+  /** The scheduled time; `null` for a manual trigger. */
   tick: Timestamp.nullable(),
   fired_at: Timestamp,
-  /** A run; none, for another was in its way; none, for its time was over; none, for what `detail` says. */
+  /** `rejected`: another run was in flight; `skipped`: missed; `failed`: see `detail`. */
   outcome: z.enum(['started', 'rejected', 'skipped', 'failed']),
   detail: z.string().nullable(),
   run_id: Uuid.nullable(),
   thread_id: Uuid.nullable(),
-  /** Of the run; it stays when the run is deleted after its end. */
+  /** Status of the run; retained after the run is deleted. */
   status: RunStatus.nullable(),
 });
 export type CronRun = z.infer<typeof CronRun>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { JsonObject, Limit, SmallObject } from './fields.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
-/** CONTRACT §7. `custom:<name>` is one of them for each name. */
+/** Channels (CONTRACT §7); each `custom:<name>` is one too. */
 export const CHANNELS = [
   'values',
   'updates',
@@ -29,11 +29,11 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** The way from the root graph to a subgraph: `[]`, `['child:<task id>']`, … */
+/** Path from the root graph to a subgraph: `[]`, `['child:<task id>']`, … */
 export const Namespace = z.array(z.string());
 export type Namespace = z.infer<typeof Namespace>;
 
-/** Refused with 400 and not with 422, in words of their own: the service checks what is only described here. */
+/** Errors are 400 with their own messages, not 422: this only documents what the service validates. */
 export const EventStreamRequest = z.looseObject({
   channels: z
     .unknown()
@@ -68,7 +68,7 @@ export const EventStreamRequest = z.looseObject({
 });
 export type EventStreamRequest = z.infer<typeof EventStreamRequest>;
 
-/** Any JSON: a bad envelope has an answer of its own. */
+/** Any JSON: a bad envelope gets a protocol error. */
 export const ProtocolCommand = z
   .unknown()
   .refine((body) => body !== undefined)
@@ -111,14 +111,14 @@ const config = SmallObject.nullish();
 const metadata = SmallObject.nullish();
 const namespace = Namespace.optional();
 
-/** What each method takes. Fields that are not listed are ignored. */
+/** Parameters of each method. Ignores unlisted fields. */
 export const METHOD_PARAMS = {
   'run.start': z.looseObject({
     assistant_id: z.string().min(1),
     input: z.unknown().optional(),
     config,
     metadata,
-    // The SDK sends both.
+    // The SDK sends both spellings.
     multitask_strategy: z.unknown().optional(),
     multitaskStrategy: z.unknown().optional(),
   }),

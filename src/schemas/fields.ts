@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isWithinSize, type JsonSize } from '../core/json.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
-/** Ids from clients: any UUID version, also 0, which `z.uuid()` refuses. Case does not make another id. */
+/** Client ids: any UUID version, including 0, which `z.uuid()` rejects. Case-insensitive. */
 export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase();
 export const Timestamp = z.iso.datetime({ offset: true });
 export const JsonObject = z.record(z.string(), z.unknown());
@@ -14,16 +14,16 @@ const FILTER: JsonSize = { characters: 64 * 1024, values: 200 };
 const sizeError = ({ characters, values }: JsonSize) =>
   `must not be larger than ${characters / 1024} kB of text and ${values} values, keys included`;
 
-/** For `refine`: what describes something is small, however much a graph may be given: it is searched and shown. */
+/** For `refine`: descriptive objects are small, because they are searched and listed; graph input may be larger. */
 export const withinSmallSize: [(value: unknown) => boolean, string] = [
   (value) => isWithinSize(value, SMALL),
   sizeError(SMALL),
 ];
-/** An item of the long-term store, which is indexed by its words. */
+/** An item of the long-term store, which is full-text indexed. */
 export const ItemObject = JsonObject.refine((value) => isWithinSize(value, ITEM), sizeError(ITEM));
 /** Metadata, configuration, context. */
 export const SmallObject = JsonObject.refine(...withinSmallSize);
-/** What is looked for in each of many objects. */
+/** A filter, matched against each of many objects. */
 export const FilterObject = JsonObject.refine((value) => isWithinSize(value, FILTER), sizeError(FILTER));
 
 const LIMIT: Range = { min: 1, max: 1000 };
@@ -32,7 +32,7 @@ export const Limit = boundedInt(LIMIT);
 export const Offset = boundedInt(OFFSET);
 export const SortOrder = z.enum(['asc', 'desc']);
 
-/** A whole number in a query, where everything is text. */
+/** A whole number in a query string. */
 export const queryInt = (range: Range) =>
   z
     .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A message of the Model Context Protocol, for the documentation: the protocol's library reads it. */
+/** A Model Context Protocol message, for the documentation only: the MCP library parses it. */
 export const McpMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
   id: z.union([z.string(), z.number()]).optional().describe('The id of a request; a notification has none.'),
@@ -8,7 +8,7 @@ export const McpMessage = z.looseObject({
   params: z.record(z.string(), z.unknown()).optional().describe('The parameters of the method.'),
 });
 
-/** Where a client gets a token for this server (RFC 9728). */
+/** Where clients obtain tokens for this server (RFC 9728). */
 export const ProtectedResource = z.object({
   resource: z.string().describe('What the token must be for.'),
   authorization_servers: z.array(z.string()).describe('Who issues it.'),
@@ -17,7 +17,7 @@ export const ProtectedResource = z.object({
 });
 export type ProtectedResource = z.infer<typeof ProtectedResource>;
 
-/** What a message is answered with; as server-sent events where more comes than one answer. */
+/** The response to a message; server-sent events if there is more than one. */
 export const McpAnswer = z.looseObject({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.number()]).nullish(),

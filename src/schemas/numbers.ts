@@ -1,43 +1,43 @@
 import { z } from 'zod';
 
-/** The bounds of a number in a request or in the configuration, both included. */
+/** Inclusive bounds of a number in a request or in the configuration. */
 export interface Range {
   readonly min: number;
   readonly max: number;
-  /** In the plural: `seconds`. Undefined where the key says it all, as for a port. */
+  /** Plural, such as `seconds`; `undefined` if the key implies it, as for a port. */
   readonly unit?: string | undefined;
 }
 
 const SECONDS = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 } as const;
 const YEAR_S = 365 * SECONDS.days;
 
-/** The largest value of an `integer` column, of PostgreSQL's `int4`: for counts that nobody needs to limit further. */
+/** Maximum of PostgreSQL's `integer` (`int4`): for counts that need no tighter limit. */
 export const MAX_INTEGER = 2 ** 31 - 1;
-/** The longest delay that somebody can ask for: a limit of 2^31 − 1 seconds, meant as none, is among them. */
+/** Maximum delay; admits 2^31 − 1 seconds, which clients send to mean no limit. */
 export const MAX_DELAY_S = 100 * YEAR_S;
-/** The longest time to live, in minutes: a thousand years. No date that follows from it is beyond the year 9999. */
+/** Maximum TTL in minutes: a thousand years, which keeps every expiry before the year 9999. */
 export const MAX_TTL_MINUTES = (1000 * YEAR_S) / SECONDS.minutes;
 
-/** A whole number whose errors name both bounds. */
+/** A whole number; its errors name both bounds. */
 export function boundedInt(range: Range) {
   const failure = mustBe('a whole number', range);
   return z.int(failure).min(range.min, failure).max(range.max, failure);
 }
 
-/** A number, with a fraction or without, whose errors name both bounds. */
+/** A number, possibly fractional; its errors name both bounds. */
 export function boundedNumber(range: Range) {
   const failure = mustBe('a number', range);
   return z.number(failure).min(range.min, failure).max(range.max, failure);
 }
 
-/** A time to live. One that is over already, 0 or negative, is accepted as on the official server (CONTRACT §12). */
+/** A TTL. Zero and negative values, already expired, are accepted as on the official server (CONTRACT §12). */
 export const TtlMinutes = boundedNumber({
   min: -MAX_TTL_MINUTES,
   max: MAX_TTL_MINUTES,
   unit: 'minutes',
 });
 
-/** One text for every wrong value, and only once. */
+/** One message for every invalid value, reported once. */
 function mustBe(kind: string, range: Range) {
   const { min, max, unit } = range;
   const counted = unit === undefined ? kind : `${kind} of ${unit}`;
@@ -48,7 +48,7 @@ function mustBe(kind: string, range: Range) {
   };
 }
 
-/** What the maximum is in years, where it is one or more: ` (100 years)`. Nobody recognises 3153600000 seconds. */
+/** The maximum in years, if at least one: ` (100 years)`, because 3153600000 seconds is unreadable. */
 export function inYears({ max, unit = '' }: Range): string {
   const seconds = unit in SECONDS ? max * SECONDS[unit as keyof typeof SECONDS] : 0;
   const years = Math.floor(seconds / YEAR_S);

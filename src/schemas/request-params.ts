@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Ids of the documentation's examples. A thread made by the first example is the one of all others. */
+/** Ids in the documentation's examples; later examples use the thread that the first one creates. */
 export const EXAMPLES = {
   graph: 'echo',
   assistant_id: '5f0c2b1e-8d3a-4c56-9e7f-1a2b3c4d5e6f',
@@ -19,7 +19,7 @@ export const AssistantPath = z.object({
   }),
 });
 
-/** The same; the documentation's example is an assistant that a client made. */
+/** The same; the documentation's example is a client-created assistant. */
 export const AssistantIdPath = z.object({
   assistant_id: z.string().meta({
     description: 'The id of the assistant, or the name of a graph for its default assistant.',
@@ -51,10 +51,10 @@ export const DeliveryPath = z.object({
   delivery_id: id('delivery').meta({ description: 'The id of the delivery.' }),
 });
 
-/** A run whose thread the client does not know. */
+/** A run, without its thread id. */
 export const StatelessRunPath = z.object({ run_id });
 
-/** Routes that make something read them: the same request with the same key makes it once. */
+/** Headers of creating routes: a retry with the same key creates the resource once. */
 export const IdempotencyHeaders = z.looseObject({
   'idempotency-key': z.string().min(1).max(255).optional().meta({
     description:

@@ -3,35 +3,35 @@ import { Timestamp, Uuid } from './fields.ts';
 import { CancelAction, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
-/** Why a run is where it is. */
+/** Explanation of a run's state. */
 export const RunExplanation = z.object({
   run_id: Uuid,
   thread_id: Uuid,
   status: RunStatus,
-  /** For people; the fields say the same. */
+  /** Human-readable; the fields say the same. */
   summary: z.string(),
-  /** Runs of the thread that go first, in their order. */
+  /** Runs queued ahead on the thread, in order. */
   behind: z.array(Uuid),
-  /** When it may start; null once it executes or has ended. */
+  /** Earliest start; `null` once it executes or has ended. */
   due_at: Timestamp.nullable(),
-  /** Who executes it. */
+  /** The worker that executes it. */
   worker: z
     .object({
       worker_id: Uuid,
       host: z.string().nullable(),
       pid: z.int().nullable(),
-      /** Who does not renew it loses the run to another worker. */
+      /** If the worker does not renew the lease, another worker claims the run. */
       lease_until: Timestamp.nullable(),
     })
     .nullable(),
-  /** How often it was started, 1 for the first; null once it has ended. */
+  /** Attempt number from 1; `null` once it has ended. */
   attempt: z.int().nullable(),
   max_attempts: z.int(),
-  /** Why there is more than one attempt; `unreadable`: a server took it that lacks the key it is encrypted with. */
+  /** Why there is more than one attempt; `unreadable`: the claiming server lacks its encryption key. */
   retry_reason: z
     .enum(['worker lost', 'attempt broke', 'storage failed', 'server stopped', 'claim lost', 'unreadable'])
     .nullable(),
-  /** A cancel that its worker has not followed yet. */
+  /** A pending cancellation that the worker has not applied yet. */
   cancel_action: CancelAction.nullable(),
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),

@@ -24,7 +24,7 @@ export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
 const NodeList = z.union([z.literal('*'), z.array(z.string())]);
 
-/** Everything a run is made of, on a thread or without one (CONTRACT §2.3, §2.4, §3). */
+/** Fields of a run request, with or without a thread (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
   run_id: Uuid.nullish().describe('Your own id; 409 if a run already has it.'),
   assistant_id: z.string().describe('The id of an assistant, or the name of a graph.'),
@@ -96,8 +96,8 @@ export type RunCreate = z.infer<typeof RunCreate>;
 const FIELDS = Object.keys(runFields);
 
 /**
- * Runs without threads of their own making (CONTRACT §2.4). The JavaScript SDK sends the fields of its own type, such
- * as `multitaskStrategy`, untranslated.
+ * Batch of stateless runs (CONTRACT §2.4). The JavaScript SDK sends camelCase fields, such as `multitaskStrategy`,
+ * untranslated.
  */
 export const RunBatchCreate = z.array(z.preprocess(inSnakeCase, RunCreate)).min(1);
 export type RunBatchCreate = z.infer<typeof RunBatchCreate>;
@@ -112,11 +112,11 @@ function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** A run's instructions, complete and merged, as they are stored and shown (CONTRACT §2.3). */
+/** The complete, merged kwargs of a run, as stored and returned (CONTRACT §2.3). */
 export const RunKwargs = z.looseObject({
   input: z.unknown(),
   command: Command.nullable(),
-  /** Only when it was asked for. */
+  /** Present only if requested. */
   strict_resume: z.boolean().optional(),
   config: z.looseObject({
     tags: z.array(z.string()).optional(),
@@ -130,13 +130,13 @@ export const RunKwargs = z.looseObject({
   interrupt_after: NodeList.nullable(),
   webhook: z.string().nullable(),
   feedback_keys: z.array(z.string()).nullable(),
-  /** The run made its own thread, which goes when it ends. */
+  /** The run created its own thread, deleted when it ends. */
   temporary: z.boolean(),
   subgraphs: z.boolean(),
   resumable: z.boolean(),
   checkpoint_during: z.boolean(),
   durability: z.enum(['sync', 'async', 'exit']),
-  /** Only of temporary runs. `keep_interrupted` is in rows from before migration 013. */
+  /** Temporary runs only. `keep_interrupted` occurs in rows from before migration 013. */
   on_completion: z.enum(['delete', 'keep', 'keep_interrupted']).optional(),
 });
 export type RunKwargs = z.infer<typeof RunKwargs>;
@@ -147,13 +147,13 @@ export const Run = z.object({
   assistant_id: Uuid,
   metadata: JsonObject,
   status: RunStatus,
-  /** Shown as it is stored: the check of each answer need not walk through a `RunKwargs`. */
+  /** Returned as stored: response validation need not traverse a `RunKwargs`. */
   kwargs: JsonObject,
   multitask_strategy: MultitaskStrategy,
   created_at: Timestamp,
   updated_at: Timestamp,
   langsmith_session_name: z.string().nullable(),
-  /** Only when it is selected: why the run was cancelled, null when it was not. */
+  /** Present only if selected: why the run was cancelled, `null` if it was not. */
   cancel_reason: z.string().nullish(),
 });
 export type Run = Omit<z.infer<typeof Run>, 'kwargs'> & { kwargs: RunKwargs };
@@ -164,7 +164,7 @@ export type RunField = z.infer<typeof RunField>;
 export const CancelAction = z.enum(['interrupt', 'rollback']);
 export type CancelAction = z.infer<typeof CancelAction>;
 
-/** Anything but `rollback` means interrupt (CONTRACT §2.3). */
+/** Any value but `rollback` means interrupt (CONTRACT §2.3). */
 const action = CancelAction.catch('interrupt')
   .default('interrupt')
   .meta({ description: '`rollback` also deletes the run and its checkpoints.' });
@@ -172,7 +172,7 @@ const action = CancelAction.catch('interrupt')
 export const RunCancelQuery = z.looseObject({
   wait: QueryFlag.default(false).meta({ description: 'Whether to respond only once the run has stopped.' }),
   action,
-  /** A reason that is not known is none (CONTRACT §2.3). */
+  /** Ignores an unknown reason (CONTRACT §2.3). */
   reason: z
     .literal('taken')
     .optional()
@@ -182,7 +182,7 @@ export const RunCancelQuery = z.looseObject({
 
 export const RunsCancelQuery = z.looseObject({ action });
 
-/** Which runs to cancel: all of a status, or some of a thread; not both (CONTRACT §2.3). */
+/** Runs to cancel: all of a status, or given ones of a thread; not both (CONTRACT §2.3). */
 export const RunsCancel = z
   .looseObject({
     status: z
@@ -203,7 +203,7 @@ export const RunListQuery = z.looseObject({
   /** The official server has no maximum (CONTRACT §2.3). */
   limit: queryInt({ min: 1, max: MAX_INTEGER }).default(10).meta({ description: 'How many runs to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
-  /** A status that does not exist is no mistake: it has no runs (CONTRACT §2.3). */
+  /** An unknown status is not an error: no run has it (CONTRACT §2.3). */
   status: z
     .string()
     .transform((text) => text as RunStatus)
@@ -216,7 +216,7 @@ const cancel_on_disconnect = QueryFlag.default(false).meta({
   description: 'Whether to cancel the run when the client disconnects.',
 });
 
-/** An empty one is the root graph, so that lists with commas say nothing here. */
+/** Empty means the root graph, so comma-separated lists are not supported here. */
 const namespace = z
   .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string()))
   .optional()
@@ -227,7 +227,7 @@ const namespace = z
 
 export const RunJoinQuery = z.looseObject({ cancel_on_disconnect });
 
-/** Of requests that make the run that they stream. */
+/** Query of requests that create and stream a run. */
 export const NewRunStreamQuery = z.looseObject({ namespace });
 
 export const RunStreamQuery = z.looseObject({
@@ -237,7 +237,7 @@ export const RunStreamQuery = z.looseObject({
     description:
       'The checkpoint whose state the client shows: only events after it are sent, or all if it does not belong to the run. Resumable runs only; a received `Last-Event-ID` is more precise.',
   }),
-  /** A mode that does not exist matches nothing (CONTRACT §5). */
+  /** An unknown mode matches nothing (CONTRACT §5). */
   stream_mode: queryList(z.string().transform((text) => text as StreamMode))
     .optional()
     .meta({ description: 'Only events of these modes, out of those the run was created with.' }),

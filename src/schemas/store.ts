@@ -4,9 +4,9 @@ import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
 
-/** One thing kept for longer than a thread lives (CONTRACT §2.6). */
+/** An item of the long-term store, which outlives threads (CONTRACT §2.6). */
 export const StoreItem = z.object({
-  /** Labels from the outermost; none is empty or has a dot. */
+  /** Labels, outermost first; non-empty and without dots. */
   namespace: Labels,
   key: z.string(),
   value: JsonObject,
@@ -16,7 +16,7 @@ export const StoreItem = z.object({
 export type StoreItem = z.infer<typeof StoreItem>;
 
 export const StoreMatch = StoreItem.extend({
-  /** How well it fits the query, more is better; null without one. */
+  /** Relevance, higher is better; `null` without a query. */
   score: z.number().nullable(),
 });
 export type StoreMatch = z.infer<typeof StoreMatch>;
@@ -47,7 +47,7 @@ export type StoreDelete = z.infer<typeof StoreDelete>;
 
 const RefreshTtl = 'Whether a read restarts the time to live; the default is `store.ttl.refresh_on_read`.';
 
-/** SDKs join the labels with dots; a repeated key is a list of them (CONTRACT §2.6). */
+/** SDKs join the labels with dots; a repeated key is a list of labels (CONTRACT §2.6). */
 export const StoreGetQuery = z.looseObject({
   key: z
     .string()

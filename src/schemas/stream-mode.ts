@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** CONTRACT §5. `tools` is known to the JavaScript SDK only. */
+/** CONTRACT §5. Only the JavaScript SDK knows `tools`. */
 export const StreamMode = z.enum([
   'values',
   'updates',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JsonObject } from './fields.ts';
 
-/** `check_db=1` asks the database too (CONTRACT §2.9). */
+/** `check_db=1` also checks the database (CONTRACT §2.9). */
 export const HealthQuery = z.looseObject({
   check_db: z
     .enum(['0', '1'])
@@ -11,14 +11,14 @@ export const HealthQuery = z.looseObject({
 
 export const Health = z.object({
   ok: z.literal(true),
-  /** What was checked, such as `{"database": "ok"}`. */
+  /** Checked services, such as `{"database": "ok"}`. */
   services: z.record(z.string(), z.string()),
 });
 export type Health = z.infer<typeof Health>;
 
-/** What clients and Studio look at before they offer a feature (CONTRACT §2.9). */
+/** Feature detection for clients and Studio (CONTRACT §2.9). */
 export const ServerInfo = z.object({
-  /** The version of the official API that is served; clients compare it. */
+  /** Version of the official API that is implemented; clients compare it. */
   version: z.string(),
   langgraph_js_version: z.string().nullable(),
   context: z.literal('js'),
@@ -39,13 +39,13 @@ export const MetricsQuery = z.looseObject({
     }),
 });
 
-/** Runs that wait or execute. Times in seconds; null when nothing waits. */
+/** Pending and running runs. Times in seconds; `null` if none is pending. */
 export const QueueStats = z.object({
   n_pending: z.int(),
   n_running: z.int(),
   pending_runs_wait_time_max_secs: z.number().nullable(),
   pending_runs_wait_time_med_secs: z.number().nullable(),
-  /** Of runs that wait for a worker only, not for another run of their thread. */
+  /** Only runs that wait for a worker, not for another run of their thread. */
   pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
 });
 export type QueueStats = z.infer<typeof QueueStats>;
@@ -54,11 +54,11 @@ export type QueueStats = z.infer<typeof QueueStats>;
 export const WorkerStats = z.object({ max: z.int(), active: z.int(), available: z.int() });
 export type WorkerStats = z.infer<typeof WorkerStats>;
 
-/** Crons that make runs, and those of them whose time has come but which are not served yet. */
+/** Scheduled crons, and overdue ones that have not fired yet. */
 export const CronStats = z.object({ n_crons: z.int(), n_overdue_crons: z.int() });
 export type CronStats = z.infer<typeof CronStats>;
 
-/** What waits to be sent and what was given up, on all processes; and the tries of this one. */
+/** Pending and dead deliveries of all processes; attempts of this one. */
 export const WebhookStats = z.object({
   pending: z.int(),
   dead: z.int(),
@@ -82,12 +82,12 @@ export const Metrics = z.object({
 });
 export type Metrics = z.infer<typeof Metrics>;
 
-/** A run that has ended in this process, for who counts them. */
+/** A run that ended in this process, for metrics. */
 export interface EndedRun {
   readonly graph_id: string;
   readonly status: string;
-  /** How long its last attempt executed, ms; undefined of one whose worker was lost. */
+  /** Duration of its last attempt, ms; `undefined` if its worker was lost. */
   readonly ms: number | undefined;
-  /** From its time to its first attempt, ms; undefined of a later attempt. */
+  /** From its due time to its first attempt, ms; `undefined` for a later attempt. */
   readonly queue_ms: number | undefined;
 }

@@ -17,7 +17,7 @@ export const ThreadTask = z.object({
   error: z.unknown(),
   interrupts: z.array(Interrupt),
   checkpoint: CheckpointConfig.nullable(),
-  /** The subgraph's state when `subgraphs` was asked for. */
+  /** The subgraph's state, if `subgraphs` was requested. */
   state: z.unknown(),
   result: z.unknown(),
 });
@@ -112,7 +112,7 @@ export const ThreadHistory = z.looseObject({
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
-/** The form in a query: `before` is a checkpoint's id, and the default limit is another (CONTRACT §17). */
+/** Query form: `before` is a checkpoint id, and the default limit differs (CONTRACT §17). */
 export const ThreadHistoryQuery = z.looseObject({
   limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
   before: z.string().optional().meta({ description: 'Only states before the checkpoint with this id.' }),

@@ -19,12 +19,12 @@ export type ThreadStatus = z.infer<typeof ThreadStatus>;
 export const Interrupt = z.looseObject({
   id: z.string().nullish(),
   value: z.unknown(),
-  /** JSON Schema of the answer, if the graph gave one. */
+  /** JSON Schema of the answer, if the graph provides one. */
   response_schema: JsonObject.nullish(),
 });
 export type Interrupt = z.infer<typeof Interrupt>;
 
-/** What ended a run or marks a thread: the class of the error and its text (CONTRACT §3). */
+/** Error of a run or thread: class name and message (CONTRACT §3). */
 export const RunError = z.object({ error: z.string(), message: z.string() });
 export type RunError = z.infer<typeof RunError>;
 
@@ -37,16 +37,16 @@ export const ThreadTtl = z.looseObject({
 });
 export type ThreadTtl = z.infer<typeof ThreadTtl>;
 
-/** What becomes of a thread, and when. */
+/** Expiry of a thread. */
 export const ThreadExpiry = z.object({
   strategy: z.enum(['delete', 'keep_latest']),
   ttl_minutes: z.number(),
-  /** Null when its history has gone and nothing was added since. */
+  /** `null` if its history was pruned and nothing was added since. */
   expires_at: Timestamp.nullable(),
 });
 export type ThreadExpiry = z.infer<typeof ThreadExpiry>;
 
-/** `include` is a list; what it does not know is ignored (CONTRACT §2.2). */
+/** `include` is a list; ignores unknown entries (CONTRACT §2.2). */
 export const ThreadGetQuery = z.looseObject({
   include: queryList(z.string())
     .optional()
@@ -61,13 +61,13 @@ export const Thread = z.object({
   metadata: JsonObject,
   status: ThreadStatus,
   config: JsonObject,
-  /** Graph state after the last finished run; null before. */
+  /** Graph state after the last finished run; `null` before. */
   values: z.unknown(),
-  /** Task id → what it asks; only tasks that wait. Absent before the first run or state update. */
+  /** Pending interrupts by task id. Absent before the first run or state update. */
   interrupts: z.record(z.string(), z.array(Interrupt)).optional(),
   error: RunError.nullish(),
   extracted: JsonObject.optional(),
-  /** Only when it is asked for, and only of a thread that goes. */
+  /** Present only if requested, and if the thread expires. */
   ttl: ThreadExpiry.optional(),
 });
 export type Thread = z.infer<typeof Thread>;
@@ -106,7 +106,7 @@ export const ThreadPatch = z.looseObject({
 });
 export type ThreadPatch = z.infer<typeof ThreadPatch>;
 
-/** `return=minimal` answers 204 (CONTRACT §1). */
+/** `return=minimal` responds with 204 (CONTRACT §1). */
 export const ThreadPatchHeaders = z.looseObject({
   prefer: z.string().optional().meta({ description: '`return=minimal` for a response without a body.' }),
 });
@@ -170,7 +170,7 @@ export type ThreadsPruned = z.infer<typeof ThreadsPruned>;
 
 const stored = { count: z.int(), bytes: z.int() };
 
-/** What the history of a thread takes (CONTRACT §2.2). */
+/** Storage size of a thread's history (CONTRACT §2.2). */
 export const ThreadStorage = z.object({
   thread_id: Uuid,
   total_bytes: z.int(),

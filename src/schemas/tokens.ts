@@ -3,7 +3,7 @@ import { Timestamp, Uuid } from './fields.ts';
 import { boundedInt } from './numbers.ts';
 import { EXAMPLES } from './request-params.ts';
 
-/** A credential for a web page, limited to a user, an assistant, a thread, or several of them. */
+/** A browser token, restricted to a user, an assistant, a thread, or several of them. */
 export const TokenCreate = z
   .looseObject({
     user: z

@@ -3,21 +3,21 @@ import { QueryLimit, QueryOffset, Timestamp, Uuid } from './fields.ts';
 
 const DeliveryStatus = z.enum(['pending', 'delivered', 'dead']);
 
-/** Something that is sent to an address, once or, until it arrives, often. */
+/** A webhook delivery, retried until it succeeds or is dead. */
 export const Delivery = z.object({
-  /** What the receiver gets as `webhook-id` with each try. */
+  /** Sent to the receiver as `webhook-id` with each attempt. */
   delivery_id: Uuid,
-  /** `run`: the end of a run; `a2a`: a change of a task; `test`: asked for by `POST /webhooks/test`. */
+  /** `run`: end of a run; `a2a`: state change of a task; `test`: requested by `POST /webhooks/test`. */
   kind: z.string(),
   run_id: Uuid.nullable(),
   thread_id: Uuid.nullable(),
-  /** Without secrets: what looks like one is shown as `***`. */
+  /** Redacted: what looks like a secret is replaced by `***`. */
   url: z.string(),
-  /** `dead`: given up. It can be sent again. */
+  /** `dead`: given up (dead letter); can be redelivered. */
   status: DeliveryStatus,
-  /** Since it was made, or sent again by hand. */
+  /** Attempts since its creation or last redelivery. */
   tries: z.int(),
-  /** Null when no more are to come. */
+  /** `null` if no retry is scheduled. */
   next_try_at: Timestamp.nullable(),
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),
@@ -28,11 +28,11 @@ export const DeliveryAttempt = z.object({
   attempt: z.int(),
   started_at: Timestamp,
   duration_ms: z.int(),
-  /** Null when there was no answer. */
+  /** `null` without a response. */
   status_code: z.int().nullable(),
-  /** What went wrong; null when nothing did. */
+  /** Error message; `null` on success. */
   error: z.string().nullable(),
-  /** How the answer of a receiver that refused began. */
+  /** Beginning of the response of a receiver that rejected it. */
   answer: z.string().nullable(),
 });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;

@@ -34,36 +34,36 @@ import { uiService } from './ui.ts';
 import type { WebhookPolicy } from './webhooks/webhook-policy.ts';
 import { webhookService } from './webhooks/webhooks.ts';
 
-/** What services are made of. */
+/** Dependencies of the services. */
 export interface ServiceContext {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of this process, whether it executes runs or only answers. */
+  /** Id of this process, whether it executes runs or only serves requests. */
   readonly worker_id: string;
   readonly storage: Storage;
   readonly graphs: GraphRegistry;
   readonly bus: EventBus;
   readonly live: LiveRuns;
   readonly longTermStore: LongTermStore;
-  /** The same, as graphs see it. */
+  /** The same store behind the interface that graphs use. */
   readonly store: GraphMemory['store'];
-  /** Which addresses clients may have called. */
+  /** Which webhook URLs clients may register. */
   readonly webhooks: WebhookPolicy;
   readonly access: {
     readonly tokens: BrowserTokens;
-    /** For what somebody does while they are away: a cron's run. The rules are those of now. */
+    /** Identity for work without a request, such as a cron's run; access rules are evaluated when it acts. */
     readonly identityForUser: (user: User | null) => Identity;
   };
-  /** Aborted from the moment the process was told to stop. */
+  /** Aborted when graceful drain begins. */
   readonly draining: AbortSignal;
-  /** How long the log of an ended run is kept, ms. */
+  /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
 }
 
-/** Values of the configuration that services need. */
+/** Configuration values that services need. */
 export interface ServiceSettings {
-  /** What becomes of threads that name no TTL; undefined: they stay. */
+  /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
   readonly sends_webhooks: boolean;
   readonly max_recursion_limit: number;
@@ -73,10 +73,10 @@ export interface ServiceSettings {
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
 }
 
-/** Every service by its name. A route plugin takes the ones that it names. */
+/** All services by name; a route plugin takes the ones it uses. */
 export type Services = ReturnType<typeof createServices>;
 
-/** The one place where services are made and registered. */
+/** The only place where services are created and wired. */
 export function createServices(
   { storage, bus, live, store, ...context }: ServiceContext,
   { assistant_defaults, missed_crons, ui, ...settings }: ServiceSettings,
@@ -142,7 +142,7 @@ export function createServices(
     chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
 
-  /** Who acts for a user when there is no request. */
+  /** The actor for a user when there is no request. */
   function impersonate(user: User | null, request_id: string): Actor {
     return { ...context.access.identityForUser(user), request_id };
   }

@@ -6,27 +6,27 @@ import type { Run } from '../schemas/runs.ts';
 import type { IdempotencyKey, IdempotencyRepository, StoredResponse } from '../storage/idempotency.ts';
 
 const RETENTION_MS = 24 * 60 * 60_000;
-/** Much longer than a server needs to make something; the wait for a run does not count. */
+/** Far longer than creating a resource takes; waiting for a run does not count. */
 const CLAIM_TIMEOUT_MS = 60_000;
 
-/** A request that must make what it makes once. */
+/** A request in progress under an idempotency key. */
 export interface IdempotencyContext extends IdempotencyKey {
-  /** What the same request has made before. */
+  /** The run that an earlier request with this key created. */
   readonly run?: Run;
 }
 
 export type IdempotencyService = ReturnType<typeof idempotencyService>;
 
 /**
- * Requests with an `Idempotency-Key`. A run is kept with its key in one transaction. Other answers are kept before
- * they are sent: after a crash in between, what was made may be made again.
+ * Requests with an `Idempotency-Key`. A run commits in one transaction with its key. Other responses are stored before
+ * they are sent: a crash before that may repeat the effect (at-least-once).
  */
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
-  /** Requests that are being answered here, by owner and key. */
+  /** Requests in progress in this process, by owner and key. */
   const inProgress = new Set<string>();
 
   return {
-    /** The answer that was given before, or a request to execute. `Conflict` when the key is another request's. */
+    /** Returns the stored response, or a context to execute. Throws `Conflict` if the key is in use. */
     async begin(
       actor: Actor,
       key: string,
@@ -61,7 +61,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       await keys.saveResponse(context, answer);
     },
 
-    /** The request made nothing. While storage is away this process knows it alone, and the key is open to it. */
+    /** For a request without effect. If storage is unavailable, only this process knows that the key is free. */
     async release(context: IdempotencyContext): Promise<void> {
       inProgress.delete(keyOf(context));
       await keys.release(context).catch((error: unknown) => {
@@ -69,7 +69,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       });
     },
 
-    /** The answer is a stream: the run that it follows is kept with the key. */
+    /** The response is a stream: the key already stores the run that it follows. */
     detach(context: IdempotencyContext): void {
       inProgress.delete(keyOf(context));
     },

@@ -16,21 +16,21 @@ import { itemPasses } from '../storage/store/visibility.ts';
 export type StoreService = ReturnType<typeof storeService>;
 
 /**
- * The long-term store for clients (CONTRACT §13). Rules may put another namespace in place of the one that was asked
- * for, which is checked like any other, and hide items by their values; graphs use the store itself.
+ * The long-term store for clients (CONTRACT §13). Rules may replace the requested namespace, which is validated like
+ * any other, and hide items by value. Graphs use the store directly.
  */
 export function storeService({ store }: { store: LongTermStore }) {
   return {
-    /** Throws `BadRequest` or `InvalidInput` for a namespace, a key or a path that cannot be. */
+    /** Throws `BadRequest` or `InvalidInput` for an invalid namespace, key or path. */
     async put(actor: Actor, item: StorePut): Promise<void> {
       const { permitted, visibility } = await authorizeItems(actor, 'store:put', item);
-      // What is there already is looked at where it is replaced.
+      // An existing item is checked in `apply`, where it is replaced.
       if (visibility?.metadata && !itemPasses(permitted, visibility.metadata))
         throw new Forbidden('Forbidden');
       await store.apply([permitted], visibility);
     },
 
-    /** Null when there is none. */
+    /** `null` if the item does not exist. */
     async get(actor: Actor, { key, ...query }: StoreGetQuery): Promise<StoreItem | null> {
       if (key === undefined) throw new BadRequest('Key is required');
       const { permitted, visibility } = await authorizeItems(actor, 'store:get', { ...query, key });
@@ -56,7 +56,7 @@ export function storeService({ store }: { store: LongTermStore }) {
   };
 }
 
-/** What may be done instead of what was wanted, and to which items (CONTRACT §10 `store`). */
+/** The request as modified by the rules, and the visibility of items (CONTRACT §10 `store`). */
 async function authorizeItems<Requested extends object>(
   actor: Actor,
   event: AccessEvent,

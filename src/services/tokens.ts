@@ -14,10 +14,10 @@ export interface TokenDeps {
 
 export type TokenService = ReturnType<typeof tokenService>;
 
-/** Short-lived tokens that a backend makes with its key for the pages it serves. */
+/** Short-lived tokens that a backend creates with its API key for browsers. */
 export function tokenService({ tokens, assistants, clock }: TokenDeps) {
   return {
-    /** Throws `Forbidden` to who came without a key, or with one that may do less. */
+    /** Throws `Forbidden` without an API key, or if its scope does not include the token's. */
     async create(actor: Actor, input: TokenCreate): Promise<Token> {
       const { user, thread_id, scope, ttl_seconds } = input;
       if (actor.key === undefined) throw new Forbidden('Creating a token requires an API key.');

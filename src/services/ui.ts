@@ -14,7 +14,7 @@ export type UiService = ReturnType<typeof uiService>;
 
 /** Components of generative user interfaces (CONTRACT §2, `/ui`). */
 export function uiService({ bundles, assistants }: UiDeps) {
-  /** The official server knows the names of the configuration only; clients also give the id of an assistant. */
+  /** The official server knows configured names only; clients also send an assistant id. */
   async function nameOf(actor: Actor, id: string): Promise<string> {
     return isUuid(id) && !bundles.names.includes(id) ? (await assistants.get(actor, id)).graph_id : id;
   }
@@ -26,12 +26,12 @@ export function uiService({ bundles, assistants }: UiDeps) {
   }
 
   return {
-    /** The bundle of a name of the configuration, or of the assistant's graph. */
+    /** The bundle of a configured name, or of the assistant's graph. */
     async find(actor: Actor, id: string): Promise<UiBundle> {
       return await bundleOf(await nameOf(actor, id));
     },
 
-    /** A file of a bundle. For everybody: a page that loads a script cannot send a key. */
+    /** A file of a bundle. Public: a page that loads a script cannot send a key. */
     async asset(name: string, file: string): Promise<UiAsset> {
       const { assets } = await bundleOf(name);
       const asset = assets.find((each) => each.file === file);

@@ -5,13 +5,13 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
 
-/** A key that a client sent with a request; another client's is another key. */
+/** An idempotency key, scoped to its owner. */
 export interface IdempotencyKey {
   readonly owner: string;
   readonly key: string;
 }
 
-/** A reply as it was sent. */
+/** A response as sent. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,13 +27,13 @@ export type KeyClaim =
   | { readonly outcome: 'answered'; readonly answer: StoredResponse };
 
 export interface KeyClaimRules {
-  /** How long the key stands for its request, ms. */
+  /** Retention of the key, ms. */
   readonly keep_ms: number;
-  /** A server that has not answered by then is gone, ms. */
+  /** Claim timeout: an unanswered claim then counts as abandoned, ms. */
   readonly claim_ms: number;
-  /** The process that asks; whose lease has ended answers nothing any more. */
+  /** The claiming process; a claim is abandoned once its worker lease has expired. */
   readonly worker_id: string;
-  /** This process is answering a request with the key right now: one that it gave up is open again. */
+  /** This process is still handling a request with the key; otherwise its own claim is abandoned. */
   readonly is_processing: boolean;
 }
 
@@ -41,32 +41,32 @@ type Row = { request: string; run: Run | null; answer: StoredResponse | null };
 
 export type IdempotencyRepository = ReturnType<typeof idempotencyRepository>;
 
-/** Keys of requests that make something, so that the same request makes it once. */
+/** Idempotency keys, which make retries of a request create a resource once. */
 export function idempotencyRepository(db: Db) {
   return {
-    /** `request` tells requests apart, such as a hash. Of two at the same time one is `new`. */
+    /** `request` identifies the request, such as by a hash. Of concurrent claims one is `new`. */
     claim(key: IdempotencyKey, request: string, rules: KeyClaimRules): Promise<KeyClaim> {
       return db.transaction('async', (tx) => claimKey(tx, key, request, rules));
     },
 
-    /** Before the answer is sent. */
+    /** Call before sending the response. */
     async saveResponse(key: IdempotencyKey, response: StoredResponse): Promise<void> {
       const sealed = db.cipher.encryptJson(ANSWER, toJson(response));
       await db.run(sql`update idempotency_keys set answer = ${sealed} where ${isKey(db.cipher, key)}`);
     },
 
-    /** The request made nothing, and may be sent again. */
+    /** Releases the key of a request without effect, which may be retried. */
     async release(key: IdempotencyKey): Promise<void> {
       await db.run(sql`delete from idempotency_keys
         where ${isKey(db.cipher, key)} and run is null and answer is null`);
     },
 
-    /** At the start of the only process on a database nobody is answering any request. */
+    /** At startup of the only process on a database no claim is in progress. */
     async releaseAll(): Promise<void> {
       await db.run(sql`delete from idempotency_keys where run is null and answer is null`);
     },
 
-    /** At most `limit`; how many. */
+    /** Deletes at most `limit`; returns how many. */
     deleteExpired(limit: number): Promise<number> {
       return db.run(
         sql`delete from idempotency_keys where (owner, key) in (
@@ -77,14 +77,14 @@ export function idempotencyRepository(db: Db) {
   };
 }
 
-/** False when a server that was believed to be gone has made the run after all. */
+/** `false` if a server presumed dead has created the run after all. */
 export async function isPending(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
   const open = await tx.get(sql`select 1 from idempotency_keys
     where ${isKey(tx.cipher, key)} and run is null and answer is null`);
   return open !== undefined;
 }
 
-/** Part of the transaction that makes the run: the key stands for it from then on. */
+/** Commits the run with its key; runs in the transaction that inserts the run. */
 export async function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): Promise<void> {
   const sealed = tx.cipher.encryptJson(RUN, toJson(run));
   await tx.run(sql`update idempotency_keys set run = ${sealed} where ${isKey(tx.cipher, key)}`);
@@ -93,13 +93,13 @@ export async function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): P
 const RUN = 'idempotency_keys.run';
 const ANSWER = 'idempotency_keys.answer';
 
-/** A hash of a short request could be guessed, and a key may be made of what was sent: with encryption both are tokens. */
+/** Blinded with encryption: the hash of a short request can be guessed, and a key may contain request data. */
 const REQUEST = 'idempotency_keys.request';
 const KEY = 'idempotency_keys.key';
 
 const BLIND_INDEX = /^[0-9a-f]{24}$/;
 
-/** A key from before encryption becomes a token, unless it was sent again since then. It is given as it is stored. */
+/** Blinds a key from before encryption (given in plaintext), unless it was sent again since then. */
 export async function blindKey(tx: Transaction, { owner, key }: IdempotencyKey): Promise<void> {
   const { cipher } = tx;
   const plain = sql`owner = ${owner} and key = ${key}`;
@@ -118,7 +118,7 @@ function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
   return sql`owner = ${owner} and key = ${cipher.blindIndex(KEY, key)}`;
 }
 
-/** Nobody answers the request any more that claimed the key. */
+/** The claim's owner no longer handles the request. */
 function isAbandoned({ worker_id, is_processing }: KeyClaimRules): Sql {
   const here = is_processing ? raw('false') : sql`idempotency_keys.worker_id = ${worker_id}`;
   return sql`(${here} or (idempotency_keys.worker_id <> ${worker_id} and not exists (

@@ -30,24 +30,24 @@ import { threadRepository } from './threads/threads.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
-/** Everything that is kept, by noun. */
+/** All repositories, by noun. */
 export type Storage = ReturnType<typeof createStorage> & AsyncDisposable;
 
 export interface StorageOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   readonly synchronous: 'full' | 'normal';
-  /** What is sealed at rest is sealed with it; nothing is without one. */
+  /** Encrypts at rest; `undefined` stores plaintext. */
   readonly encryptor?: Encryptor | undefined;
-  /** Whether the ends of runs are told to their webhooks; they are unless it is said. */
+  /** Rules for run webhooks; sent by default. */
   readonly webhooks?: RunWebhookRules;
-  /** Hears of single runs that the queue could not go on with. */
+  /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
 }
 
 /**
- * Opens the database and brings its schema up to date. Throws `Unavailable` when it cannot be reached, when another
- * server has its SQLite file, or when it is encrypted and `sealer` does not have its key.
+ * Opens the database and migrates its schema. Throws `Unavailable` if it is unreachable, if another server has its
+ * SQLite file open, or if it is encrypted and `encryptor` lacks its key.
  */
 export async function openStorage({
   url,
@@ -69,9 +69,9 @@ export async function openStorage({
 }
 
 /**
- * On PostgreSQL requests, attempts and leases have connections of their own: a burst of requests must not keep an
- * attempt from its commit, nor anything a lease from being renewed. Together fewer than 20 a process (ENGINE §4). SQLite
- * has one writer, whoever writes.
+ * On PostgreSQL requests, attempts and leases have separate pools: a burst of requests must not delay an attempt's
+ * commit, and nothing may delay a lease renewal. Together fewer than 20 connections per process (ENGINE §4). SQLite has
+ * a single writer anyway.
  */
 interface Pools {
   readonly requests: Db;
@@ -88,13 +88,13 @@ function poolsOf(url: string, requests: Db, cipher: Cipher | undefined): Pools {
   return { requests, work: pool(WORK_CONNECTIONS), leases: pool(LEASE_CONNECTIONS) };
 }
 
-/** Only the keys, also of a SQLite file that a server has open. */
+/** Opens API keys only, even while a server has the SQLite file open. */
 export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
   const db = await openDatabase(url, { synchronous: 'full', shared: true });
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
-/** To seal what is stored under another key, beside servers. Throws as `openStorage` does. */
+/** Opens key rotation, online beside running servers. Throws as `openStorage` does. */
 export async function openKeyRotation({
   url,
   encryptor,
@@ -138,7 +138,7 @@ async function openDatabase(
   }
 }
 
-/** A migration may take as long as it takes, and waits for another server's: over a connection without time-outs. */
+/** Migrations may take long and wait for another server's: use a connection without timeouts. */
 async function runMigrations(url: string, db: Db): Promise<void> {
   if (db.dialect === 'sqlite') return migrate(db);
   await using untimed = openPostgres(url, { max_connections: 1, no_timeouts: true });
@@ -148,7 +148,7 @@ async function runMigrations(url: string, db: Db): Promise<void> {
 function createStorage({ requests, work, leases }: Pools, options: QueueOptions) {
   const active = new ActiveAttempts();
   return {
-    /** Rejects when the database does not answer. */
+    /** Rejects if the database does not respond. */
     async ping(): Promise<void> {
       await requests.get(sql`select 1`);
     },
@@ -162,7 +162,7 @@ function createStorage({ requests, work, leases }: Pools, options: QueueOptions)
     apiKeys: apiKeyRepository(requests),
     a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),
-    /** The same for what works without being asked, over connections of its own. */
+    /** The same repositories for background work, on separate connections. */
     work: {
       ...repositories(work, active, { ...options, leases }),
       writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>

@@ -8,31 +8,31 @@ import { Loop } from './loop.ts';
 
 export interface TaskFinalizerDeps {
   readonly tasks: Pick<A2aTaskRepository, 'unfinalized' | 'unfinalizedOf' | 'superseded'>;
-  /** Finds out what became of a task whose run has ended, keeps it and tells its subscribers. */
+  /** Determines and stores the final state of a task whose run ended, and notifies its subscribers. */
   readonly finalize: (row: A2aTaskRow) => Promise<unknown>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Tasks looked at together. */
+/** Tasks finalized concurrently. */
 const BATCH = 16;
-/** Another process may have ended a run, and died, ms. */
+/** Poll interval, ms: another process may have ended a run and died before it finalized the task. */
 const POLL_MS = 5_000;
-/** Between two looks at tasks that wait, whose threads others may have gone on with, ms. */
+/** Interval of the scan for superseded tasks, ms: interrupted tasks whose thread has continued. */
 const OVERTAKEN_MS = 60_000;
-/** Of a task that cannot be read, such as one whose graph does not load. */
+/** Back-off for a task that cannot be read, such as one whose graph does not load. */
 const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
 
 export interface TaskFinalizer {
   readonly loop: Loop;
-  /** The run of a task has ended here. */
+  /** Finalizes the task of a run that ended in this process. */
   runEnded(run_id: string): void;
 }
 
 /**
- * Finds out what became of tasks whose run has ended, also when nobody asks: their subscribers are told, and what they
- * showed by events is kept before the log of the run goes. The task's own row says that it is yet to be done; to look
- * through all of them for each run that ends would cost more the more of them wait.
+ * Finalizes tasks whose run ended, even if no client requests them: notifies their subscribers, and stores their event
+ * artifacts before retention deletes the run's log. The task's row marks it as unfinalized: scanning all tasks on each
+ * ended run would cost more the more of them wait.
  */
 export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinalizerDeps): TaskFinalizer {
   const failing = new Map<string, { times: number; until: number }>();

@@ -12,10 +12,10 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import type { WriteBuffer, WriteBufferOptions } from '../storage/runs/write-buffer.ts';
 
-/** Why an attempt must stop before its graph has ended; the abort reason that the graph's nodes see. */
+/** Why an attempt is stopped before its graph has ended; the abort reason visible to the graph's nodes. */
 export class StopReason extends Error {
   readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lease lost';
-  /** What the client is told; null where it is told nothing. */
+  /** Error reported to the client; null if none is reported. */
   readonly detail: RunError | null;
 
   constructor(kind: StopReason['kind'], detail: RunError | null = null) {
@@ -26,35 +26,34 @@ export class StopReason extends Error {
   }
 }
 
-/** A failure of storage, not of the graph: the same attempt may succeed later. */
+/** Transient failure of storage, not of the graph: the same attempt may succeed later. */
 export function isStorageUnavailable(failure: unknown): boolean {
   return failure instanceof ServerError && (failure.status === 503 || failure.status === 507);
 }
 export interface AttemptContext {
   readonly queue: RunQueue;
-  /** What an attempt writes, under its lease. */
+  /** Write buffer of an attempt, fenced by its lease. */
   readonly writes: (lease: Lease, options: WriteBufferOptions) => WriteBuffer;
   readonly live: LiveRuns;
   readonly bus: EventBus;
   readonly graphs: GraphRegistry;
-  /** What the graph remembers with. */
+  /** Checkpointer and store of the graph. */
   readonly memory: (writes: WriteBuffer, lease: Lease, durability: RunKwargs['durability']) => GraphMemory;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly rules: AttemptRules;
-  /** Hears of every run that ended here. */
+  /** Called for every run that ended in this process. */
   readonly onEnded?: (run: EndedRun) => void;
 }
 export interface AttemptRules {
-  /** A run that takes longer ends as `timeout`, ms. */
+  /** Time-out of a run, ms: it ends as `timeout`. */
   readonly timeout_ms: number;
-  /** How long the log of an ended run is kept, ms. */
+  /** Retention of the log of an ended run, ms. */
   readonly log_retention_ms: number;
-  /** Wait before a run that storage failed is tried again, ms. */
+  /** Delay before a run is retried after a storage failure, ms. */
   readonly retry_ms: number;
   readonly version: string;
 }
-/** One attempt as far as it has come. */
 
 export interface Attempt {
   readonly claimed: ClaimedRun;
@@ -62,10 +61,10 @@ export interface Attempt {
   readonly writes: WriteBuffer;
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
-  /** When it began, ms since 1970. */
+  /** Start time, epoch ms. */
   readonly started: number;
-  /** Undefined when the graph could not be had. */
+  /** `undefined` if the graph could not be loaded. */
   graph: GraphRuntime | undefined;
-  /** What the graph, or getting it, threw. */
+  /** Thrown by the graph, or while loading it. */
   failure: unknown;
 }

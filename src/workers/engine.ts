@@ -30,22 +30,22 @@ import { RunWorker } from './runs.ts';
 import { cronLoop, delayedRunsLoop } from './schedules.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
-/** How long deliveries that are being sent may take when the process stops, ms: they are not lost, only sent later. */
+/** Grace period of in-flight deliveries at shutdown, ms. The rest is not lost, only sent later. */
 const DELIVERY_GRACE_MS = 3000;
 
 export interface EngineOptions {
-  /** Runs at once; 0 executes none. */
+  /** Concurrent runs; 0 executes none. */
   readonly concurrency: number;
   readonly max_attempts: number;
-  /** A run of an earlier process that ended that process: it fails instead of being tried again. */
+  /** Run that crashed an earlier process: it fails instead of being retried. */
   readonly blamed?: FailurePolicy['blamed'];
-  /** No other process uses the database, so every lease on record is of a process that is gone. */
+  /** No other process uses the database: every stored lease belongs to a process that is gone. */
   readonly single_process: boolean;
   readonly version: string;
   readonly pid: number;
-  /** When threads are looked at whose time may be over. */
+  /** Interval and limit of the sweep of expired threads. */
   readonly expiry: ThreadExpiryRules;
-  /** Between two looks at items of the long-term store whose time may be over, ms. */
+  /** Interval of the sweep of expired store items, ms. */
   readonly store_expiry_ms: number;
 }
 
@@ -53,28 +53,27 @@ export interface EngineDeps extends AttemptContext {
   readonly queue: RunQueue;
   readonly threads: ThreadRepository;
   readonly outbox: WebhookOutbox;
-  /** Undefined: nothing is sent. */
+  /** `undefined`: no deliveries are sent. */
   readonly dispatcher: WebhookDispatcher | undefined;
   readonly storeItems: StoreItemRepository;
   readonly longTermStore: LongTermStore;
-  /** What drops old rows. */
+  /** Retention sweeps. */
   readonly sweeps: readonly Sweep[];
-  /** Undefined when other servers look after crons. */
+  /** `undefined` if other servers run the crons. */
   readonly cronTicks: CronTicks | undefined;
-  /** Finds out what became of a task of A2A. */
+  /** Determines and stores the final state of an A2A task. */
   readonly finalizeTask: TaskFinalizerDeps['finalize'];
   readonly a2aTasks: TaskFinalizerDeps['tasks'];
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Of this process. */
   readonly worker_id: string;
   readonly logger: Logger;
 }
 
 export type Engine = ReturnType<typeof engine>;
 
-/** Everything that works without being asked: executes runs, keeps leases, takes back lost runs, sweeps old logs. */
+/** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, dispatcher, worker_id, logger } = deps;
   const worker = {
@@ -117,29 +116,29 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   ];
 
   return {
-    /** Runs that execute here now, and how many could. */
+    /** Slots for runs in this process. */
     stats: () => ({
       max: options.concurrency,
       active: runs.active,
       available: Math.max(0, options.concurrency - runs.active),
     }),
 
-    /** Calls the listener, which must not throw, with every run that ends here from now on. */
+    /** Calls `listener`, which must not throw, for every run that ends in this process from now on. */
     onRunEnded: runEnded.subscribe,
 
-    /** What waits to be sent and what was given up, and the tries of this process. */
+    /** Statistics of the outbox, and the tries of this process. */
     webhooks: async () => ({
       ...(await outbox.stats()),
       ...(dispatcher?.tries ?? { delivered: 0, failed: 0 }),
     }),
 
-    /** From now on the other processes know that this one lives. */
+    /** Registers this process as a worker, visible to the others. */
     async register(): Promise<void> {
       if (options.single_process) await Promise.all([queue.deleteAllWorkers(), outbox.releaseAll()]);
       await queue.heartbeat(worker, LEASE_MS);
     },
 
-    /** Begins to work, first on what an earlier process left. */
+    /** Starts the loops; recovery of what an earlier process left comes first. */
     async start(): Promise<void> {
       await queue.heartbeat(worker, LEASE_MS);
       for (const loop of loops) loop.start();
@@ -147,7 +146,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       dispatcher?.start();
     },
 
-    /** Takes nothing new, gives what executes `grace_ms`, puts the rest back, and leaves. Stops all, whatever fails. */
+    /** Graceful drain: claims nothing new, waits `grace_ms`, requeues the rest, deregisters. No failure stops it. */
     async stop(grace_ms: number): Promise<void> {
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
       await closeAll([
@@ -160,7 +159,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   };
 }
 
-/** Tells who counts runs. A listener must not throw. */
+/** Run-end listeners, such as metrics. A listener must not throw. */
 function runEndListeners() {
   const listeners: ((run: EndedRun) => void)[] = [];
   const notify = (run: EndedRun) => {
@@ -176,7 +175,7 @@ function runEndListeners() {
   };
 }
 
-/** A run that takes its worker with it is tried again a little later each time. */
+/** A run whose worker was lost may have crashed it: it is retried with growing back-off. */
 function reapRules(
   worker_id: string,
   { max_attempts, blamed, onEnded }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'blamed' | 'onEnded'>,
@@ -194,7 +193,7 @@ function reapRules(
 const WORKER_LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
 const ATTEMPT_BROKE = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
 
-/** `what` happened again and again: the run is not tried any more. */
+/** Retry limit: after `max_attempts` times `what`, the run fails with `error`. */
 function failureRules(
   max_attempts: number,
   log_retention_ms: number,

@@ -16,10 +16,10 @@ import { serializeState } from '../storage/threads/values-summary.ts';
 import { type Attempt, type AttemptContext, isStorageUnavailable, StopReason } from './attempt.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
 
-/** Nobody can come back to a stream without event ids; its log only serves who still reads it, ms. */
+/** Log retention without event ids, ms: no client can resume such a stream, only connected ones still read the log. */
 const NON_RESUMABLE_LOG_MS = 5 * 60_000;
 
-/** A batch without anything, which goes on from nothing. */
+/** Empty batch without `follows`: it depends on no earlier batch. */
 const EMPTY_BATCH: Batch = { frames: [], writes: [] };
 
 type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & { readonly state: ThreadState | undefined };
@@ -29,13 +29,13 @@ type Outcome =
   | { readonly kind: 'release'; readonly charge: boolean }
   | { readonly kind: 'end'; readonly status: RunStatus; readonly error: RunError | null };
 
-/** Brings an attempt to its end in storage, and tells followers and workers. */
+/** Commits the end of an attempt to storage, and notifies followers and workers. */
 export async function finalizeRun(
   deps: AttemptContext,
   attempt: Attempt,
   signal: AbortSignal,
 ): Promise<void> {
-  // What is thrown may be anything, also a value that cannot be asked for its class.
+  // User code may throw any value, even one that throws on `instanceof`.
   if (attempt.failure !== undefined) attempt.failure = toError(attempt.failure);
   const outcome = outcomeOf(attempt.failure, signal);
   const { logger } = deps;
@@ -46,7 +46,7 @@ export async function finalizeRun(
   if (outcome.kind === 'release')
     logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
   if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome.charge))) return;
-  // A release that is refused was cancelled meanwhile.
+  // A refused requeue means that the run was cancelled in the meantime.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
   await finish(deps, attempt, end.status, end.error);
 }
@@ -74,8 +74,8 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
 }
 
 /**
- * A run that was rolled back may write nothing, which looks as if another had its lease; but it still has its place in
- * the queue, and the next run of the thread waits for that. Where the lease is lost indeed, this changes nothing.
+ * A rolled-back run may no longer write, which looks like a lost lease. It still holds its place in the queue, which
+ * blocks the next run of the thread. If the lease is really lost, this is a no-op.
  */
 async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promise<void> {
   await commitEnd(deps, attempt, {
@@ -86,14 +86,14 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
   });
 }
 
-/** What was produced is kept, so that the next attempt and the followers go on after it. */
+/** Stores the output of the attempt, so that the next attempt and the followers resume after it. */
 async function requeue(deps: AttemptContext, attempt: Attempt, charge: boolean): Promise<boolean> {
   const batch = await attempt.writes.drain();
   const delay_ms = charge ? deps.rules.retry_ms : 0;
   const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
     deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch }),
   );
-  // The loop of due runs wakes the worker when its time has come.
+  // The loop of due runs wakes the worker when the delay is over.
   if (isRequeued) deps.bus.emit('schedule.changed');
   else attempt.writes.undrain(batch);
   return isRequeued;
@@ -109,7 +109,7 @@ async function finish(
   logEnd(deps, attempt, status, state);
   if (error) attempt.writer.write('error', error);
   const batch = await attempt.writes.drain();
-  // The state was read, and is about to be made text: either takes long when it is large.
+  // Reading a large state and serialising it both block the event loop.
   await yieldToEventLoop();
   await commitEnd(deps, attempt, { status, error, state, batch });
 }
@@ -130,7 +130,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     return notifyFinished(deps, attempt, end.batch, finished);
   }
   if (finished.outcome === 'lease lost') return;
-  // What the run came to stands on steps that the database lost: the next attempt takes them again.
+  // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', { run_id: lease.run_id });
   const again = { charge: true, delay_ms: 0, batch: EMPTY_BATCH };
   const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
@@ -138,7 +138,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   else await commitEnd(deps, attempt, { ...end, batch: EMPTY_BATCH });
 }
 
-/** Storage cannot take what the run produced, such as a value that is too large: the run must still end. */
+/** Storage rejects the result, such as a value that is too large: the run must still end. */
 function commitFailedEnd(
   deps: AttemptContext,
   attempt: Attempt,
@@ -197,7 +197,7 @@ function removesThread(retention: ThreadRetention, status: ThreadStatus): boolea
   }
 }
 
-/** Undefined when there is no graph or no checkpoint; a state that cannot be read must not keep the run from ending. */
+/** `undefined` without a graph or checkpoint. An unreadable state must not keep the run from ending. */
 async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise<ThreadState | undefined> {
   const { lease } = attempt.claimed;
   const config = { configurable: { thread_id: lease.thread_id } };
@@ -225,8 +225,8 @@ function notifyFinished(
 }
 
 /**
- * Repeats a verb while the database is away, which must not cost a run its end; meanwhile nobody waits to read what it
- * would write. Throws what is no failure of storage.
+ * Retries a storage verb while the database is unavailable: an outage must not cost a run its end. Meanwhile it rejects
+ * readers that wait for the buffered writes. Rethrows any other error.
  */
 async function retryWhileUnavailable<T>(
   { logger, rules }: AttemptContext,

@@ -3,12 +3,12 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Worker } from '../storage/queue/workers.ts';
 import { Loop } from './loop.ts';
 
-/** How often a worker says that it lives, ms. */
+/** Heartbeat interval of a worker, ms. */
 export const HEARTBEAT_MS = 5_000;
-/** How long it is believed, ms. */
+/** Lease duration, ms: a worker without a heartbeat for this long counts as dead. */
 export const LEASE_MS = 20_000;
 
-/** Keeps the leases of this process's runs, and looks on the way whether any was cancelled (ENGINE §2). */
+/** Renews the leases of this process's runs, and checks in the same tick for cancelled ones (ENGINE §2). */
 export function heartbeatLoop({
   queue,
   worker,
@@ -23,7 +23,7 @@ export function heartbeatLoop({
   return new Loop({
     name: 'heartbeat',
     logger,
-    // When the database is back, others must hear of it before they take this process for gone.
+    // After an outage, the lease must be renewed before other processes reap this worker.
     max_backoff_ms: HEARTBEAT_MS / 2,
     async tick() {
       await queue.heartbeat(worker, LEASE_MS);

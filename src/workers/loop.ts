@@ -3,9 +3,9 @@ import type { Logger } from '../core/logger.ts';
 
 export interface LoopOptions {
   readonly name: string;
-  /** One turn of work. Returns how long to rest when nobody pokes, ms. */
+  /** One iteration. Returns the delay before the next one, ms; `wake` cuts it short. */
   readonly tick: () => Promise<number>;
-  /** The longest wait after ticks that failed, ms; 10 s without it. */
+  /** Upper bound of the back-off after failed ticks, ms; default 10 s. */
   readonly max_backoff_ms?: number;
   readonly logger: Logger;
 }
@@ -13,7 +13,7 @@ export interface LoopOptions {
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Repeats a tick until it is stopped. A tick that throws is logged and tried again, slower each time. */
+/** Repeats a tick until stopped. A failed tick is logged and retried with exponential back-off. */
 export class Loop {
   readonly #options: LoopOptions;
   readonly #stop = new AbortController();
@@ -28,12 +28,12 @@ export class Loop {
     this.#running ??= this.#run();
   }
 
-  /** There is something to do: the rest ends now. */
+  /** Ends the current delay: there is work. */
   wake(): void {
     this.#wakeup.open();
   }
 
-  /** Resolves when the tick that runs is over. */
+  /** Resolves when the current tick has finished. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

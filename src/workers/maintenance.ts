@@ -6,20 +6,20 @@ import type { ThreadRepository } from '../storage/threads/threads.ts';
 import { Loop } from './loop.ts';
 
 const SWEEP_MS = 60_000;
-/** Rows dropped in one transaction: others must not wait for it. */
+/** Rows deleted per transaction: bounds how long other writers wait. */
 const RETENTION_BATCH = 200;
 
-/** Drops up to so many rows that nobody needs any more; how many. */
+/** Deletes up to `limit` expired rows; returns how many. */
 export type Sweep = (limit: number) => Promise<number>;
 
-/** Drops what is kept for a while only, such as the event logs of runs that ended long enough ago. */
+/** Retention: deletes expired rows, such as the event logs of runs that ended long enough ago. */
 export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; logger: Logger }): Loop {
   return new Loop({
     name: 'retention',
     logger,
     async tick() {
       let hasMore = false;
-      // One that fails does not keep the others from theirs; it is tried again with the next round.
+      // A failed sweep does not block the others; it is retried in the next round.
       for (const sweep of sweeps) {
         try {
           hasMore = (await sweep(RETENTION_BATCH)) === RETENTION_BATCH || hasMore;
@@ -32,17 +32,17 @@ export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; lo
   });
 }
 
-/** Threads between two looks at whether to stop. */
+/** Threads per tick: the loop can stop in between. */
 const THREAD_EXPIRY_BATCH = 100;
 
 export interface ThreadExpiryRules {
-  /** Between two sweeps, ms. */
+  /** Sweep interval, ms. */
   readonly interval_ms: number;
-  /** Threads in one sweep. */
+  /** Threads per sweep. */
   readonly limit: number;
 }
 
-/** Removes threads whose time is over, or their history (CONTRACT §12). */
+/** Deletes expired threads, or their history (CONTRACT §12). */
 export function threadExpiryLoop({
   threads,
   rules,
@@ -76,17 +76,17 @@ export function threadExpiryLoop({
   });
 }
 
-/** Items removed in one transaction: others must not wait for it. */
+/** Items deleted per transaction: bounds how long other writers wait. */
 const STORE_EXPIRY_BATCH = 500;
 
-/** Removes items of the long-term store whose time is over (CONTRACT §12). */
+/** Deletes expired items of the long-term store (CONTRACT §12). */
 export function storeExpiryLoop({
   items,
   interval_ms,
   logger,
 }: {
   items: Pick<StoreItemRepository, 'expire'>;
-  /** Between two sweeps. */
+  /** Sweep interval. */
   interval_ms: number;
   logger: Logger;
 }): Loop {
@@ -106,10 +106,10 @@ export function storeExpiryLoop({
 }
 
 const STORE_INDEX_BATCH = 50;
-/** Another server on the database, with another configuration, may put items that this one's index does not know. */
+/** Re-check interval, ms: another server with another configuration may put items that this index lacks. */
 const REINDEX_INTERVAL_MS = 600_000;
 
-/** Makes the vectors of items that were put before `store.index` was what it is now. */
+/** Backfill: computes the vectors of items that were put before `store.index` had its present configuration. */
 export function storeIndexLoop({
   store,
   logger,

@@ -8,7 +8,7 @@ import { Loop } from './loop.ts';
 
 const REAP_MS = 5_000;
 
-/** After the database was away: whoever lives has renewed its lease by then. */
+/** Grace period after a database outage, ms: every live worker renews its lease within it. */
 const GRACE_MS = 2 * HEARTBEAT_MS;
 
 export interface ReaperDeps {
@@ -19,14 +19,14 @@ export interface ReaperDeps {
   readonly logger: Logger;
 }
 
-/** Gives the runs of dead workers another attempt, or their end. */
+/** Requeues the runs of dead workers, or ends them. */
 export function reaperLoop(deps: ReaperDeps): Loop {
   return new Loop({ name: 'reaper', tick: reaperTick(deps), logger: deps.logger });
 }
 
 /**
- * While the database is away nobody can renew a lease, so that all of them have ended when it is back: the reaper lets
- * the workers that live speak first. Resolves to the time until the next turn, ms.
+ * During a database outage no worker can renew its lease, so that all leases have expired when it is over: the reaper
+ * lets live workers renew first. Resolves to the delay before the next tick, ms.
  */
 export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): () => Promise<number> {
   let grace_until = 0;

@@ -9,8 +9,8 @@ import { type Attempt, type AttemptContext, StopReason } from './attempt.ts';
 import { finalizeRun } from './finalize-run.ts';
 
 /**
- * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early.
- * Never throws: what goes wrong becomes the run's end, or a release for another attempt.
+ * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early. Never throws: a
+ * failure becomes the run's final status, or requeues the run for another attempt.
  */
 export async function runAttempt(
   deps: AttemptContext,
@@ -24,7 +24,7 @@ export async function runAttempt(
   const timer = after(deps.rules.timeout_ms, () => stop.abort(timeoutReason()));
   try {
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
-    // Shown when it is logged; a graph that never pauses would keep the log waiting.
+    // It is published only once logged; a graph that never yields would delay the commit.
     if (attempt.kwargs.resumable) await attempt.writes.commit();
     await execute(deps, attempt, stop.signal);
   } catch (error) {
@@ -34,7 +34,7 @@ export async function runAttempt(
   await finalizeRun(deps, attempt, stop.signal);
 }
 
-/** Another process writes the run's log from then on, and followers here must not wait for a graph that goes on. */
+/** Another process writes the log from then on: followers here must not wait for a graph that still runs. */
 function closeWhenLeaseLost(live: LiveRun, signal: AbortSignal): void {
   signal.addEventListener('abort', () => {
     const { reason } = signal;
@@ -72,7 +72,7 @@ async function execute(
   const graph_id = graphIdOf(kwargs);
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
   signal.throwIfAborted();
-  // Its checkpoint holds the input, or the answer that resumed it: neither is applied twice (invariant 4).
+  // The checkpoint holds the input or the resume value: neither is applied twice (invariant 4).
   const isFirstAttempt = !claimed.has_checkpoint;
   const events = attempt.graph.stream({
     input: isFirstAttempt ? kwargs.input : null,
@@ -90,7 +90,7 @@ async function execute(
     memory,
     signal,
   });
-  // Also after an abort, until the graph has stopped: its last checkpoint may still be on its way.
+  // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.
   for await (const event of events) {
     if ('checkpoint_id' in event) await writer.checkpointReached(event.checkpoint_id);
     else writer.write(event.event, event.data);
@@ -99,7 +99,7 @@ async function execute(
   signal.throwIfAborted();
 }
 
-/** A later attempt goes on from the run's own newest checkpoint, wherever the run began. */
+/** A later attempt resumes from the run's own newest checkpoint, wherever the run started. */
 function attemptConfig({ claimed, kwargs }: Attempt, version: string): GraphConfig {
   const { checkpoint_id, checkpoint_ns, checkpoint_map, ...rest } = kwargs.config.configurable;
   const resumeFrom = claimed.has_checkpoint ? {} : { checkpoint_id, checkpoint_ns, checkpoint_map };

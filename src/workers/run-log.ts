@@ -6,13 +6,13 @@ import type { ThreadState } from '../schemas/thread-state.ts';
 import { graphIdOf } from '../services/runs/run-options.ts';
 import type { Attempt, AttemptContext } from './attempt.ts';
 
-/** What every line about a run says: which it is, and of what graph. */
+/** Fields of every log line about a run. */
 export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
   const { run_id, thread_id, attempt } = claimed.lease;
   return { run_id, thread_id, graph: graphIdOf(kwargs), attempt };
 }
 
-/** How a run ended, in the log. `state`: of its thread, which names the nodes that failed. */
+/** Logs the end of a run. `state`: of its thread; it names the nodes that failed. */
 export function logEnd(
   { logger, clock }: AttemptContext,
   attempt: Attempt,
@@ -36,7 +36,7 @@ export function runStats(attempt: Attempt, status: RunStatus, now: number): Ende
   };
 }
 
-/** A run that was put back at a shutdown keeps the number of its attempt. */
+/** A run that was requeued at a shutdown keeps its attempt number. */
 function isFirst({ claimed }: Attempt): boolean {
   return claimed.lease.attempt === 1 && claimed.last_seq === 0 && !claimed.has_checkpoint;
 }

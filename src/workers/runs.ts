@@ -10,13 +10,13 @@ import type { Lease } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
 
-/** A lost wake-up costs this much, ms. */
+/** Poll interval, ms: the latency that a lost wake-up costs. */
 const SAFETY_POLL_MS = 1000;
-/** Runs taken by one claim. */
+/** Runs per claim. */
 const CLAIM_BATCH = 10;
-/** Before another look for runs whose locks somebody held, ms. */
+/** Delay before the next claim when other transactions held the locks of ready runs (`skip locked`), ms. */
 const SKIP_LOCKED_MS = 10;
-/** Before a run is tried again whose attempt broke, ms; doubled for each loss after the second. */
+/** Delay before a broken attempt is retried, ms; doubled for each loss after the second. */
 const RETRY_MS = 1000;
 
 export interface RunWorkerDeps {
@@ -25,9 +25,9 @@ export interface RunWorkerDeps {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly worker_id: string;
-  /** Runs at once. */
+  /** Concurrent runs. */
   readonly concurrency: number;
-  /** When a run whose attempts break ends. */
+  /** Retry limit of runs whose attempts break. */
   readonly failure: FailurePolicy;
   /** Executes one claimed run to its end. */
   readonly attempt: (claimed: ClaimedRun, stop: AbortController) => Promise<void>;
@@ -39,15 +39,15 @@ interface Active {
   readonly done: Promise<void>;
 }
 
-/** Takes runs from the queue as slots are free, and stops those that were cancelled or lost. */
+/** Claims runs from the queue as slots become free, and stops those that were cancelled or lost their lease. */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
   readonly #active = new Map<string, Active>();
-  /** Tokens of claims whose answer has not come yet. */
+  /** Tokens of claims in flight. */
   readonly #claiming = new Set<string>();
-  /** Leases of attempts that broke and could not be given back, by token. */
+  /** Leases of broken attempts that could not be requeued, by token. */
   readonly #unreleased = new Map<string, Lease>();
-  /** The last look at the queue found no free slot: there may be more to take. */
+  /** The last tick found no free slot: more runs may be ready. */
   #saturated = false;
   readonly #loop: Loop;
   #subscriptions: Disposable[] = [];
@@ -57,7 +57,7 @@ export class RunWorker {
     this.#loop = new Loop({ name: 'run worker', tick: () => this.tick(), logger: deps.logger });
   }
 
-  /** Runs that execute here now. */
+  /** Runs that execute in this process. */
   get active(): number {
     return this.#active.size;
   }
@@ -71,7 +71,7 @@ export class RunWorker {
     this.#loop.start();
   }
 
-  /** Claims what fits into the free slots. */
+  /** Claims as many runs as there are free slots. */
   async tick(): Promise<number> {
     const { queue, ids, worker_id, concurrency } = this.#deps;
     const limit = Math.min(concurrency - this.#active.size, CLAIM_BATCH);
@@ -90,9 +90,9 @@ export class RunWorker {
   }
 
   /**
-   * Compares what executes here with the leases in storage: for messages that were lost, and for answers. A lease that
-   * nobody here holds was claimed by a commit whose answer never came; a run that could not be given back is tried once
-   * more.
+   * Reconciles the executing runs with the leases in storage: a notification, or the reply to a commit, may be lost. A
+   * lease that is unknown here is an orphan of a claim whose reply was lost. A run that could not be requeued is tried
+   * once more.
    */
   async reconcileLeases(): Promise<void> {
     const known = new Set([...this.#claiming, ...this.#activeTokens()]);
@@ -110,7 +110,7 @@ export class RunWorker {
     for (const token of this.#unreleased.keys()) if (!tokens.has(token)) this.#unreleased.delete(token);
   }
 
-  /** Takes nothing more, waits `grace_ms` for what executes, then releases the rest at once (ENGINE §2, SIGTERM). */
+  /** Graceful drain: claims nothing new, waits `grace_ms` for runs, then requeues the rest (ENGINE §2, SIGTERM). */
   async stop(grace_ms: number): Promise<void> {
     await this.#loop.stop();
     {
@@ -130,18 +130,18 @@ export class RunWorker {
       .catch((error: unknown) => this.#requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
-        // Else every run that comes wakes the loop, and looking again would cost a transaction for nothing.
+        // Only if saturated: otherwise `run.ready` wakes the loop, and a further claim would waste a transaction.
         if (this.#saturated) this.#loop.wake();
       });
     this.#active.set(run_id, { claimed, stop, done });
   }
 
-  /** Of a claim all runs have the same. */
+  /** All runs of one claim share its token. */
   #activeTokens(): string[] {
     return [...this.#active.values()].map(({ claimed }) => claimed.lease.token);
   }
 
-  /** Under the lock of its thread: an attempt that has ended meanwhile is left alone. */
+  /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
   async #recoverOrphan(lease: HeldLease): Promise<void> {
     const { queue, bus, logger, worker_id } = this.#deps;
     const { run_id, thread_id, token } = lease;
@@ -160,7 +160,7 @@ export class RunWorker {
     }
   }
 
-  /** An attempt that could not even be ended must not hold its thread for good: after some of these the run ends. */
+  /** An attempt that could not even be finalized must not block its thread for good: the retry limit ends the run. */
   async #requeueBroken({ lease }: ClaimedRun, error: unknown): Promise<void> {
     const { bus, logger } = this.#deps;
     const { run_id, attempt } = lease;
@@ -175,7 +175,7 @@ export class RunWorker {
     }
   }
 
-  /** Of a run that was cancelled meanwhile this is the end. */
+  /** Ends a run that was cancelled in the meantime. */
   async #requeue(lease: Lease): Promise<unknown> {
     const { queue, worker_id, failure } = this.#deps;
     const batch = { frames: [], writes: [] };
@@ -186,7 +186,7 @@ export class RunWorker {
   #checkRun(run_id: string): void {
     if (!this.#active.has(run_id)) return;
     this.reconcileLeases().catch((error: unknown) => {
-      // The heartbeat looks again.
+      // The next heartbeat reconciles again.
       this.#deps.logger.warn('cannot read the leases', { error });
     });
   }

@@ -5,14 +5,14 @@ import type { CronTicks } from '../services/crons/cron-ticks.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import { Loop } from './loop.ts';
 
-/** The longest sleep, ms: clocks may be set, and another process may make a cron. */
+/** Longest sleep, ms: clocks may be set, and another process may create a cron. */
 const MAX_CRON_SLEEP_MS = 5_000;
-/** A clock that goes back by less was only corrected, ms. */
+/** A backward step of the clock below this is a mere correction, ms. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
-/** Makes the runs of crons when their time comes; sleeps until the next one is due. */
+/** Creates the runs of due crons; sleeps until the next one is due. */
 export function cronLoop({ ticks, clock, logger }: { ticks: CronTicks; clock: Clock; logger: Logger }): Loop {
-  /** How far the wall clock is ahead of the monotonic one; unknown before the first tick. */
+  /** Wall clock minus monotonic clock, ms; infinite before the first tick. */
   let clock_offset_ms = Number.POSITIVE_INFINITY;
   return new Loop({
     name: 'crons',
@@ -24,16 +24,16 @@ export function cronLoop({ ticks, clock, logger }: { ticks: CronTicks; clock: Cl
       await ticks.fireDue();
       const next = await ticks.nextDue();
       if (next === undefined) return MAX_CRON_SLEEP_MS;
-      // Timers may be early by a part of a millisecond.
+      // Timers may fire early by a fraction of a millisecond.
       return Math.min(MAX_CRON_SLEEP_MS, Math.max(1, Date.parse(next) - clock.now() + 1));
     },
   });
 }
 
-/** The longest sleep, ms: clocks may be set, and another process may schedule. */
+/** Longest sleep, ms: clocks may be set, and another process may schedule a run. */
 const MAX_SLEEP_MS = 5_000;
 
-/** Makes delayed runs ready when their time comes; sleeps until the next one is due. */
+/** Makes delayed runs ready when they are due; sleeps until the next one is due. */
 export function delayedRunsLoop({
   queue,
   bus,
@@ -50,7 +50,7 @@ export function delayedRunsLoop({
     logger,
     async tick() {
       await queue.promoteDue();
-      // A run that backs off is ready already, so the worker is woken whenever a time has come.
+      // A run in back-off is in state `ready` already: wake the worker on every tick.
       bus.emit('run.ready');
       const next = await queue.nextDue();
       if (next === undefined) return MAX_SLEEP_MS;

@@ -7,11 +7,11 @@ import { WebhookRefused, type WebhookResponse } from './webhook-request.ts';
 
 export interface RetryRules {
   readonly backoff: Backoff;
-  /** How long after it was made, or sent again by hand, a delivery is tried, ms. */
+  /** How long a delivery is retried after its creation or manual resend, ms. */
   readonly give_up_ms: number;
 }
 
-/** What a try came to, as it is kept, and what follows from it. */
+/** Outcome of a try as stored, and the decision that follows from it. */
 export interface DeliveryOutcome extends Pick<AttemptRecord, 'status_code' | 'error' | 'answer'> {
   readonly verdict: DeliveryDecision;
 }
@@ -22,13 +22,13 @@ interface Context {
   readonly random: RandomNumber;
 }
 
-/** Answers that may be another one later; every other refusal is one for good. */
+/** Transient statuses, besides 5xx; any other refusal is permanent. */
 const TRANSIENT_STATUS = new Set([408, 425, 429]);
 
-/** What cannot be sent at all, such as a header with a line end. */
+/** Requests that can never be sent, such as a header with a line break. */
 const PERMANENT_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 
-/** An answer of the receiver. */
+/** Outcome of a response of the receiver. */
 export function outcomeOfResponse(
   answer: WebhookResponse,
   delivery: ClaimedDelivery,
@@ -47,13 +47,13 @@ export function outcomeOfResponse(
   return { status_code: status, error, answer: text, verdict };
 }
 
-/** Nothing to send: a server that has its key, or has it later, can. */
+/** Retried: another server, or this one later, may have the key. */
 export function outcomeOfUndecryptable(delivery: ClaimedDelivery, context: Context): DeliveryOutcome {
   const error = 'not sent: it cannot be decrypted; see the server log';
   return { status_code: null, error, answer: null, verdict: retryOrGiveUp(delivery, context, 0) };
 }
 
-/** No answer: the network, or the policy, which no wait changes. */
+/** No response: a network failure is retried, a refusal by the policy is permanent. */
 export function outcomeOfFailure(
   failure: unknown,
   delivery: ClaimedDelivery,
@@ -80,7 +80,7 @@ function retryOrGiveUp(
   return { outcome: 'retry', in_ms, give_up_ms: rules.give_up_ms };
 }
 
-/** Seconds, or a date; 0 for what is neither, and for what is over. */
+/** Delay from a `Retry-After` header: seconds or a date; 0 if invalid or past. */
 function retryAfterMs(header: string | undefined, clock: Clock): number {
   if (header === undefined) return 0;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
@@ -88,7 +88,7 @@ function retryAfterMs(header: string | undefined, clock: Clock): number {
   return Number.isNaN(at) ? 0 : Math.max(0, at - clock.now());
 }
 
-/** A code such as ECONNREFUSED says all; a message may name addresses that are nobody's business. */
+/** A code such as ECONNREFUSED suffices; a message may disclose internal addresses. */
 function codeOf(failure: unknown): string {
   if (!(failure instanceof Error)) return 'unknown failure';
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;

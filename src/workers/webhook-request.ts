@@ -12,26 +12,26 @@ export interface WebhookRequest {
 
 export interface WebhookResponse {
   readonly status: number;
-  /** As it came: seconds or a date. */
+  /** Raw header value: seconds or a date. */
   readonly retry_after: string | undefined;
-  /** Where a redirect led that was not followed. */
+  /** Target of a redirect that was not followed. */
   readonly redirect: string | undefined;
-  /** How the body of a refusal began. */
+  /** Beginning of the response body. */
   readonly text: string;
 }
 
 /**
- * Posts once. Throws `WebhookRefused` for an address that must not be called, and what the network threw. Aborting
- * ends it at once.
+ * Posts once. Throws `WebhookRefused` for an address that must not be called, and rethrows network errors. Aborting
+ * ends the request immediately.
  */
 export type PostWebhook = (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResponse>;
 
-/** The receiver took too long, all in all. */
+/** The request exceeded its total time-out. */
 class WebhookTimeout extends Error {
   readonly code = 'no answer in time';
 }
 
-/** The host leads to addresses that must not be called. */
+/** The policy forbids the address, or what its host resolves to. */
 export class WebhookRefused extends Error {
   constructor(reason: string) {
     super(reason);
@@ -45,25 +45,25 @@ export interface SenderOptions {
   readonly connect_timeout_ms: number;
   /** From the first byte to the last, redirects included. */
   readonly timeout_ms: number;
-  /** Connections to one receiver. */
+  /** Connections per receiver. */
   readonly connections: number;
-  /** Posts to a route of the server's own app, within the process: an address that is only a path. */
+  /** Posts in process to a route of the custom app: for an address that is only a path. */
   readonly postToApp?: PostWebhook;
 }
 
-/** More of an answer is not read: nobody needs it, and it may have no end. */
+/** Limit of the response body that is read: the rest is not needed and may be endless. */
 const MAX_BODY_BYTES = 1024;
-/** Whoever redirects in a circle is not followed for ever. */
+/** Follows at most 3 redirects. */
 const MAX_REDIRECTS = 3;
 
-/** Connections that lead nowhere but where the policy allows, whatever a name resolves to when they are made. */
+/** SSRF guard: applies the policy to the resolved addresses of each connection, whatever a name resolved to before. */
 export function webhookSender(options: SenderOptions): { readonly post: PostWebhook } & AsyncDisposable {
   const { policy, timeout_ms, postToApp = noCustomApp } = options;
   const agent = lazy(() => openAgent(options));
 
   return {
     async post(request, signal) {
-      // Before the timer starts: loading the library is no time that the receiver takes.
+      // Loaded before the timer starts: import time does not count against the receiver.
       const dispatcher = request.url.startsWith('/') ? undefined : await agent();
       const timeout = new AbortController();
       using _timer = after(timeout_ms, () => timeout.abort(new WebhookTimeout()));
@@ -77,7 +77,7 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
   };
 }
 
-/** With the first webhook: most servers send none, and the library takes 30 MB and a tenth of a second of the start. */
+/** Loaded with the first webhook: most servers send none, and `undici` costs 30 MB and 0.1 s at the start. */
 async function openAgent(options: SenderOptions): Promise<Agent> {
   const { connect_timeout_ms, timeout_ms, connections } = options;
   const { Agent } = await import('undici');
@@ -90,12 +90,12 @@ async function openAgent(options: SenderOptions): Promise<Agent> {
   });
 }
 
-/** Until there are own routes; the policy refuses such an address then, unless there were some before. */
+/** Without a custom app the policy refuses paths: only a webhook accepted earlier gets here. */
 const noCustomApp: PostWebhook = async () => {
   throw new WebhookRefused('The server no longer has custom routes');
 };
 
-/** Gives `connect` only the addresses that may be called: between a check and a connection, a name can change. */
+/** Passes only permitted addresses to `connect`: a name may change between check and connection (DNS rebinding). */
 function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
@@ -122,7 +122,7 @@ async function postFollowing(
 ): Promise<WebhookResponse> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
-    // A literal address is never looked up.
+    // A literal address bypasses `lookup`.
     policy.checkSyntax(url);
     const answer = await postOnce(dispatcher, { ...request, url }, signal);
     const next = redirects < MAX_REDIRECTS ? redirectTarget(answer, url) : undefined;
@@ -154,7 +154,7 @@ async function postOnce(
   };
 }
 
-/** The user and password of an address, as a browser sends them. */
+/** Basic authentication from the URL's userinfo, as browsers send it. */
 function basicAuth(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decodeUserinfo(username)}:${decodeUserinfo(password)}`).toString('base64')}`;
 }
@@ -171,7 +171,7 @@ function firstHeader(header: string | string[] | undefined): string | undefined 
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** The answer counts from its status on: a body that breaks off, or never ends, does not change it. */
+/** The status decides: a truncated or endless body does not change the outcome. */
 async function readBodyPrefix(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -182,14 +182,14 @@ async function readBodyPrefix(body: Dispatcher.ResponseData['body']): Promise<st
       if (length >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // What came is enough.
+    // A partial body is enough.
   }
   return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
 }
 
 /**
- * Where to go on to: only as a POST, at the same host and port, or from http to https at their own ports. Undefined: the
- * answer stands. Whatever else listens on the host is none of the receiver's business, and the body is signed.
+ * The redirect to follow: only as a POST (307, 308), to the same host and port, or from http to https on default ports.
+ * `undefined`: the response is final. The signed body must not reach other services of the host.
  */
 function redirectTarget({ status, redirect }: WebhookResponse, url: string): string | undefined {
   if ((status !== 307 && status !== 308) || redirect === undefined) return undefined;

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers of Standard Webhooks: who receives them can tell that the body comes from here, when it was sent, and
- * whether it came before. One signature for each secret, so that a receiver may know the old or the new one.
+ * Headers of Standard Webhooks: the receiver can verify origin and time of the body, and detect replays. One signature
+ * per secret, so that secrets can be rotated.
  */
 export function signedHeaders(
   { id, at_ms, body }: { readonly id: string; readonly at_ms: number; readonly body: string },

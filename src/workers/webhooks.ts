@@ -19,20 +19,20 @@ import type { PostWebhook } from './webhook-request.ts';
 import { signedHeaders } from './webhook-signature.ts';
 
 export interface DispatchRules extends RetryRules {
-  /** Deliveries at once, and to one host: one that does not answer must not hold up the others. */
+  /** Concurrent deliveries, in total and per host: an unresponsive host must not cause head-of-line blocking. */
   readonly concurrency: number;
   readonly concurrency_per_host: number;
-  /** How long a delivery is this process's, ms; longer than a try takes. */
+  /** Lease of a claimed delivery, ms; longer than a try takes. */
   readonly lease_ms: number;
   readonly secrets: readonly string[];
-  /** Sent with each delivery. */
+  /** Added to each delivery. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface DispatcherDeps {
   readonly outbox: WebhookOutbox;
   readonly bus: EventBus;
-  /** Closed when the dispatcher has stopped. */
+  /** Disposed when the dispatcher has stopped. */
   readonly sender: { readonly post: PostWebhook } & AsyncDisposable;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -41,20 +41,20 @@ export interface DispatcherDeps {
   readonly rules: DispatchRules;
 }
 
-/** The longest sleep, ms: what another process put into the outbox may not be told here. */
+/** Longest sleep, ms: this process may not be notified of a delivery that another one queued. */
 const MAX_SLEEP_MS = 5_000;
-/** Until what is due but waits for the one before it in its lane is looked at again, ms. */
+/** Delay before a due delivery that is blocked by an earlier one of its lane is checked again, ms. */
 const BLOCKED_MS = 1_000;
 const BASE_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
 
-/** Sends what the outbox holds, each delivery until it is taken or given up. */
+/** Sends the deliveries of the outbox (at-least-once) until they are accepted or given up. */
 export class WebhookDispatcher {
   readonly #deps: DispatcherDeps;
   readonly #loop: Loop;
   readonly #stop = new AbortController();
   readonly #active = new Set<Promise<void>>();
   readonly #activeByHost = new Map<string, number>();
-  /** Did not answer the last time: each gets one delivery at a time, so that many of them do not take all places. */
+  /** Hosts whose last try got no response: one delivery at a time each, so that they cannot take all slots. */
   readonly #unresponsive = new Set<string>();
   readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
   #subscription: Disposable | undefined;
@@ -64,7 +64,7 @@ export class WebhookDispatcher {
     this.#loop = new Loop({ name: 'webhooks', tick: () => this.tick(), logger: deps.logger });
   }
 
-  /** Tries of this process since it began, by what they came to. */
+  /** Tries of this process since its start, by outcome. */
   get tries(): Readonly<Record<'delivered' | 'failed', number>> {
     return this.#tries;
   }
@@ -74,7 +74,7 @@ export class WebhookDispatcher {
     this.#loop.start();
   }
 
-  /** Takes nothing more, gives what is being sent `grace_ms`, and gives back the rest. */
+  /** Graceful drain: claims nothing new, waits `grace_ms` for deliveries in flight, releases the rest. */
   async stop(grace_ms: number): Promise<void> {
     this.#subscription?.[Symbol.dispose]();
     await this.#loop.stop();
@@ -85,12 +85,12 @@ export class WebhookDispatcher {
     await this.#deps.sender[Symbol.asyncDispose]();
   }
 
-  /** Resolves when everything that is being sent now has been settled. */
+  /** Resolves when every delivery in flight is acknowledged. */
   async drained(): Promise<void> {
     await Promise.all(this.#active);
   }
 
-  /** Begins to send what is due and fits; ms until there is more to send. */
+  /** Starts the deliveries that are due and within the limits; returns the delay before the next tick, ms. */
   async tick(): Promise<number> {
     const { outbox } = this.#deps;
     let taken = 0;
@@ -102,7 +102,7 @@ export class WebhookDispatcher {
       taken += count;
       if (count === 0) sleep_ms = Math.min(sleep_ms, due_in_ms || BLOCKED_MS);
     }
-    // Of a host that gave something, what else it has may be due before the others.
+    // A host that yielded deliveries may have more that are due: tick again without delay.
     return taken > 0 ? 0 : sleep_ms;
   }
 
@@ -111,7 +111,7 @@ export class WebhookDispatcher {
     const ofHost =
       (this.#unresponsive.has(host) ? 1 : rules.concurrency_per_host) - (this.#activeByHost.get(host) ?? 0);
     const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
-    // The end of what is being sent there wakes the loop.
+    // The end of a delivery in flight wakes the loop.
     if (limit <= 0) return 0;
     const token = ids.uuid4();
     const claimed = await outbox.claim({ host, token, limit, lease_ms: rules.lease_ms });
@@ -128,7 +128,7 @@ export class WebhookDispatcher {
     this.#count(host, 1);
     const done = this.#deliver(delivery, host, token)
       .catch((error: unknown) => {
-        // Its claim runs out, and it is sent again.
+        // Its lease expires, and it is sent again.
         const { delivery_id } = delivery;
         this.#deps.logger.error('cannot store the outcome of a webhook', { delivery_id, error });
       })
@@ -152,7 +152,7 @@ export class WebhookDispatcher {
     const started_at = timestamp(clock.now());
     const begun = clock.monotonic();
     const { verdict, ...result } = await this.#try(delivery);
-    // Cut off by the end of this process: another sends it.
+    // Aborted by shutdown: another process sends it.
     if (this.#stop.signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
     if (result.status_code === null) this.#unresponsive.add(host);
     else this.#unresponsive.delete(host);
@@ -197,7 +197,7 @@ export class WebhookDispatcher {
   }
 }
 
-/** The body with the time of this try, where it wants one. */
+/** Adds the time of this try to the body, if the delivery requires it. */
 function withSentAt({ body, sent_at_field }: ClaimedDelivery, at: string): string {
   if (sent_at_field === null) return body;
   const stamp = JSON.stringify({ [sent_at_field]: at });

@@ -76,6 +76,18 @@ test('src/README.md names files and folders that exist', () => {
   expect(missing).toEqual([]);
 });
 
+test.each(PAGES.filter((page) => /^(docs\/(internals|decisions)\/|CONTRIBUTING)/.test(page)))(
+  'the sources that %s names exist',
+  (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const names = [...text.matchAll(/`((?:src|test|openapi)\/[\w/.-]*)`/g)].map(
+      (match) => match[1] as string,
+    );
+
+    expect(names.filter((name) => !name.includes('NNN') && !existsSync(join(ROOT, name)))).toEqual([]);
+  },
+);
+
 test('src/README.md describes every layer, and every folder of those that are divided', () => {
   const text = readFileSync(join(ROOT, 'src/README.md'), 'utf8');
   const foldersOf = (path: string) =>

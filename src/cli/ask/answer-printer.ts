@@ -9,9 +9,9 @@ import {
 } from '../../services/chat/messages.ts';
 import { oneLine, sanitizeForTerminal } from './sanitize.ts';
 
-/** A message that is being said. */
+/** A message that is still streaming. */
 interface OpenMessage {
-  /** The task that says it, and the node of the graph that the task is of. */
+  /** The task that writes it, and that task's node. */
   readonly task: string;
   readonly node: string;
   text: string;
@@ -19,29 +19,29 @@ interface OpenMessage {
 }
 
 /**
- * Prints what the runs of a conversation say while they say it: the text on the standard output, everything around it
- * beside that. Of messages that are said at the same time, the first is printed as it comes, the others behind it.
+ * Prints the messages of a conversation's runs as they stream: text on stdout, everything else on stderr. Of concurrent
+ * messages, the first is streamed and the others are buffered.
  */
 export class AnswerPrinter {
-  /** What is said now, by the id of its message, or by its task; the first is the one that is heard. */
+  /** Streaming messages by message id, or by task; the first is the one being printed. */
   readonly #messages = new Map<string, OpenMessage>();
-  /** How much of the first one is printed. */
+  /** Characters of the first message already printed. */
   #printed = 0;
   readonly #done = new Set<string>();
   readonly #calls = new Set<string>();
-  /** They wait for the end of the message that is heard. */
+  /** Buffered until the message being printed ends. */
   #notes: string[] = [];
   #unnamed = 0;
   #hasPrinted = false;
-  /** The last character was a line break, or nothing was printed yet. */
+  /** The cursor is at the start of a line. */
   #isAtStart = true;
 
-  /** Whether anything was said since the last `end`. */
+  /** Whether the run has produced any message since the last `end`. */
   get hasPrinted(): boolean {
     return this.#hasPrinted || this.#messages.size > 0;
   }
 
-  /** A piece of a message, or a whole one, from stream mode `messages-tuple`. */
+  /** Handles a message chunk, or a whole message, from stream mode `messages-tuple`. */
   message(data: unknown): void {
     const [message, about] = Array.isArray(data) ? data : [];
     if (!isMessage(message) || !isAiMessage(message)) return;
@@ -51,12 +51,12 @@ export class AnswerPrinter {
     const key = id ?? place.task;
     if (message.type === 'ai') this.#addMessage(key, id, text, place);
     else if (text !== '') this.#addChunk(key, text, place);
-    const speech = this.#messages.get(key);
-    if (speech && isLastChunk(message)) speech.isWhole = true;
+    const openMessage = this.#messages.get(key);
+    if (openMessage && isLastChunk(message)) openMessage.isWhole = true;
     this.#flush();
   }
 
-  /** What nodes did, from stream mode `updates`: who has ended, and the tools that a model calls. */
+  /** Handles stream mode `updates`: finished nodes, and tool calls. */
   updates(data: unknown): void {
     for (const [node, update] of isObject(data) ? Object.entries(data) : []) {
       const messages = [update].flat().flatMap(messagesOf);
@@ -66,7 +66,7 @@ export class AnswerPrinter {
     this.#flush();
   }
 
-  /** The answers of a graph that said none, as its state has them; `before` is the state it began with. */
+  /** Prints the answers of a graph that streamed none, from its state; `before` is its initial state. */
   answers(values: unknown, before: unknown): void {
     const known = new Set(stateMessages(typed(before)).map(toJson));
     for (const message of aiMessagesOfLastTurn(typed(values))) {
@@ -77,45 +77,46 @@ export class AnswerPrinter {
     }
   }
 
-  /** The output of a graph that said nothing: its only text, or all of it. */
+  /** Prints the output of a graph without messages: its only text, or all values as JSON. */
   values({ messages: _, ...rest }: JsonObject): void {
     if (Object.keys(rest).length === 0) return;
     const texts = Object.values(rest).filter((value) => typeof value === 'string' && value !== '');
     this.#print(texts.length === 1 ? String(texts[0]) : JSON.stringify(rest, null, 2));
   }
 
-  /** No more comes of this run. */
+  /** Ends the run: flushes what is buffered. */
   end(): void {
-    for (const speech of this.#messages.values()) speech.isWhole = true;
+    for (const openMessage of this.#messages.values()) openMessage.isWhole = true;
     this.#flush();
     this.#newLine();
     this.#hasPrinted = false;
   }
 
   #addChunk(key: string, text: string, place: Source): void {
-    const speech = this.#messages.get(key);
-    if (speech) speech.text += text;
+    const openMessage = this.#messages.get(key);
+    if (openMessage) openMessage.text += text;
     else this.#messages.set(key, { ...place, text, isWhole: false });
   }
 
-  /** A whole message; behind its pieces it comes once more. */
+  /** Adds a whole message; after its chunks, the same message arrives once more. */
   #addMessage(key: string, id: string | undefined, text: string, place: Source): void {
-    const speech = this.#messages.get(key);
-    if (speech && !speech.isWhole) {
-      speech.isWhole = true;
-      if (text.startsWith(speech.text)) speech.text = text;
-      if (id !== undefined || text === speech.text) return;
+    const openMessage = this.#messages.get(key);
+    if (openMessage && !openMessage.isWhole) {
+      openMessage.isWhole = true;
+      if (text.startsWith(openMessage.text)) openMessage.text = text;
+      if (id !== undefined || text === openMessage.text) return;
     }
-    if (text === '' || (id !== undefined && (speech || this.#done.has(id)))) return;
-    // Messages without an id: a task may say several.
-    this.#messages.set(speech ? `${key} ${this.#unnamed++}` : key, { ...place, text, isWhole: true });
+    if (text === '' || (id !== undefined && (openMessage || this.#done.has(id)))) return;
+    // Messages without an id: one task may write several.
+    this.#messages.set(openMessage ? `${key} ${this.#unnamed++}` : key, { ...place, text, isWhole: true });
   }
 
-  /** Of a node with several tasks only the messages tell which of them has ended. */
+  /** Of a node with parallel tasks, only message ids identify the task that has finished. */
   #nodeEnded(node: string, ids: readonly (string | undefined)[]): void {
-    const speeches = [...this.#messages].filter(([, speech]) => speech.node === node);
-    const tasks = new Set(speeches.map(([, { task }]) => task));
-    for (const [key, speech] of speeches) if (tasks.size === 1 || ids.includes(key)) speech.isWhole = true;
+    const openMessages = [...this.#messages].filter(([, openMessage]) => openMessage.node === node);
+    const tasks = new Set(openMessages.map(([, { task }]) => task));
+    for (const [key, openMessage] of openMessages)
+      if (tasks.size === 1 || ids.includes(key)) openMessage.isWhole = true;
   }
 
   #tools(message: JsonObject): void {
@@ -129,7 +130,7 @@ export class AnswerPrinter {
     }
   }
 
-  /** Prints all that may be printed by now. */
+  /** Prints whatever is no longer blocked by an earlier message. */
   #flush(): void {
     for (const [key, { text, isWhole }] of this.#messages) {
       if (this.#printed === 0) this.#newLine();
@@ -163,20 +164,20 @@ export class AnswerPrinter {
   }
 }
 
-/** A line that is no part of the answer. */
+/** Prints a line that is not part of the answer, on stderr. */
 export function printNote(text: string): void {
   const line = sanitizeForTerminal(text).replaceAll('\n', ' ');
   process.stderr.write(process.stderr.hasColors?.() ? `\u001b[2m${line}\u001b[0m\n` : `${line}\n`);
 }
 
-/** Something that went wrong, in the words of somebody else. */
+/** Prints an error text from the server or the graph, sanitized. */
 export function printWarning(text: string): void {
   printNote(oneLine(text));
 }
 
 type Source = Pick<OpenMessage, 'task' | 'node'>;
 
-/** Who says a message, by what stream mode `messages-tuple` tells about it: `node:id|inner:id`. */
+/** Task and node of a message, from its `messages-tuple` metadata: `node:id|inner:id`. */
 function placeOf(about: unknown): Source {
   const { langgraph_checkpoint_ns: task, langgraph_node: node } = isObject(about) ? about : {};
   const name = typeof task === 'string' && task !== '' ? task : String(node ?? '');
@@ -197,7 +198,7 @@ function messagesOf(update: unknown): JsonObject[] {
   return isObject(update) ? [update['messages']].flat().filter(isObject) : [];
 }
 
-/** The values with messages as a state without a reducer keeps them: `{role, content}`. */
+/** Adds `type` to messages that a state without a reducer stores as `{role, content}`. */
 function typed(values: unknown): JsonObject {
   const types: JsonObject = { assistant: 'ai', user: 'human' };
   const messages = messagesOf(values).map((message) => ({

@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts';
 import { StartFailure } from '../../node.ts';
 import { oneLine } from './sanitize.ts';
 
-/** A running server, as a client sees it. */
+/** Connection settings of a running server. */
 export interface Server {
   readonly url: string;
   readonly key: string | undefined;
@@ -22,8 +22,8 @@ export interface StreamEvent {
 }
 
 /**
- * Calls the server and gives the JSON of its answer. Throws a `StartFailure` with what the server says, that there is
- * none, or that it is something else.
+ * Calls the server and returns its JSON reply. Throws a `StartFailure` with the server's error, or if the server is
+ * unreachable or of another kind.
  */
 export async function call<T>(
   server: Server,
@@ -39,7 +39,7 @@ export async function call<T>(
   throw notAnAgentServer(server, request);
 }
 
-/** The events of a stream of a run, with their data parsed. Throws a `StartFailure` when it breaks off: `broken` says what then. */
+/** Streams a run's events, parsed. Throws a `StartFailure` with the text `broken` if the stream is cut off. */
 export async function* stream(
   server: Server,
   path: string,
@@ -69,7 +69,7 @@ export async function* stream(
 async function send({ url, key }: Server, { method, path, body }: Request): Promise<Response> {
   const response = await fetch(`${url}${path}`, {
     method,
-    // The key is for this server and for no other.
+    // Redirects are not followed: the API key must not reach another server.
     redirect: 'manual',
     headers: {
       ...(key === undefined ? {} : { 'X-Api-Key': key }),

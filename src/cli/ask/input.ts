@@ -6,15 +6,15 @@ import { UsageError } from '../command.ts';
 import { call, type Server } from './client.ts';
 import { oneLine } from './sanitize.ts';
 
-/** Who is asked. */
+/** The assistant to run. */
 export interface AssistantRef {
-  /** As it was given. */
+  /** As given on the command line. */
   readonly name: string;
-  /** Undefined when the server lists none: it says so when the run is made. */
+  /** Undefined if the server lists no such assistant: creating the run then reports the error. */
   readonly assistant_id: string | undefined;
 }
 
-/** Throws what the server says of a name that it does not know. */
+/** Resolves a name or id. Throws the server's error for an unknown id. */
 export async function findAssistant(server: Server, name: string): Promise<AssistantRef> {
   if (isUuid(name)) {
     const { assistant_id } = await call(server, { method: 'GET', path: `/assistants/${name}` }, isAssistant);
@@ -25,7 +25,7 @@ export async function findAssistant(server: Server, name: string): Promise<Assis
   return { name, assistant_id: found?.assistant_id };
 }
 
-/** The graph's input: an object of JSON as it is, a text as a message, or in the one field that takes it. */
+/** Builds the graph's input: a JSON object as is, a text as a message or in the input's only text field. */
 export async function inputFor(server: Server, asked: AssistantRef, text: string): Promise<JsonObject> {
   const given: unknown = text.trimStart().startsWith('{')
     ? tryOrUndefined(() => JSON.parse(text))
@@ -40,7 +40,7 @@ export async function inputFor(server: Server, asked: AssistantRef, text: string
   );
 }
 
-/** Of a state what the graph puts out: all of it where nobody knows. */
+/** Projects the state onto the graph's output schema; returns all of it if the schema is unknown. */
 export async function outputOf(server: Server, asked: AssistantRef, values: JsonObject): Promise<JsonObject> {
   const names = Object.keys(propertiesOf((await schemasOf(server, asked))['output_schema']));
   const given = Object.entries(values).filter(([name]) => names.length === 0 || names.includes(name));

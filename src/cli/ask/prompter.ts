@@ -12,14 +12,14 @@ import {
 import { printWarning } from './answer-printer.ts';
 import { oneLine, sanitizeForTerminal } from './sanitize.ts';
 
-/** Who sits at the terminal, or the lines of a pipe in their order. */
+/** Reads answers from a terminal, or line by line from a pipe. */
 export class Prompter implements Disposable {
   #lines: Interface | undefined;
   readonly #lines_read: string[] = [];
   #waiting: ((line: string | undefined) => void) | undefined;
   #gone = false;
 
-  /** Undefined when nobody is there any more: the input has ended. */
+  /** Returns `undefined` at the end of input. */
   async ask(question: string): Promise<string | undefined> {
     process.stderr.write(sanitizeForTerminal(question));
     this.#lines ??= this.#listen();
@@ -51,7 +51,7 @@ export class Prompter implements Disposable {
   }
 }
 
-/** The answer to everything that the thread waits for; undefined when the person is gone. */
+/** Prompts for every pending interrupt; `undefined` at the end of input. */
 export async function promptForAnswers(person: Prompter, interrupts: readonly Interrupt[]): Promise<unknown> {
   const answers: JsonObject = {};
   for (const interrupt of interrupts) {
@@ -65,12 +65,12 @@ export async function promptForAnswers(person: Prompter, interrupts: readonly In
   return answers;
 }
 
-/** What a run is resumed with: an answer alone, but null by the id of what it answers, since null alone is no answer. */
+/** Resume value: the plain answer; null is keyed by interrupt id, because a bare null does not resume. */
 export function resumeWith({ id }: Interrupt, answer: unknown): unknown {
   return answer === null && typeof id === 'string' ? { [id]: null } : answer;
 }
 
-/** A text as the answer to an interrupt: the JSON that it is, else the text; where a review is asked for, decisions. */
+/** Parses an answer: JSON, else the text itself; for a review, decisions. */
 export function parseAnswer(value: unknown, text: string): unknown {
   const parsed: unknown = tryOrUndefined(() => JSON.parse(text));
   const review = reviewRequestOf(value);
@@ -78,7 +78,7 @@ export function parseAnswer(value: unknown, text: string): unknown {
   return isDecisions(parsed) ? parsed : resumeValueOf(value, text);
 }
 
-/** A text in quotes is a text with quotes, and a number that JavaScript would change is no number. */
+/** Quoted text stays text, quotes included; an integer beyond the safe range would lose digits. */
 function isJsonAnswer(parsed: unknown): boolean {
   if (typeof parsed === 'number') return !Number.isInteger(parsed) || Number.isSafeInteger(parsed);
   return parsed !== undefined && typeof parsed !== 'string';
@@ -103,7 +103,7 @@ async function promptForReview(person: Prompter, actions: readonly ActionRequest
   return { decisions };
 }
 
-/** Asks until the answer is a decision that is allowed, or all decisions as JSON. */
+/** Prompts until the answer is an allowed decision, or all decisions as JSON. */
 async function promptForDecision(
   person: Prompter,
   { name, description, allowed_decisions: allowed }: ActionRequest,
@@ -131,7 +131,7 @@ async function promptForDecision(
   }
 }
 
-/** What does harm by mistake takes a whole word; a beginning is enough to stop a call or to change it. */
+/** Approval requires a whole word, since it may do harm; a prefix suffices to reject or to edit. */
 function matchDecision(word: string, allowed: readonly string[]): string | undefined {
   const meant = { yes: 'approve', no: 'reject' }[word] ?? word;
   const whole = allowed.find((each) => each.toLowerCase() === meant);
@@ -139,7 +139,7 @@ function matchDecision(word: string, allowed: readonly string[]): string | undef
   return allowed.find((each) => /^(?:edit|reject)$/i.test(each) && each.toLowerCase().startsWith(word));
 }
 
-/** Asks until it is an object; null for an empty line, which decides anew. */
+/** Prompts until the text is a JSON object; null for an empty line, which returns to the decision. */
 async function promptForArguments(person: Prompter): Promise<JsonObject | null | undefined> {
   for (;;) {
     const text = await person.ask('arguments as JSON: ');
@@ -151,7 +151,7 @@ async function promptForArguments(person: Prompter): Promise<JsonObject | null |
   }
 }
 
-/** The object, or why it is none. */
+/** The parsed object, or the reason why the text is not one. */
 function objectIn(text: string): JsonObject | string {
   try {
     const value: unknown = JSON.parse(text);

@@ -52,12 +52,12 @@ interface Conversation {
   readonly server: Server;
   readonly asked: AssistantRef;
   readonly thread_id: string;
-  /** The flags that continue it. */
+  /** Flags that continue the conversation. */
   readonly more: string;
   readonly printer: AnswerPrinter;
 }
 
-/** What a run is made with. */
+/** Body fields of a run. */
 type Turn = { readonly input: JsonObject } | { readonly command: { readonly resume: unknown } };
 
 function requireQuestion({ text, thread }: FlagValues): void {
@@ -67,7 +67,7 @@ function requireQuestion({ text, thread }: FlagValues): void {
     throw new UsageError('ask: --thread must be the id of a thread');
 }
 
-/** A text answers what the thread waits for. Undefined without one: then the person is asked. */
+/** The given text answers a pending interrupt. `undefined` without one: the user is prompted. */
 async function firstTurn(
   server: Server,
   asked: AssistantRef,
@@ -95,7 +95,7 @@ function isThread(value: unknown): value is { readonly thread_id: string } {
   return isObject(value) && typeof value['thread_id'] === 'string' && isUuid(value['thread_id']);
 }
 
-/** The key is not told again. */
+/** Flags that continue this conversation; omits the API key, which must not be printed. */
 function continuation({ url }: Server, thread_id: string, { url: given, config }: FlagValues): string {
   const flags = [
     `--thread ${thread_id}`,
@@ -105,12 +105,12 @@ function continuation({ url }: Server, thread_id: string, { url: given, config }
   return flags.filter((flag) => flag !== false).join(' ');
 }
 
-/** A word for a shell. */
+/** Quotes a word for a POSIX shell. */
 function shellQuoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** False when the run failed. It is cancelled when the person leaves. */
+/** Resolves to false if the run failed. The run is cancelled if this process disconnects. */
 async function runTurn(conversation: Conversation, turn: Turn): Promise<boolean> {
   const { server, asked, printer } = conversation;
   let failure: unknown;
@@ -131,14 +131,14 @@ async function runTurn(conversation: Conversation, turn: Turn): Promise<boolean>
 }
 
 interface Outcome {
-  /** The state that the run began with and the one it left, where it told both. */
+  /** State before and after the run, if the stream reported both. */
   readonly before: unknown;
   readonly values: unknown;
   readonly isInterrupted: boolean;
   readonly failure: unknown;
 }
 
-/** Prints what a run says up to its end. Throws a `StartFailure` when its stream ends before it has. */
+/** Prints a run until it ends. Throws a `StartFailure` if the stream is cut off first. */
 async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcome> {
   const { server, asked, thread_id, more, printer } = conversation;
   const states: unknown[] = [];
@@ -162,7 +162,7 @@ async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcom
   }
   if (failure !== undefined) return { before: undefined, values: undefined, isInterrupted, failure };
   const status = await finalStatus(server, thread_id, run_id);
-  // A run that was cancelled is interrupted, too.
+  // A cancelled run has the status `interrupted`, too.
   if (status !== 'success' && !(status === 'interrupted' && isInterrupted)) throw new StartFailure(broken);
   const [before, values = before] = states;
   return {
@@ -173,11 +173,11 @@ async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcom
   };
 }
 
-/** How long the status of a run may come behind the end of its stream. */
+/** Delay between polls, ms: the status may be committed after the end of the stream. */
 const STATUS_WAIT_MS = 200;
 const STATUS_ATTEMPTS = 5;
 
-/** The status of a run whose stream has ended; undefined when it cannot be told, or the run goes on. */
+/** Polls the final status of a run; `undefined` if it is unavailable or the run still executes. */
 async function finalStatus(server: Server, thread_id: string, run_id: unknown): Promise<unknown> {
   if (typeof run_id !== 'string' || !isUuid(run_id)) return undefined;
   const request = { method: 'GET', path: `/threads/${thread_id}/runs/${run_id}` } as const;
@@ -204,7 +204,7 @@ function isInterrupt(value: unknown): value is Interrupt {
 }
 
 function unanswered({ asked, more }: Conversation): number {
-  // The prompt is still in the line.
+  // The cursor is still behind the prompt.
   process.stderr.write('\n');
   printNote(`the run waits for an answer: agent-server ask ${shellQuoted(asked.name)} ${more}`);
   return 1;

@@ -12,7 +12,7 @@ export const init: Command = {
     const root = resolve(folder);
     const found = await foundIn(root);
     const [file, ...others] = await changesFor(root, found);
-    // The configuration and the agent last: while they are missing, a second attempt completes the first.
+    // Configuration and agent are written last: while they are missing, a rerun completes the project.
     await writeAll(root, [file, ...others.toReversed()]);
     const rows = [file, ...others].map(({ state, name }) => [state, name]);
     const steps = nextSteps(folder, !found.configured && !found.agent);
@@ -21,7 +21,7 @@ export const init: Command = {
   },
 };
 
-/** The commands that come next, for a shell. `ready`: the agent of the template is there to be asked. */
+/** Shell commands to run next. `ready`: the template's agent exists. */
 function nextSteps(folder: string, ready: boolean): string[] {
   const place = relative(process.cwd(), resolve(folder));
   return [
@@ -36,7 +36,7 @@ function nextSteps(folder: string, ready: boolean): string[] {
   ];
 }
 
-/** As one word of a shell, and no flag. */
+/** Quotes a path as one shell word that cannot be read as a flag. */
 function quoted(path: string): string {
   const word = path.startsWith('-') ? `./${path}` : path;
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -23,17 +23,17 @@ export const createKey: Command = {
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run or admin');
     const now = systemClock.now();
-    const { key, record: kept } = generateKey(systemIds(systemClock), {
+    const { key, record } = generateKey(systemIds(systemClock), {
       name,
       scope: scope as Scope,
       created_at: timestamp(now),
       expires_at: days === undefined ? null : timestamp(now + daysOf(days) * DAY_MS),
     });
     await using storage = await openKeys(values);
-    await storage.apiKeys.insert(kept);
-    // The key alone on the standard output, for `KEY=$(agent-server keys create …)`.
+    await storage.apiKeys.insert(record);
+    // Only the key goes to stdout, for `KEY=$(agent-server keys create …)`.
     process.stderr.write(
-      `Created key ${kept.key_id} (${name}, scope ${scope}, ${statusOf(kept)}).\nStore it now: it cannot be shown again.\n`,
+      `Created key ${record.key_id} (${name}, scope ${scope}, ${statusOf(record)}).\nStore it now: it cannot be shown again.\n`,
     );
     process.stdout.write(`${key}\n`);
     return 0;

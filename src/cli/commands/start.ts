@@ -6,7 +6,7 @@ export const start: Command = {
   summary: 'Serves the graphs of the configuration',
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
-    // People read a terminal; elsewhere the log is for machines.
+    // Readable lines on a terminal, JSON otherwise.
     const { config, logger, announce, lines } = await loadConfigAndOutput(values, {
       json: !process.stdout.isTTY,
     });

@@ -11,12 +11,12 @@ import { ignoredPersistenceNote } from '../project-checks.ts';
 import { reportError } from '../report-error.ts';
 import type { ChildMessage, DevServerArguments, ParentMessage } from './server-process.ts';
 
-/** A node that blocks the event loop for so long fails, and the server restarts, ms. */
+/** A node that blocks the event loop this long fails and the server restarts, ms. */
 const MAX_BLOCKED_MS = 30_000;
 
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 
-/** The program of a server process of `dev`: it is told when to serve and when to stop, and handed connections. */
+/** Entry point of a `dev` server process: the parent sends `serve` and `stop` messages, and connections. */
 async function devServer({ flags, root, faulty_node_file }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const serveMessage = Promise.withResolvers<ServeMessage>();
@@ -25,7 +25,7 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
     if (message.type === 'serve') serveMessage.resolve(message);
     else stop.abort();
   });
-  // Without the parent nobody could reach or end this process.
+  // An orphan is unreachable.
   process.on('disconnect', () => stop.abort());
 
   disableBackgroundCallbacks();
@@ -54,14 +54,14 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
   });
 }
 
-/** Loads what does not change: the program, and the LangGraph of the project. That is most of what a start takes. */
+/** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
 async function warmUp(root: string): Promise<void> {
   await import('../../app.ts');
-  // Without it, the graphs say so when they load.
+  // A missing package is reported when the graphs load.
   await importUserModule(root, '@langchain/langgraph').catch(() => {});
 }
 
-/** Serves the connections that the parent accepts, in place of listening. */
+/** Serves the connections that the parent accepts, instead of listening. */
 async function takeConnections(app: App, url: string): Promise<string> {
   await app.server.ready();
   process.on('message', (_, socket) => {

@@ -14,8 +14,8 @@ import { DevProxy } from './proxy.ts';
 import { DevSupervisor } from './supervisor.ts';
 
 /**
- * Serves, and serves anew after every change, until asked to end. While the configuration is wrong, the server of
- * the last good one goes on.
+ * Serves the project and restarts after every change, until stopped. While the configuration is invalid, the last valid
+ * server keeps running.
  */
 export async function develop(flags: FlagValues, first: LoadedConfig, logger: Logger): Promise<number> {
   using parent = parentWatch();
@@ -37,7 +37,7 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   }
 }
 
-/** A folder that no other user of the machine can write to. */
+/** A private temporary folder, not writable by other users. */
 async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'agent-server-dev-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -45,7 +45,7 @@ async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: str
 
 const PARENT_POLL_MS = 1000;
 
-/** npm does not pass signals through the shell that it starts: when it is gone, nobody is left to stop this process. */
+/** npm does not forward signals through its shell: if the parent exits, nothing else would stop this process. */
 function parentWatch(): Disposable & { readonly exited: AbortSignal } {
   const exited = new AbortController();
   const parent = process.ppid;
@@ -54,7 +54,7 @@ function parentWatch(): Disposable & { readonly exited: AbortSignal } {
   return { exited: exited.signal, [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }
 
-/** Undefined when the configuration is wrong or its port is taken; then it has said so. */
+/** Returns `undefined` after logging the error if the configuration is invalid or the port is taken. */
 async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promise<LoadedConfig | undefined> {
   try {
     const loaded = await loadConfigFor(flags);

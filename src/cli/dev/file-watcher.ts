@@ -5,25 +5,25 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createJiti } from 'jiti';
 import { after } from '../../core/timers.ts';
 
-/** Editors write a file in several steps; a change is told when this long nothing more has happened. */
+/** Debounce, ms: editors write a file in several steps. */
 const DEBOUNCE_MS = 40;
 
 /**
- * Waits for one of some files to change, appear or go. It watches their folders, because editors replace a file
- * rather than write into it. A path without an extension stands for a file that is not there yet.
+ * Waits for a file to change, appear or disappear. Watches folders, because editors replace files instead of writing in
+ * place. A path without an extension stands for a file that does not exist yet.
  */
 export class FileWatcher implements Disposable {
   #folders: FSWatcher[] = [];
   #debounce: Disposable | undefined;
   #change = Promise.withResolvers<string>();
 
-  /** Watches these files instead of the ones before. */
+  /** Replaces the set of watched files. */
   watch(files: Iterable<string>): void {
     const before = this.#folders;
     this.#folders = [...Map.groupBy(files, dirname)].flatMap(([folder, paths]) =>
       this.#watchFolder(folder, new Set(paths.map((path) => basename(path)))),
     );
-    // Only now, or a change in between would be missed.
+    // Close the old watchers last, or a change in between would be missed.
     for (const watcher of before) watcher.close();
   }
 
@@ -45,7 +45,7 @@ export class FileWatcher implements Disposable {
         if (name !== null && (names.has(name) || names.has(parse(name).name)))
           this.#changed(join(folder, name));
       });
-      // The folder itself went; whoever watches next looks for it again.
+      // The folder was deleted; the next `watch` looks for it again.
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
@@ -60,12 +60,12 @@ export class FileWatcher implements Disposable {
 }
 
 const SOURCE = /\.[cm]?[jt]sx?$/;
-/** Read as text and not as syntax: a file that does not compile must be watched too. */
+/** A regex, not a parser: a file with syntax errors must be watched, too. */
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*(['"])([^'"\n]+)\1/g;
 
 /**
- * The entry files and everything they import, directly or not, that lies in the project: below `root` and not in
- * a package. An import of a file that is not there yet is listed without an extension.
+ * Entry files and their transitive imports within the project: below `root` and outside packages. An import that does
+ * not resolve yet is listed without an extension.
  */
 export async function importedFiles(entries: readonly string[], root: string): Promise<ReadonlySet<string>> {
   const jiti = createJiti(pathToFileURL(`${root}${sep}`).href, { tsconfigPaths: true });

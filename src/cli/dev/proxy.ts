@@ -8,18 +8,18 @@ interface Address {
   readonly port: number;
 }
 
-/** `starting` keeps connections until there is a process, a refusal answers them with 503 and this text. */
+/** `starting` queues connections until a process is ready; a refusal answers them with 503 and this text. */
 type Upstream = ChildProcess | 'starting' | Refusal;
 
 interface Refusal {
   readonly refusal: string;
-  /** Seconds. */
+  /** `Retry-After`, seconds. */
   readonly retry_after: number;
 }
 
 /**
- * Holds the port in `dev` while server processes come and go behind it. It reads nothing from a connection: it hands
- * it to the process that serves. So no client is refused during a restart.
+ * Owns the port in `dev` while server processes are replaced. Hands sockets over unread, so that no client is refused
+ * during a restart.
  */
 export class DevProxy implements Disposable {
   #listener: Server | undefined;
@@ -28,12 +28,12 @@ export class DevProxy implements Disposable {
   #waiting: Socket[] = [];
   #upstream: Upstream = 'starting';
 
-  /** Opens here, and closes where it was open before. Throws a `StartFailure` and stays where it is. */
+  /** Moves the listener to this address. Throws a `StartFailure` and keeps the old one on failure. */
   async listenAt(address: Address): Promise<void> {
     if (address.host === this.#address?.host && address.port === this.#address.port) return;
     const listener = createServer({ pauseOnConnect: true, noDelay: true });
     listener.on('connection', (socket) => {
-      // A client that goes away while it waits.
+      // The client may disconnect while queued.
       socket.on('error', () => {});
       this.#forward(socket);
     });
@@ -48,18 +48,18 @@ export class DevProxy implements Disposable {
     this.#url = `http://${isIPv6(address.host) ? `[${address.host}]` : address.host}:${port}`;
   }
 
-  /** Empty until it is open. */
+  /** Empty until listening. */
   get url(): string {
     return this.#url;
   }
 
-  /** Where connections go from now on, those that wait included. */
+  /** Switches the upstream; queued connections follow. */
   routeTo(upstream: Upstream): void {
     this.#upstream = upstream;
     for (const socket of this.#waiting.splice(0)) this.#forward(socket);
   }
 
-  /** Does not wait until connections that it handed over have ended. */
+  /** Does not wait for connections already handed over. */
   [Symbol.dispose](): void {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     this.#listener?.close();
@@ -70,7 +70,7 @@ export class DevProxy implements Disposable {
     else if ('refusal' in this.#upstream) sendUnavailable(socket, this.#upstream);
     else {
       this.#upstream.send('connection', socket, { keepOpen: false }, (error) => {
-        // The process ended at this very moment; the next one shall serve it.
+        // The process has just exited: queue the socket for the next one.
         if (error) this.#waiting.push(socket);
       });
     }
@@ -79,7 +79,7 @@ export class DevProxy implements Disposable {
 
 function sendUnavailable(socket: Socket, { refusal: detail, retry_after }: Refusal): void {
   const body = JSON.stringify({ detail });
-  // Unread bytes would make the end a reset, and the answer would be lost.
+  // Discard unread bytes: closing with them pending would reset the connection and lose the response.
   socket.resume();
   socket.end(
     `HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +

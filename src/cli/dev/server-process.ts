@@ -7,16 +7,16 @@ import type { FlagValues } from '../command.ts';
 
 export interface DevServerArguments {
   readonly flags: FlagValues;
-  /** The folder of the project. */
+  /** The project's root folder. */
   readonly root: string;
-  /** The file in which the process names the node that ended it, as JSON of a `FaultyNode`. */
+  /** File in which the process reports the node that crashed it, as JSON of a `FaultyNode`. */
   readonly faulty_node_file: string;
 }
 
-/** A run that ended the process before, and what it failed with. */
+/** A run that crashed the previous process, with its error. */
 export type CrashedRun = NonNullable<ServeOptions['blamed']>;
 
-/** What `dev` tells the process that serves. Connections come beside these, from the front door. */
+/** Messages from `dev` to a server process. Sockets from the proxy arrive on the same channel. */
 export type ParentMessage =
   | {
       readonly type: 'serve';
@@ -26,32 +26,32 @@ export type ParentMessage =
     }
   | { readonly type: 'stop' };
 
-/** What that process tells `dev`: from now on it takes connections. */
+/** Message from a server process to `dev`: it now accepts connections. */
 export type ChildMessage = { readonly type: 'reachable' };
 
-/** A process that does not stop in this time executes code that never yields. Its runs resume in the next one. */
+/** Time to stop, ms: a slower process executes code that never yields. Its runs resume in the next process. */
 const STOP_MS = 2000;
 
-// The same folder and ending as this file: TypeScript in the repository, JavaScript in the package.
+// Same folder and extension as this file: TypeScript in the repository, JavaScript in the package.
 const PROGRAM = fileURLToPath(new URL(`./dev-server${extname(import.meta.url)}`, import.meta.url));
 
-/** One server process of `dev`. A new process per change is the only way to load changed modules anew. */
+/** One server process of `dev`. Only a new process can reload changed modules. */
 export class ServerProcess {
   readonly child: ChildProcess;
   readonly given: DevServerArguments;
-  /** The exit code, or null when it was killed. */
+  /** Exit code; null if killed by a signal. */
   readonly ended: Promise<number | null>;
 
-  /** The process gets ready, but reads no project and touches no data before `serve`. */
+  /** The process preloads, but does not load the project or open its data before `serve`. */
   constructor(given: DevServerArguments) {
     this.given = given;
     this.child = fork(PROGRAM, [JSON.stringify(given)], { stdio: 'inherit' });
     this.ended = new Promise((resolve) => {
       this.child.once('exit', resolve);
-      // One that could not even be started has no exit.
+      // A process that failed to spawn emits no `exit`.
       this.child.once('error', () => this.child.pid === undefined && resolve(1));
     });
-    // From a message to a process that has just ended; `ended` tells.
+    // Sending to an exited process fails; `ended` reports the exit.
     this.child.on('error', () => {});
   }
 
@@ -59,7 +59,7 @@ export class ServerProcess {
     return this.child.connected;
   }
 
-  /** `greets`: people at a terminal. Resolves to true when it takes connections, to false when it ended before. */
+  /** `shows_banner`: stdout is a terminal. Resolves to true when it accepts connections, to false if it exits first. */
   async serve(url: string, shows_banner: boolean, blamed?: CrashedRun): Promise<boolean> {
     const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
     this.#send({ type: 'serve', url, shows_banner, ...(blamed && { blamed }) });

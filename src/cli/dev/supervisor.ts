@@ -9,13 +9,13 @@ import { type CrashedRun, type DevServerArguments, ServerProcess } from './serve
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
-/** A server that lived for so long was well: the next failure is the first one again, ms. */
+/** Uptime that resets the failure count, ms. */
 const HEALTHY_AFTER_MS = 30_000;
 
 /**
- * One server process after the other behind a door that stays open. The next one is started long before it is needed,
- * so that a change costs only the time to load the project. A server that ends by itself is restarted after a delay
- * that doubles, and the run that ended it fails.
+ * Runs one server process at a time behind a proxy that keeps the port. A spare process is forked ahead, so that a
+ * change costs only the time to load the project. A process that crashes is restarted with exponential backoff, and the
+ * run that crashed it fails.
  */
 export class DevSupervisor implements AsyncDisposable {
   readonly #given: DevServerArguments;
@@ -25,9 +25,9 @@ export class DevSupervisor implements AsyncDisposable {
   #spare: ServerProcess | undefined;
   /** Never rejects. */
   #supervision: Promise<void> = Promise.resolve();
-  /** In a row. */
+  /** Consecutive failures. */
   #failures = 0;
-  /** Processes so far. */
+  /** Processes spawned so far. */
   #count = 0;
   #retry: Timer | undefined;
   #blamed: CrashedRun | undefined;
@@ -38,7 +38,7 @@ export class DevSupervisor implements AsyncDisposable {
     this.#logger = logger;
   }
 
-  /** After a change. Resolves when the process before has stopped; connections wait until the new one takes them. */
+  /** Restarts after a change. Resolves when the old process has stopped; connections queue for the new one. */
   async restart(): Promise<void> {
     this.#failures = 0;
     await this.#replace();
@@ -78,7 +78,7 @@ export class DevSupervisor implements AsyncDisposable {
     if (this.#current === server) this.#restartAfter(server, code, blame);
   }
 
-  /** Each has a note of its own: what one wrote is nothing that another did. */
+  /** One file per process, so that no process is blamed for another's crash. */
   #spawn(): ServerProcess {
     this.#count += 1;
     return new ServerProcess({
@@ -108,7 +108,7 @@ export class DevSupervisor implements AsyncDisposable {
   }
 }
 
-/** Undefined when no node is to blame. Clients read it: places are told as they are seen from the project. */
+/** Returns `undefined` if no node is to blame. Paths are relative to the project, because clients see them. */
 async function readFaultyNode(
   { faulty_node_file, root }: DevServerArguments,
   code: number | null,

@@ -3,16 +3,16 @@ import { access, lstat, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../command.ts';
 
-/** What becomes of one file of the project. */
+/** Planned change of one project file. */
 export interface FileChange {
   readonly name: string;
   readonly state: 'created' | 'changed' | 'kept';
-  /** The whole file, or with `append` what is put behind it. */
+  /** The whole file, or the text to add with `append`. */
   readonly text?: string;
   readonly append?: true;
 }
 
-/** Also a link that leads nowhere. */
+/** True for a dangling symlink, too. */
 export function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -20,7 +20,7 @@ export function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Writes all of them in their order, and none when one of them cannot be. Throws a `UsageError` that names it. */
+/** Writes all files in order, after checking that each can be written. Throws a `UsageError` that names the file. */
 export async function writeAll(root: string, changes: readonly FileChange[]): Promise<void> {
   const open = changes.filter(({ state }) => state !== 'kept');
   for (const { name, state } of open) {
@@ -33,12 +33,12 @@ export async function writeAll(root: string, changes: readonly FileChange[]): Pr
 async function write(root: string, { name, state, text = '', append }: FileChange): Promise<void> {
   const file = join(root, name);
   await mkdir(dirname(file), { recursive: true });
-  // What has come into being since then is not overwritten.
+  // `wx`: never overwrites a file created in the meantime.
   const flag = state === 'created' ? 'wx' : append ? 'a' : 'w';
   await writeFile(file, text, { flag });
 }
 
-/** Whether the nearest folder that is there takes new files. */
+/** Checks that the nearest existing folder is writable. */
 async function canCreate(file: string): Promise<void> {
   let folder = dirname(file);
   while (!(await exists(folder)) && dirname(folder) !== folder) folder = dirname(folder);

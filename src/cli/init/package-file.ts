@@ -5,17 +5,17 @@ import { UsageError } from '../command.ts';
 import { exists } from './files.ts';
 import { DEPENDENCY_BLOCKS, serverPackageSpec } from './server-package.ts';
 
-/** The `package.json` that a project has. */
+/** An existing `package.json`. */
 export interface KnownPackage {
   readonly text: string;
   readonly values: JsonObject;
 }
 
-/** What the new file is for. */
+/** What the project needs. */
 export interface PackageNeeds {
-  /** The agent of the template, with its test. */
+  /** The template's agent and its test. */
   readonly agent: boolean;
-  /** A Node of its own. */
+  /** Its own Node as a dependency. */
   readonly node: boolean;
 }
 
@@ -28,11 +28,11 @@ const DEPENDENCIES = { '@langchain/core': '^1.1.48', '@langchain/langgraph': '^1
 const AGENT_DEPENDENCIES = { langchain: '^1.5.14' };
 const AGENT_DEV_DEPENDENCIES = { '@types/node': '^24.0.0', typescript: '^7.0.0' };
 
-/** The Node of the registry, for a machine whose own is too old; npm asks whether its script may fetch the program. */
+/** Node from the registry, for a machine whose own is too old; npm asks before running its install script. */
 const OWN_NODE = { node: '^24.0.0' };
 const OWN_NODE_ALLOWED = { node: true };
 
-/** Undefined when there is none. Throws a `UsageError` for one that cannot be completed. */
+/** Returns `undefined` if there is none. Throws a `UsageError` if it cannot be completed. */
 export async function readPackage(folder: string): Promise<KnownPackage | undefined> {
   const file = join(folder, 'package.json');
   if (!(await exists(file))) return undefined;
@@ -54,12 +54,12 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** Whether Node takes the `.js` and `.ts` files of the project for CommonJS. */
+/** Whether Node treats the project's `.js` and `.ts` files as CommonJS. */
 export function isCommonJs({ values }: KnownPackage): boolean {
   return values['type'] !== 'module';
 }
 
-/** The text of the `package.json` of a project in `folder`; undefined when the known one lacks nothing. */
+/** Text of the `package.json` for `folder`; `undefined` if the existing one needs no change. */
 export async function packageText(
   folder: string,
   known: KnownPackage | undefined,
@@ -74,13 +74,13 @@ export async function packageText(
   return inStyleOf(known.text, values);
 }
 
-/** Nothing that is there is changed; `type` neither, which decides how the project's files are read. */
+/** Only adds entries. Does not set `type`, which would change how the project's files are parsed. */
 async function completed(folder: string, before: JsonObject, needs: PackageNeeds): Promise<JsonObject> {
   const named = DEPENDENCY_BLOCKS.flatMap((name) => Object.keys(objectOf(before[name])));
   const lacking = (packages: JsonObject) =>
     Object.fromEntries(Object.entries(packages).filter(([name]) => !named.includes(name)));
   const after: JsonObject = { ...before, engines: before['engines'] ?? { node: '>=22.19' } };
-  // An empty block stays, and none is made.
+  // Keeps an empty block, but does not create one.
   const add = (name: string, block: JsonObject) => {
     if (Object.keys(block).length > 0) after[name] = block;
   };
@@ -94,13 +94,13 @@ async function completed(folder: string, before: JsonObject, needs: PackageNeeds
   return after;
 }
 
-/** What the block lacks, behind what it has. */
+/** Appends the entries that the block lacks. */
 function withMissing(block: unknown, missing: JsonObject): JsonObject {
   const known = objectOf(block);
   return { ...known, ...Object.fromEntries(Object.entries(missing).filter(([name]) => !(name in known))) };
 }
 
-/** The same in the order of the names, unless the block has another order of its own. */
+/** Appends missing entries; keeps the block sorted if it was. */
 function sortedWithMissing(block: unknown, missing: JsonObject): JsonObject {
   const names = Object.keys(objectOf(block));
   const all = withMissing(block, missing);
@@ -112,7 +112,7 @@ function sortedWithMissing(block: unknown, missing: JsonObject): JsonObject {
   );
 }
 
-/** With the indentation, the line ends and the last line of `text`. */
+/** Serializes with the indentation, line endings and final newline of `text`. */
 function inStyleOf(text: string, values: JsonObject): string {
   const [, indent = '  '] = /\{\s*\n([ \t]+)"/.exec(text) ?? [];
   const end = text.slice(text.trimEnd().length).includes('\n') || !text.includes('\n') ? '\n' : '';

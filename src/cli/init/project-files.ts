@@ -9,18 +9,18 @@ import { exists, type FileChange } from './files.ts';
 import { isCommonJs, packageText, readPackage } from './package-file.ts';
 import { isClone, PACKAGE } from './server-package.ts';
 
-/** What a folder has before. */
+/** What the folder already contains. */
 export interface Found {
-  /** Its graphs are named already, so that no agent is added. */
+  /** Its configuration names graphs, so no agent is added. */
   readonly configured: boolean;
-  /** Its own `src/agent.ts`: what belongs to the agent of the template would not fit it. */
+  /** Its own `src/agent.ts`, which the template agent's other files would not match. */
   readonly agent: boolean;
 }
 
 const CONFIGURATIONS = ['agent.config.yaml', 'langgraph.json'];
 const AGENT = 'src/agent.ts';
 
-/** Names in the project by those in the package: npm takes a `.gitignore` for itself. */
+/** Project file → template file: npm would interpret a `.gitignore` in the package. */
 const SOURCES: Readonly<Record<string, string>> = {
   '.env': 'env.example',
   '.env.example': 'env.example',
@@ -45,7 +45,7 @@ export async function foundIn(root: string): Promise<Found> {
   return { configured: configured.includes(true), agent: agent === true };
 }
 
-/** What becomes of every file. Throws a `UsageError` when the agent could not run in the project. */
+/** Plans the change of every file. Throws a `UsageError` if the agent could not run in the project. */
 export async function changesFor(root: string, found: Found): Promise<[FileChange, ...FileChange[]]> {
   if (root === PACKAGE)
     throw new UsageError('init: this is the folder of the server: name one for the project');
@@ -73,7 +73,7 @@ async function namesFor(root: string, found: Found): Promise<string[]> {
   return [...CONFIGURATIONS.filter((_, index) => present[index]), ...rest];
 }
 
-/** A file that is there stays as it is; only `.gitignore` gets what it lacks. */
+/** Existing files are left alone; only `.gitignore` gets missing lines appended. */
 async function changeOf(root: string, name: string, with_agent: boolean): Promise<FileChange> {
   const file = join(root, name);
   if (!(await exists(file))) {
@@ -88,7 +88,7 @@ function template(name: string): Promise<string> {
   return readFile(join(PACKAGE, 'templates/agent', SOURCES[name] ?? name), 'utf8');
 }
 
-/** Without what is true of the template's agent and its model only. */
+/** Removes the lines that only apply to the template's agent and its model. */
 function withoutAgent(text: string): string {
   const rest = text.replace(/^ *description: .*\n/m, '').replace(/ Without MODEL .*/, '');
   const start = rest.indexOf('# MODEL=');
@@ -96,7 +96,7 @@ function withoutAgent(text: string): string {
   return start < 0 || end < 0 ? rest : rest.slice(0, start) + rest.slice(end + 2);
 }
 
-/** The lines of the template that the `.gitignore` lacks, to be put behind it. */
+/** Template lines missing from the `.gitignore`, to be appended. */
 async function linesFor(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`init: cannot read ${file} (${error.code})`);
@@ -109,7 +109,7 @@ async function linesFor(file: string): Promise<string> {
   return missing.length === 0 ? '' : `${gap}${missing.map((line) => `${line}${end}`).join('')}`;
 }
 
-/** `/.env`, `.env/` and `.env*` are about the same; so is `!.env`, by which the project has decided otherwise. */
+/** Normalizes an entry: `/.env`, `.env/` and `.env*` match the same; a negated `!.env` is a choice to respect. */
 function entryOf(line: string): string {
   const name = line.trim().replace(/^!?(\*\*)?\/?/, '');
   return trimEnd(trimEnd(trimEnd(name, '/'), '*'), '/');
@@ -118,21 +118,21 @@ function entryOf(line: string): string {
 const NODE_TIMEOUT_MS = 5_000;
 
 /**
- * Whether the machine's own Node is too old for the server, or there is none. This program may run on another one, which
- * a package brought: the new project does not have it.
+ * Whether the system's Node is missing or too old for the server. This process may run on another one, installed by a
+ * package, which the new project does not have.
  */
 async function isMachineNodeTooOld(): Promise<boolean> {
   const PATH = searchPath()
     .split(delimiter)
     .filter((folder) => !folder.includes(`node_modules${sep}.bin`))
     .join(delimiter);
-  // A version manager may stand in for it: it needs the other variables, and may ask or download something.
+  // A version manager's shim needs the other variables, and may prompt or download.
   const options = { env: environmentWithPath(PATH), timeout: NODE_TIMEOUT_MS };
   const { stdout } = await promisify(execFile)('node', ['--version'], options).catch(() => ({
     stdout: 'v0.0.0',
   }));
   const [major = 0, minor = 0] = stdout.trim().slice(1).split('.').map(Number);
-  // The sources need what Node 24 brought; the build does without.
+  // The sources need Node 24; the build runs on 22.19.
   const [needed_major, needed_minor] = isClone() ? [24, 0] : [22, 19];
   return major < needed_major || (major === needed_major && minor < needed_minor);
 }

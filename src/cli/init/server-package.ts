@@ -2,10 +2,9 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isObject } from '../../core/json.ts';
 
-/** The folder of this package. */
+/** Root folder of this package. */
 export const PACKAGE = resolve(import.meta.dirname, '../../..');
 
-/** Where a project may name its packages. */
 export const DEPENDENCY_BLOCKS = [
   'dependencies',
   'devDependencies',
@@ -13,14 +12,14 @@ export const DEPENDENCY_BLOCKS = [
   'optionalDependencies',
 ] as const;
 
-/** Not installed, but a working copy of the repository. */
+/** Whether this is a working copy of the repository, not an installed package. */
 export function isClone(): boolean {
   return basename(dirname(PACKAGE)) !== 'node_modules';
 }
 
 /**
- * How the project in `folder` depends on this package: on the folder when this is a clone, as the project that this is
- * installed in does, or by its version.
+ * Dependency spec of this package for the project in `folder`: a `file:` path for a clone, else the spec of the host
+ * project, else the version.
  */
 export async function serverPackageSpec(folder: string): Promise<string> {
   if (isClone()) return fileSpec(folder, PACKAGE);
@@ -44,12 +43,12 @@ async function specIn(file: string): Promise<string | undefined> {
   return specs.find((spec) => typeof spec === 'string');
 }
 
-/** npm follows links before it goes up: `..` of a linked folder is where the link leads. */
+/** npm resolves symlinks first: `..` of a linked folder is the parent of its target. */
 async function fileSpec(folder: string, to: string): Promise<string> {
   return `file:${relative(await realFolder(folder), await realFolder(to))}`;
 }
 
-/** Without links, also of what is not there yet. */
+/** `realpath` that also accepts a path that does not exist yet. */
 async function realFolder(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined || dirname(path) === path) return real ?? path;

@@ -28,7 +28,7 @@ export const AssistantDefaults = group({
   'give configurable or context, not both',
 );
 
-/** The keys of `assistants` that are no graph, each with what is wrong. They would have no effect. */
+/** Keys of `assistants` that are not graphs, with the problem: they would have no effect. */
 export function unknownGraphs(assistants: object, graphs: object): { key: string; what: string }[] {
   const known = Object.keys(graphs);
   return Object.keys(assistants)

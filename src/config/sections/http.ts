@@ -31,7 +31,7 @@ const Cors = group({
     .describe('Seconds that a browser may cache a preflight response.'),
 });
 
-/** Names with `*` for anything. */
+/** Header name patterns with `*` as wildcard. */
 const headerPatterns = (what: string) =>
   group({
     includes: stringList()
@@ -40,7 +40,7 @@ const headerPatterns = (what: string) =>
     excludes: stringList().default([]).describe('Exceptions to `includes`.'),
   }).prefault({});
 
-/** Of a message of which the libraries of its protocol make several copies at once. */
+/** Message limit for protocols whose SDK holds several copies of a message in memory. */
 const messageLimit = () =>
   bytes('1kb', '500mb')
     .default(512 * 1024)

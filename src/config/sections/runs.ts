@@ -43,14 +43,14 @@ const Secret = text().regex(
   'must be whsec_ and at least 24 random bytes in base64, such as from `openssl rand -base64 32`',
 );
 
-/** An address, a network, or a host name. */
+/** IP address, network, or host name. */
 const HOST_NAME = /^(\*\.)?(?=.*[a-z])[\w.-]+$/i;
 const HostOrNetwork = text().refine(
   (place) => HOST_NAME.test(place) || parseNetwork(place) !== undefined,
   'must be a network such as 10.0.0.0/8, an address, or a host name',
 );
 
-/** Belong to the connection. */
+/** Hop-by-hop headers. */
 const HOP_BY_HOP =
   /^(host|connection|keep-alive|content-length|transfer-encoding|upgrade|expect|te|trailer)$/i;
 const HeaderName = z
@@ -127,7 +127,7 @@ export const Webhooks = group({
   delivery: Deliver.prefault({}),
 });
 
-/** What becomes of plain http: an own block makes the server strict, as the official one is (CONTRACT §6). */
+/** Policy for plain-HTTP webhooks: a configured block makes the server strict, like the official one (CONTRACT §6). */
 export function httpsRule(
   given: z.output<typeof Webhooks> | undefined,
 ): 'always' | 'unless opened' | 'never' {

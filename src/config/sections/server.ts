@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseNetwork } from '../../core/ip-ranges.ts';
 import { boolean, bytes, group, integer, number, oneOf, port, stringList, text } from '../value-types.ts';
 
-/** Ranges that have a name: this machine, and networks that nobody reaches from outside. */
+/** Named ranges of `trust_proxy`: loopback and private networks. */
 const NAMED_RANGE = /^(loopback|linklocal|uniquelocal)$/;
 
 const ReverseProxy = text().refine(
@@ -60,7 +60,7 @@ export const Server = group({
       'Requests per minute for each address and for each key or user: a number for both, or a map with `per_address_per_minute` and `per_key_per_minute`. Unset: no limit.',
     )
     .meta({ type: 'whole number or map', range: rate().meta()?.['range'] }),
-  // A longer text is more than V8 can hold, 2^29 − 24 characters.
+  // The upper bound stays below V8's string limit of 2^29 − 24 characters.
   body_limit: bytes('1kb', '500mb')
     .default(4 * 1024 ** 2)
     .describe('Largest request body, in bytes or like `16mb`; a larger one returns 413.'),
@@ -86,7 +86,7 @@ export const Log = group({
   color: boolean().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
 });
 
-/** LOG_LEVEL has the levels of Python's logging. */
+/** LOG_LEVEL uses the level names of Python's logging. */
 function pythonLevel(level: string): string {
   const names: Record<string, string> = {
     warning: 'warn',

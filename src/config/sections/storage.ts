@@ -33,7 +33,7 @@ export const Storage = group({
     ),
 });
 
-/** What the PostgreSQL client would fail to read, with a stack and the address in it. */
+/** Validates the URL up front: the PostgreSQL client would fail with a stack that contains the URL. */
 function isDatabaseUrl(url: string): boolean {
   if (url.startsWith('sqlite:')) return true;
   const address = URL.parse(url);

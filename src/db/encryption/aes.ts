@@ -9,15 +9,15 @@ const NONCE = 12;
 const TAG = 16;
 const HEADER = SALT + NONCE + TAG;
 
-/** With random nonces GCM is good for 2^32 values under one key (NIST SP 800-38D §8.3). */
+/** With random nonces, GCM allows 2^32 encryptions per key (NIST SP 800-38D §8.3). */
 const MAX_ENCRYPTIONS_PER_KEY = 2 ** 31;
-/** Each start of a process made one; deriving another costs some microseconds. */
+/** Every process start adds one; deriving it again takes a few microseconds. */
 const MAX_CACHED_DATA_KEYS = 1000;
 
 /**
- * AES-256-GCM under data keys that each process derives for itself: salt, nonce, tag, then the encrypted text. The salt
- * is in the value, so any process opens what another sealed. The column is authenticated with it, and not the row: rows
- * are copied by the database, as when a thread is.
+ * AES-256-GCM with data keys derived per process. Format: salt, nonce, tag, ciphertext. The salt is in the value, so
+ * any process can decrypt what another encrypted. The column is authenticated with the value; the row is not, because
+ * the database itself copies rows, as when a thread is copied.
  */
 export function aesEncryptor(keys: KeyRing, random: RandomBytes): Encryptor {
   const dataKeys = new LRUCache<string, Uint8Array>({ max: MAX_CACHED_DATA_KEYS });

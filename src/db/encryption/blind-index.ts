@@ -2,10 +2,10 @@ import { isObject, toJson } from '../../core/json.ts';
 import type { Cipher } from './cipher.ts';
 
 /**
- * A document in which the database can look for what it contains without knowing any of it: the same structure, each
- * plain value as a token, and so the names inside of members, for they may be data too. Names of members themselves
- * stay, and null. A blinded document contains a blinded question exactly when the document contains the question:
- * numbers are equal as they are in JSON, and a text is never equal to a number. Without encryption the value itself.
+ * Blind index of a JSON document, for containment queries on encrypted data: the same structure, with a token for every
+ * scalar and for every nested member name, as those may be data too. Top-level names and nulls stay in plain text. A
+ * blinded document contains a blinded filter exactly when the document contains the filter: numbers compare as in JSON,
+ * and text never equals a number. Without encryption, returns the value itself.
  */
 export function blindDocument(cipher: Cipher, column: string, value: unknown): unknown {
   if (!cipher.enabled) return value;

@@ -1,13 +1,13 @@
 /**
- * Seals what is written and opens what is read (`docs/encryption.md`). Every database handle has one: `db.cipher`,
- * `tx.cipher`. `column` says whose value it is, as `runs.kwargs`: a value opens only for the column it was sealed for.
- * What is not sealed opens as it is, so that a database that began without encryption stays readable.
- * Opening throws `DecryptionError`.
+ * Encrypts on write and decrypts on read (`docs/encryption.md`). Every database handle has one: `db.cipher`,
+ * `tx.cipher`. `column`, such as `runs.kwargs`, binds a value to its column: the value decrypts only there. Plain
+ * values decrypt to themselves, so a database that began without encryption stays readable.
+ * Decrypting throws `DecryptionError`.
  */
 export interface Cipher {
-  /** Whether anything is sealed at all. */
+  /** False when nothing is encrypted. */
   readonly enabled: boolean;
-  /** JSON text to the JSON text of one string, which any JSON column takes. */
+  /** Turns JSON text into the JSON text of one string, which any JSON column accepts. */
   encryptJson(column: string, text: string): string;
   decryptJson(column: string, text: string): string;
   encryptText(column: string, text: string): string;
@@ -15,13 +15,13 @@ export interface Cipher {
   encryptBytes(column: string, value: Uint8Array): Uint8Array;
   decryptBytes(column: string, value: Uint8Array): Uint8Array;
   /**
-   * What stands for a text where the database compares: 24 hexadecimal digits, the same for the same text and purpose in
-   * every process and under every key of this database. It cannot be turned back. Without encryption the text itself.
+   * Blind index: a keyed hash for comparison by the database, 24 hexadecimal digits. One-way; the same for a text and
+   * purpose in every process and under every key of this database. Without encryption, the text itself.
    */
   blindIndex(purpose: string, text: string): string;
 }
 
-/** A sealed value that cannot be opened: no key for it, or it was changed or moved. The message names the column. */
+/** A value that cannot be decrypted: its key is missing, or it was changed or moved. The message names the column. */
 export class DecryptionError extends Error {
   constructor(what: string, options?: { cause?: unknown }) {
     super(what, options);
@@ -31,7 +31,7 @@ export class DecryptionError extends Error {
 
 const identity = <Value>(_column: string, value: Value): Value => value;
 
-/** Without encryption: everything is what it is. */
+/** Without encryption: every value passes through unchanged. */
 export const plainCipher: Cipher = {
   enabled: false,
   encryptJson: identity,
@@ -43,19 +43,19 @@ export const plainCipher: Cipher = {
   blindIndex: identity,
 };
 
-/** How bytes are sealed; what is put around them for a column is the cipher's. */
+/** Encrypts raw bytes; the cipher adds the envelope that a column requires. */
 export interface Encryptor {
-  /** Eight characters of `a-z0-9` that name the way and the key of what is sealed now. */
+  /** Eight characters of `a-z0-9` that identify the algorithm and key of new values. */
   readonly key_id: string;
   encrypt(plain: Uint8Array, column: string): Uint8Array;
-  /** `mark` is that of the sealed value. Throws `DecryptionError`. */
+  /** `key_id`: from the envelope of the value. Throws `DecryptionError`. */
   decrypt(key_id: string, encrypted: Uint8Array, column: string): Uint8Array;
 }
 
-/** Of columns of a row: whose values they are, as `{payload: 'crons.payload'}`. */
+/** Cipher column of each property of a row, such as `{payload: 'crons.payload'}`. */
 type ColumnNames<Row> = { readonly [Column in keyof Row]?: string };
 
-/** Opens and parses JSON columns of a row, in place. Null stays. Throws `DecryptionError`. */
+/** Decrypts and parses JSON columns of a row, in place. Null stays null. Throws `DecryptionError`. */
 export function decryptJsonColumns<Row extends object>(
   cipher: Cipher,
   row: Row,
@@ -68,7 +68,7 @@ export function decryptJsonColumns<Row extends object>(
   return row;
 }
 
-/** Opens text columns of a row, in place. Null stays. Throws `DecryptionError`. */
+/** Decrypts text columns of a row, in place. Null stays null. Throws `DecryptionError`. */
 export function decryptTextColumns<Row extends object>(
   cipher: Cipher,
   row: Row,

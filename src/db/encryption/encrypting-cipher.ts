@@ -2,20 +2,20 @@ import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Cipher, Encryptor } from './cipher.ts';
 
-/** `sealed:`, the mark and `:`, then base64. */
+/** Envelope of text: `sealed:`, the key id and `:`, then base64. */
 const ENCRYPTED_PREFIX = /^sealed:[a-z0-9]{8}:/;
 const PREFIX_LENGTH = 'sealed:'.length + 8 + 1;
-/** Before the same in bytes: neither JSON nor any other text in UTF-8 has it. */
+/** First byte of the envelope of bytes: never part of valid UTF-8, and so of no JSON or other text. */
 const BYTES_MARKER = 0xc0;
 const BLIND_INDEX_DIGITS = 24;
-/** Most are made again and again: of words, of names, of what each checkpoint says. */
+/** Most blind indexes recur: words, names, the metadata of each checkpoint. */
 const MAX_CACHED_INDEXES = 10_000;
 const MAX_CACHED_LENGTH = 100;
 
-/** Seals with `sealer`. Before it can make tokens it needs the database's own key for them (`unlock.ts`). */
+/** Encrypts with `encryptor`. Blind indexes also require the database's own key for them (`unlock.ts`). */
 export class EncryptingCipher implements Cipher {
   readonly enabled = true;
-  /** What sealed text begins with now; in bytes it comes after one more byte, in JSON after the quote. */
+  /** Prefix of newly encrypted text; follows `BYTES_MARKER` in bytes and the quote in JSON. */
   readonly prefix: string;
   readonly bytesPrefix: Uint8Array;
   readonly #encryptor: Encryptor;

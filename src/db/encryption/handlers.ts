@@ -3,22 +3,22 @@ import { aesEncryptor } from './aes.ts';
 import { DecryptionError, type Encryptor } from './cipher.ts';
 import { type GivenKey, type KeyRing, keyRing } from './key-ring.ts';
 
-/** What a project may have of its own for encryption at rest (`encryption.path`). */
+/** A project's own handlers for encryption at rest (`encryption.path`). */
 export interface EncryptionHandlers {
-  /** Where keys come from, such as a vault. Asked once, at the start. */
+  /** Key source, such as a vault. Called once, at startup. */
   readonly keys?: () => GivenKeys | Promise<GivenKeys>;
-  /** Instead of AES; called for each value, so it may not wait for anything. */
+  /** Replaces AES. Called for each value, so it must be synchronous. */
   readonly encrypt?: (plain: Uint8Array, context: EncryptionContext) => Uint8Array;
-  /** Of all that `encrypt` ever gave, whatever key it had then. Alone: of what is still encrypted so. */
+  /** Decrypts all that `encrypt` ever returned, under any earlier key. Alone: reads values still encrypted so. */
   readonly decrypt?: (encrypted: Uint8Array, context: EncryptionContext) => Uint8Array;
 }
 
 export interface EncryptionContext {
-  /** Whose value it is, as `runs.kwargs`: to be authenticated with it, so that a value cannot be put elsewhere. */
+  /** Column of the value, such as `runs.kwargs`. Authenticate it, so that a value cannot be moved to another column. */
   readonly column: string;
 }
 
-/** Each 16, 24 or 32 bytes. `fallback`: what is stored may be encrypted with them too. */
+/** Each 16, 24 or 32 bytes. `fallback`: keys under which stored values may still be encrypted. */
 export interface GivenKeys {
   readonly current: GivenKey;
   readonly fallback?: readonly GivenKey[];
@@ -29,7 +29,7 @@ export interface ConfiguredKeys {
   readonly fallback_keys: readonly string[];
 }
 
-/** Seals as configured, and has tried it; undefined when nothing is. Throws an `Error` that says in one line what to change. */
+/** Creates and self-tests the configured encryptor; `undefined` if none is. Throws an `Error` that names the fix. */
 export async function createEncryptor(
   { key, fallback_keys }: ConfiguredKeys,
   handlers: EncryptionHandlers,
@@ -46,7 +46,7 @@ export async function createEncryptor(
   return encryptor;
 }
 
-/** What an export of a project must be. Throws an `Error` that says what it is not. */
+/** Validates the export of a project. Throws an `Error` that names what is wrong. */
 export function parseHandlers(exported: unknown): EncryptionHandlers {
   const given = (exported ?? {}) as Record<string, unknown>;
   const names = ['keys', 'encrypt', 'decrypt'].filter((name) => given[name] !== undefined);
@@ -54,16 +54,16 @@ export function parseHandlers(exported: unknown): EncryptionHandlers {
   if (wrong) throw new Error(`${wrong} must be a function`);
   if (names.includes('encrypt') && !names.includes('decrypt')) throw new Error('encrypt requires decrypt');
   if (names.length === 0) throw new Error('must be an object with keys(), or with encrypt() and decrypt()');
-  // It may be an object of a class.
+  // The export may be a class instance: keep `this`.
   return Object.fromEntries(names.map((name) => [name, (given[name] as Handler).bind(exported)]));
 }
 
 type Handler = (...args: never[]) => unknown;
 
-/** As no id of a key can be. */
+/** Cannot collide with the id of a key, which is hexadecimal. */
 const CUSTOM_KEY_ID = 'handlers';
 
-/** What was sealed with keys before still opens, while there are keys. */
+/** Values encrypted under keys earlier still decrypt while those keys are configured. */
 function customEncryptor(
   { encrypt }: EncryptionHandlers,
   decrypt: NonNullable<EncryptionHandlers['decrypt']>,
@@ -103,7 +103,7 @@ function assertBytes(name: string, given: unknown): Uint8Array {
   throw new Error(`${name} must return a Uint8Array, not a promise`);
 }
 
-/** Throws when what is sealed does not open again. */
+/** Round trip: throws if an encrypted value does not decrypt to itself. */
 function selfTest(encryptor: Encryptor): void {
   const plain = new TextEncoder().encode('a try');
   const column = 'encryption.try';

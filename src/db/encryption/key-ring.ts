@@ -1,17 +1,17 @@
 import { hkdfSync } from 'node:crypto';
 
-/** As it is configured: 16, 24 or 32 bytes, or text that holds them (`keyBytes`). */
+/** A configured key: 16, 24 or 32 bytes, or text that encodes them (`keyBytes`). */
 export type GivenKey = string | Uint8Array;
 
-/** A key that data keys are derived from; never encrypts anything itself. */
+/** Derives data keys; never encrypts anything itself. */
 export interface MasterKey {
-  /** Eight hexadecimal digits that are in every value sealed under it. They say nothing of the key. */
+  /** Eight hexadecimal digits, stored in every value encrypted under the key. They reveal nothing about the key. */
   readonly id: string;
   dataKey(salt: Uint8Array): Uint8Array;
 }
 
 export interface KeyRing {
-  /** What is written now is sealed under this one. */
+  /** Encrypts new values. */
   readonly current: MasterKey;
   find(id: string): MasterKey | undefined;
 }
@@ -19,21 +19,21 @@ export interface KeyRing {
 const SIZES = [16, 24, 32];
 
 /**
- * The bytes of a key: the text's own, as the official server has it, when they are 16, 24 or 32; else what it says in
- * hexadecimal or base64. Undefined for any other text.
+ * The bytes of a key: the text's own, as on the official server, if there are 16, 24 or 32; otherwise those it encodes
+ * in hexadecimal or base64. Returns `undefined` for any other text.
  */
 export function keyBytes(key: GivenKey): Uint8Array | undefined {
   if (typeof key !== 'string') return SIZES.includes(key.length) ? key : undefined;
   const text = key.trim();
   const candidates = [Buffer.from(text, 'utf8')];
   if (/^([0-9a-f]{2})+$/i.test(text)) candidates.push(Buffer.from(text, 'hex'));
-  // Node takes any text for base64: 16, 24 and 32 bytes are 22, 32 and 43 characters of it.
+  // Node decodes any text as base64: 16, 24 and 32 bytes take 22, 32 and 43 characters.
   if (/^([\w+/-]{22}|[\w+/-]{32}|[\w+/-]{43})={0,2}$/.test(text))
     candidates.push(Buffer.from(text, 'base64'));
   return candidates.find(({ length }) => SIZES.includes(length));
 }
 
-/** Throws when a key is none; the message does not show it. A key that is there twice counts once. */
+/** Throws for an invalid key, without revealing it in the message. Duplicates count once. */
 export function keyRing(current: GivenKey, fallback: readonly GivenKey[] = []): KeyRing {
   const keys = [current, ...fallback].map(masterKey);
   const byId = new Map(keys.map((key) => [key.id, key]));

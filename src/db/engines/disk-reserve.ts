@@ -1,21 +1,21 @@
 import { closeSync, fstatSync, openSync, rmSync, writeSync } from 'node:fs';
 import type { Connection } from './sqlite-connection.ts';
 
-/** Enough for the log of a transaction that deletes, and for twice what SQLite lets its log grow before it writes it back. */
+/** Holds the WAL of a transaction that deletes, and twice the size at which SQLite checkpoints its WAL. */
 const RESERVE_BYTES = 8 * 1024 ** 2;
 const CHUNK = Buffer.alloc(1024 ** 2);
 
-/** Room on the disk that only what deletes may use: a database that filled its disk by itself could not be emptied. */
+/** Disk space that only deletes may use: a database that filled its own disk could otherwise not be emptied. */
 export class DiskReserve {
   readonly #path: string;
 
-  /** `path` is where the database really is. */
+  /** `path`: the real path of the database, links resolved. */
   constructor(path: string) {
     this.#path = `${path}.reserve`;
     this.fill();
   }
 
-  /** Takes what is missing, or as much of it as the disk has. */
+  /** Grows the reserve to its full size, or as far as the disk allows. */
   fill(): void {
     let file: number | undefined;
     try {
@@ -30,7 +30,7 @@ export class DiskReserve {
     }
   }
 
-  /** Whether the database can grow by all that its log has to write back, in the room that the reserve takes. */
+  /** Whether the space of the reserve can hold every WAL frame that is not checkpointed yet. */
   fitsWalOf(connection: Connection): boolean {
     const [frames] = connection.pragma('wal_checkpoint(noop)') as { log: number; checkpointed: number }[];
     const page = connection.pragma('page_size', { simple: true }) as number;

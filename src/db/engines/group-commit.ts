@@ -15,24 +15,24 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Prepared once: `exec` would compile them for each transaction. */
+/** Prepared once: `exec` would compile them for every transaction. */
 const BEGIN = sql`begin immediate`;
 const COMMIT = sql`commit`;
 const SAVEPOINT = sql`savepoint job`;
 const RELEASE = sql`release job`;
 
-/** What a job has come to, to be told when it is true. */
+/** Result of a job, reported to its caller after the commit. */
 interface Completion {
   readonly job: Job;
-  /** Not before the disk has it. */
+  /** Only after the WAL is synced to disk. */
   readonly after_sync: boolean;
   readonly complete: () => void;
 }
 
 /**
- * The only user of the write connection. Transactions that arrive in one turn of the event loop share one commit,
- * which is most of their cost; each has a savepoint of its own. Nobody hears of a success before the commit, nor of a
- * promised one before it is on the disk; what comes after need not wait for that.
+ * Group commit, and the only user of the write connection. Transactions that arrive in one turn of the event loop share
+ * one COMMIT, which is most of their cost; each has its own savepoint. Resolves only after COMMIT: the caller must not
+ * observe a write that can still roll back. Unless `async`, also waits for the WAL sync; the next batch does not.
  */
 export class GroupCommit {
   readonly #connection: Connection;
@@ -60,7 +60,7 @@ export class GroupCommit {
     });
   }
 
-  /** Resolves when everything that was added is settled. */
+  /** Resolves when every added job is settled. */
   async drained(): Promise<void> {
     await this.#working;
     await Promise.all(this.#syncing);
@@ -77,7 +77,7 @@ export class GroupCommit {
     this.#working = undefined;
   }
 
-  /** Jobs that make room, which the disk had no room for; nobody has heard of them yet. */
+  /** Commits a batch. Returns the `reclaim` jobs that met a full disk, unsettled: they may use the reserve. */
   async #commit(batch: readonly Job[]): Promise<Job[]> {
     try {
       this.#rollback();
@@ -87,7 +87,7 @@ export class GroupCommit {
       for (const job of batch) completions.push(await this.#execute(job, turns));
       await turns.yieldIfDue();
       this.#statements.run(COMMIT);
-      // What goes on from here would go on in the same turn.
+      // Yield first: the callers resume in this same turn of the event loop.
       await turns.yieldIfDue();
       this.#complete(completions);
       return [];
@@ -97,15 +97,15 @@ export class GroupCommit {
       try {
         this.#rollback();
       } catch {
-        // A disk that fails can fail this too: the next batch begins with it.
+        // A failing disk can fail the rollback too: the next batch begins with it.
       }
       return again;
     }
   }
 
   /**
-   * What they free is inside of the file. Where the reserve has room for all of the log, that is written back, so that
-   * whoever comes next has its room; half of it would use the reserve up for nothing.
+   * A delete frees pages inside the database file only. If the reserve can hold the whole WAL, it is checkpointed, so
+   * that the next writer gets that space; a partial checkpoint would use up the reserve for nothing.
    */
   async #commitWithReserve(batch: readonly Job[]): Promise<void> {
     this.#usesReserve = true;
@@ -121,7 +121,7 @@ export class GroupCommit {
     this.#restoreReserve(checkpointsWal);
   }
 
-  /** Whatever the disk refuses here, it refuses the next write too, which is told. */
+  /** Best effort: an error that persists also fails the next write, which reports it. */
   #restoreReserve(checkpointsWal: boolean): void {
     const steps = [
       () => checkpointsWal && this.#connection.exec('pragma wal_checkpoint(passive)'),
@@ -132,7 +132,7 @@ export class GroupCommit {
       try {
         step();
       } catch {
-        // See above.
+        // Best effort, see above.
       }
     }
   }
@@ -162,7 +162,7 @@ export class GroupCommit {
     }
   }
 
-  /** Undoes a failing body alone. Throws when the whole batch is lost. */
+  /** Rolls a failing body back to its savepoint. Throws when the whole batch is lost. */
   async #execute(job: Job, turns: LoopTurns): Promise<Completion> {
     await turns.yieldIfDue();
     this.#statements.run(SAVEPOINT);
@@ -172,7 +172,7 @@ export class GroupCommit {
       this.#statements.run(RELEASE);
       return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
     } catch (error) {
-      // A full disk can make SQLite roll back by itself; then nothing of the batch is left.
+      // On a full disk SQLite may roll back the whole transaction, and the batch with it.
       if (!this.#connection.inTransaction || (isDiskFull(error) && this.#mayUseReserve(job))) throw error;
       this.#connection.exec('rollback to job; release job');
       return { job, after_sync: false, complete: () => job.reject(sqliteError(error)) };
@@ -180,15 +180,15 @@ export class GroupCommit {
   }
 }
 
-/** After so many ms of a batch others have their turn before its next statement. Ordinary batches are shorter. */
+/** A batch yields to the event loop after this time, ms. Ordinary batches are shorter. */
 const MAX_BLOCKING_MS = 25;
 
-/** Turns of the event loop within a batch: reads go on meanwhile, other writes wait for its commit in any case. */
+/** Yields to the event loop within a batch: reads proceed meanwhile; other writes wait for the commit in any case. */
 class LoopTurns {
   #waiting = 0;
   #since = systemClock.monotonic();
 
-  /** A statement waits for one now. */
+  /** A statement is yielding right now. */
   get isWaiting(): boolean {
     return this.#waiting > 0;
   }
@@ -205,7 +205,7 @@ class LoopTurns {
   }
 }
 
-/** Statements run at once, so that a body waits for no more than microtasks and `Turns`. Unusable when its body is over. */
+/** Runs statements synchronously: a body awaits only microtasks and `LoopTurns`. Unusable once its body has ended. */
 class SqliteTransaction implements Transaction, Disposable {
   readonly dialect = 'sqlite';
   readonly cipher: Cipher;
@@ -240,14 +240,14 @@ class SqliteTransaction implements Transaction, Disposable {
     this.#closed = true;
   }
 
-  /** A statement outside of the transaction would be committed on its own. */
+  /** Guard: a statement outside of the transaction would autocommit. */
   #open(): Statements {
     if (this.#closed || !this.#connection.inTransaction) throw new Error('This transaction is over.');
     return this.#statements;
   }
 }
 
-/** Fails a body that waits for anything but its transaction: it would hold up every other write, or wait for one. */
+/** Rejects a body that awaits anything but its transaction: it would block every other write, or wait for one. */
 async function withinTransaction<T>(turns: LoopTurns, body: Promise<T>): Promise<T> {
   let turn: NodeJS.Immediate | undefined;
   const over = new Promise<never>((_resolve, reject) => {

@@ -11,37 +11,37 @@ const TIMESTAMPTZ = 1184;
 const JSONB = 3802;
 
 /**
- * How a column's text becomes a value, by type id, where it must be as SQLite has it: JSON stays text, a timestamp is
- * ISO-8601 in UTC with milliseconds, a truth value 0 or 1.
+ * Parsers by type OID, for columns whose value must equal SQLite's: JSON stays text, a timestamp is ISO-8601 in UTC
+ * with milliseconds, a boolean is 0 or 1.
  */
 export const POSTGRES_PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [BOOL]: (text) => (text === 't' ? 1 : 0),
-  // Counts and sequences: beyond 2^53 is out of reach.
+  // Counts and sequences stay below 2^53.
   [INT8]: Number,
   [JSON_TEXT]: (text) => text,
   [JSONB]: (text) => text,
   [TIMESTAMPTZ]: timestamp,
 };
 
-/** From `2026-11-21 01:53:38.37+00`, in whatever zone the session has. */
+/** Parses `2026-11-21 01:53:38.37+00`, in any session time zone. */
 function timestamp(text: string): string {
   const iso = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
   return new Date(iso).toISOString();
 }
 
-/** Something that executes statements: a connection, or any connection of a pool. */
+/** Executes statements: one connection, or any connection of a pool. */
 export interface PostgresSession {
   query(text: string, values: readonly SqlValue[]): Promise<{ rows: unknown[]; changes: number }>;
 }
 
-/** What `postgresDb` needs of a client library. */
+/** What `postgresDb` requires of a client library. */
 export interface PostgresDriver extends PostgresSession {
   /** Begins, commits when the body resolves, rolls back when it rejects. */
   transaction<T>(durability: CommitMode, body: (session: PostgresSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** A database over a client library. A body that met a deadlock runs again from its beginning. */
+/** A database over a client library. Reruns a transaction body from the start after a deadlock. */
 export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher): Db {
   const pool = statements(driver, cipher);
   let closing: Promise<void> | undefined;
@@ -55,7 +55,7 @@ export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher)
     cipher,
     all: (query) => withRetry(() => pool.all(query)),
     get: (query) => withRetry(() => pool.get(query)),
-    // Alone a statement is a transaction already, which saves two round trips.
+    // A lone statement is its own transaction, which saves two round trips.
     run: (query, durability = 'sync') =>
       durability !== 'async'
         ? withRetry(() => pool.run(query))

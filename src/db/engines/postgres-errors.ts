@@ -3,14 +3,14 @@ import { redactCredentials } from '../../core/redact.ts';
 
 /** Connection exceptions, server shutting down or starting, too many connections, lock and statement timeouts. */
 const UNAVAILABLE = /^(08|57P0|53300|55P03|57014|25P0[34]|25006)/;
-/** A number out of range, text that is none, JSON too deep: SQLite takes them, and finds nothing. */
+/** Number out of range, invalid text, JSON nested too deep. SQLite accepts them and finds nothing. */
 const INVALID_VALUE = /^(22003|22021|22P02|22P05|54001)/;
 const NETWORK_ERROR = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
-/** `pg` gives these no code. */
+/** `pg` gives these errors no code. */
 const CLIENT_ERROR =
   /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
 
-/** What the client should hear of an error of PostgreSQL; what is our own fault stays as it is. */
+/** Maps a PostgreSQL error to the one for the client; an error of our own passes through unchanged. */
 export function postgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
@@ -22,14 +22,14 @@ export function postgresError(error: unknown): unknown {
   return error;
 }
 
-/** The connection itself is broken, or in an unknown state: it must not be used again. */
+/** The connection is broken or in an unknown state: do not reuse it. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== '') return NETWORK_ERROR.test(code) || /^(08|57P0|25P0[34])/.test(code);
   return error instanceof Error && CLIENT_ERROR.test(error.message);
 }
 
-/** A deadlock or a serialisation failure: the same transaction may succeed when it starts again. */
+/** Deadlock or serialisation failure: rerunning the transaction may succeed. */
 export function isRetriable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
@@ -38,7 +38,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Reasons by the code of the system, of TLS, or of PostgreSQL; `…` stands for the message of the error. */
+/** Reasons by code of the system, TLS or PostgreSQL; `…` stands for the error's message. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED/, 'connection refused, nothing listens there'],
   [/^(ENOTFOUND|EAI_)/, 'no address is known for this host (DNS)'],
@@ -53,7 +53,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(08|57P0)/, '…'],
 ];
 
-/** What `pg` itself says has no code. */
+/** Errors of `pg` itself have no code. */
 const CLIENT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/timeout exceeded when trying to connect/i, 'no answer in time'],
   [/password must be a (?:non-empty )?string/i, 'it asks for a password, and the address has none'],
@@ -61,7 +61,7 @@ const CLIENT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/connection terminated/i, 'the connection was closed before it was ready'],
 ];
 
-/** Says where the database was looked for, why it could not be used, and which setting names it. */
+/** Names the address, the reason and the setting of a database that cannot be opened. */
 export function postgresOpenError(url: string, error: unknown): unknown {
   const cause = error instanceof Unavailable ? error.cause : error;
   if (!(cause instanceof Error)) return error;

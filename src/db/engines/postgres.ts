@@ -5,24 +5,24 @@ import { POSTGRES_PARSERS, type PostgresDriver, type PostgresSession, postgresDb
 import { isConnectionError } from './postgres-errors.ts';
 
 export interface PostgresOptions {
-  /** Most connections of this process at once; 10 when not given. */
+  /** Maximum pool size; 10 by default. */
   readonly max_connections?: number;
-  /** Waits for an answer however long it takes: for migrations, which nobody waits for. */
+  /** Disables the timeouts: for migrations, which no client waits for. */
   readonly no_timeouts?: boolean;
-  /** Nothing is sealed without one. */
+  /** Without one, nothing is encrypted. */
   readonly cipher?: Cipher;
 }
 
-/** Every wait has an end: without `query_timeout` a statement hung for 13 s in a cut network (ENGINE §4). */
+/** Bounds every wait: without `query_timeout` a statement hung for 13 s when the network was cut (ENGINE §4). */
 const TIMEOUTS_MS = {
   lock_timeout: 3000,
-  // Below `query_timeout`, for the server's answer leaves the connection usable.
+  // Below `query_timeout`: an error from the server leaves the connection usable.
   statement_timeout: 8000,
   query_timeout: 10_000,
   idle_in_transaction_session_timeout: 15_000,
 };
 
-/** Opens a pool; connections are made when they are needed, so a database that is away shows at the first statement. */
+/** Opens a pool. It connects lazily, so an unreachable database surfaces at the first statement. */
 export function openPostgres(
   uri: string,
   { max_connections = 10, no_timeouts = false, cipher }: PostgresOptions = {},
@@ -36,8 +36,8 @@ export function openPostgres(
     max: max_connections,
     types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
   });
-  // A connection that breaks says so here, and to whoever uses it. Without a listener on each, also on those in use,
-  // a restart of the database would end the process.
+  // A broken connection emits `error` here and fails its current statement. Without a listener on every client, idle or
+  // in use, a restart of the database would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return postgresDb(poolDriver(pool), cipher);
@@ -54,7 +54,7 @@ function poolDriver(pool: pg.Pool): PostgresDriver {
       withClient(pool, async (client) => {
         await client.query(durability === 'async' ? 'begin; set local synchronous_commit = off' : 'begin');
         const result = await body(session(client));
-        // After a failed statement PostgreSQL answers a commit with a rollback and no error.
+        // After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error.
         const { command } = await client.query('commit');
         if (command !== 'COMMIT')
           throw new Error('A statement of this transaction failed; nothing of it is kept.');
@@ -64,14 +64,14 @@ function poolDriver(pool: pg.Pool): PostgresDriver {
   };
 }
 
-/** Gives the connection back without an open transaction, or ends it. */
+/** Returns the connection to the pool without an open transaction, or closes it. */
 async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let usable = true;
   try {
     return await use(client);
   } catch (error) {
-    // A statement that timed out still holds the connection: a rollback would wait behind it.
+    // A timed-out statement still occupies the connection: a rollback would wait behind it.
     usable = !isConnectionError(error) && (await rollback(client));
     throw error;
   } finally {

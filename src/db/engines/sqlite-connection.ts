@@ -10,14 +10,14 @@ import { jsonContains, jsonMerge, registerVectorFunctions } from './sqlite-funct
 
 export type Connection = Database.Database;
 
-/** How long a statement waits for another connection's lock; nothing else runs in the meantime. */
+/** How long a statement waits for another connection's lock, ms; it blocks the event loop meanwhile. */
 const BUSY_TIMEOUT_MS = 5000;
-/** A server that is just being replaced needs a moment to close. */
+/** A server that is being replaced needs a moment to close. */
 const LOCK_TIMEOUT_MS = 1000;
 
 /**
- * Opens the file, which must exist for a read-only connection, with the functions that our SQL calls. `check` may throw
- * before anything is changed.
+ * Opens the file, which must exist for a read-only connection, and registers the functions that our SQL calls. `check`
+ * may throw before anything is changed.
  */
 export function connect(
   path: string,
@@ -33,17 +33,17 @@ export function connect(
   }
   if (!options.readonly) {
     connection.pragma('journal_mode = WAL');
-    // What is promised is flushed by `WalSync`.
+    // `WalSync` flushes `sync` commits.
     connection.pragma('synchronous = NORMAL');
     connection.pragma('foreign_keys = ON');
-    // Else one long read leaves a log of its size on the disk for good.
+    // Otherwise one long read leaves a WAL of its size on disk for good.
     connection.pragma('journal_size_limit = 67108864');
   }
   registerVectorFunctions(connection);
   connection.function('json_contains', { deterministic: true }, jsonContains());
   connection.function('json_terms', { deterministic: true }, jsonTerms);
   connection.function('json_merge', { deterministic: true }, jsonMerge);
-  // SQLite's own `lower` knows ASCII only, and it lacks `strpos`.
+  // SQLite's own `lower` is ASCII-only, and `strpos` is missing.
   connection.function('lower', { deterministic: true }, lower);
   connection.function('unicode_lower', { deterministic: true }, lower);
   connection.function(
@@ -59,8 +59,8 @@ function lower(text: unknown): unknown {
 }
 
 /**
- * Keeps a second server off the database in the real `file`, which is configured as `path`: a transaction held open on a
- * file beside it. Node has no `flock`; SQLite's locks are the operating system's, which releases them even after `kill -9`.
+ * Excludes a second server from the database `file`, configured as `path`: holds an exclusive transaction on a lock
+ * file. Node has no `flock`; SQLite's locks are the operating system's, released even after `kill -9`.
  */
 export function lockDatabase(file: string, path: string): Connection {
   const lock_file = `${file}.lock`;
@@ -78,10 +78,10 @@ export function lockDatabase(file: string, path: string): Connection {
   }
 }
 
-/** Lists of ids make new texts without end; the oldest statement goes first. */
+/** LRU bound: lists of ids produce ever new texts. */
 const MAX_CACHED_STATEMENTS = 500;
 
-/** Prepares each text once for a connection. */
+/** Prepared statements of a connection, cached by text. */
 export class Statements {
   readonly #connection: Connection;
   readonly #prepared = new LRUCache<string, Database.Statement>({ max: MAX_CACHED_STATEMENTS });
@@ -119,15 +119,15 @@ function bindable(value: SqlValue): Exclude<SqlValue, boolean> {
 }
 
 /**
- * Where the database in the file really is; the file is made with its folder when missing. SQLite resolves symbolic links
- * and puts its log beside the real file: so must be whatever else is beside it, above all the lock that keeps a second
- * server off. Throws `Unavailable` for a file with several names (hard links): each would have a log and a lock of its
- * own, and what is written under two names at once is destroyed.
+ * Resolves the real database file, and creates it and its folder if missing. SQLite resolves symbolic links and puts
+ * its WAL beside the real file; everything else beside it must follow, above all the lock that excludes a second
+ * server. Throws `Unavailable` for a file with hard links: each name would have its own WAL and lock, and concurrent
+ * writes under two names destroy the data.
  */
 export function resolveDatabaseFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true });
-  // Also at the end of a link that leads to no file yet. One that is there must not be opened: closing it would release
-  // the locks of all connections that this process has to it.
+  // Also creates the target of a dangling link. Do not open an existing file: closing it would release the locks of all
+  // connections that this process has to it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o644));
   const file = realpathSync(path);
   const { nlink } = statSync(file);
@@ -136,14 +136,14 @@ export function resolveDatabaseFile(path: string): string {
   throw new Unavailable(`${detail}: remove the others, or use a copy of it. A symbolic link does no harm.`);
 }
 
-/** Throws `Unavailable` for the database of another program, before anything is changed in it. */
+/** Throws `Unavailable` for the database of another program, before anything in it is changed. */
 export function assertOwnSchema(connection: Connection, path: string): void {
   const count = (query: string) => connection.prepare(query).pluck().get() as number;
   const tables = count(
     `select count(*) from sqlite_master where type = 'table' and name not like 'sqlite_%'`,
   );
   if (tables === 0) return;
-  // Other programs have a table of this name as well.
+  // Other programs have a table of this name too.
   const known = count(`select count(*) from pragma_table_info('schema_migrations')
     where name in ('version', 'name', 'applied_at')`);
   if (known === 3) return;

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
 
-/** What the client should hear of an error of SQLite; what is our own fault stays as it is. */
+/** Maps a SQLite error to the one for the client; an error of our own passes through unchanged. */
 export function sqliteError(error: unknown): unknown {
   const code = codeOf(error);
   if (isDiskFull(error)) {
@@ -13,7 +13,7 @@ export function sqliteError(error: unknown): unknown {
   return error;
 }
 
-/** Why the file in `path` cannot be opened, and what to do. */
+/** Explains why the file in `path` cannot be opened, and what to do. */
 export function sqliteOpenError(path: string, error: unknown): Unavailable {
   const code = codeOf(error);
   const way = `Set another "storage.url" or AGENT_SERVER_DATA_DIR`;

@@ -3,11 +3,11 @@ import type Database from 'better-sqlite3';
 import { isObject } from '../../core/json.ts';
 
 /**
- * SQLite's stand-in for PostgreSQL's `jsonb @> jsonb`, as a function of two JSON texts. Rules as PostgreSQL has them:
- * objects in part, arrays as subsets in any order, and, only at the top, an array contains a plain value.
+ * SQLite's stand-in for PostgreSQL's `jsonb @> jsonb`, as a function of two JSON texts. Same rules: objects match in
+ * part, arrays as subsets in any order and, at the top level only, an array contains a scalar.
  */
 export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
-  // One search asks every row for the same text.
+  // One search passes the same text for every row.
   let lastText: unknown;
   let lastValue: unknown;
   return (column, wanted) => {
@@ -22,7 +22,7 @@ export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
 }
 
 function containsAll(value: readonly unknown[], wanted: readonly unknown[]): boolean {
-  // Once for all of them: each would look through all that is there.
+  // One set for all lookups: otherwise each would scan the whole array.
   const there = new Set(value);
   return wanted.every((each) =>
     typeof each === 'object' && each !== null
@@ -42,14 +42,14 @@ function contains(value: unknown, wanted: unknown): boolean {
   return value === wanted;
 }
 
-/** SQLite's stand-in for PostgreSQL's `jsonb || jsonb` of two objects: shallow, and a null stays a null. */
+/** SQLite's stand-in for PostgreSQL's `jsonb || jsonb` of two objects: a shallow merge in which null stays null. */
 export function jsonMerge(column: unknown, patch: unknown): string {
   return JSON.stringify({ ...JSON.parse(String(column)), ...JSON.parse(String(patch)) });
 }
 
 /**
- * Gives a connection `vec_distance_cosine(blob, blob)`: that of sqlite-vec where it is installed and can be loaded, else
- * one of our own, which takes two to three times as long (bench/store).
+ * Registers `vec_distance_cosine(blob, blob)`: from sqlite-vec if it is installed and loads, otherwise our own, which
+ * takes two to three times as long (bench/store).
  */
 export function registerVectorFunctions(connection: Database.Database): void {
   if (loadSqliteVec(connection)) return;
@@ -62,12 +62,12 @@ function loadSqliteVec(connection: Database.Database): boolean {
     connection.loadExtension(getLoadablePath());
     return true;
   } catch {
-    // An optional dependency: there is none for every platform.
+    // Optional dependency: not available on every platform.
     return false;
   }
 }
 
-/** Of unit vectors, as 32-bit floats. Null where there is no angle, as sqlite-vec has it. */
+/** Cosine distance of vectors of 32-bit floats. Null if either has length zero, as in sqlite-vec. */
 export function cosineDistance(one: unknown, other: unknown): number | null {
   const [a, b] = [floatsOf(one as Buffer), floatsOf(other as Buffer)];
   if (a.length !== b.length) throw new Error('Vectors of different lengths cannot be compared.');

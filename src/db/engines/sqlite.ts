@@ -17,21 +17,21 @@ import { sqliteError, sqliteOpenError } from './sqlite-errors.ts';
 import { WalSync } from './wal-sync.ts';
 
 export interface SqliteOptions {
-  /** `normal` trades away what a power cut takes, for promised transactions too (`storage.synchronous`). */
+  /** `normal`: a power failure may lose commits, including `sync` ones (`storage.synchronous`). */
   readonly synchronous: 'full' | 'normal';
-  /** For one short change while a server may have the file; each waits for the other's writes. */
+  /** Skips the server lock: for one short change beside a running server. Each waits for the other's writes. */
   readonly shared?: boolean;
-  /** Refuses a database that has tables, but not those of this server. */
+  /** Rejects a database that has tables, but not those of this server. */
   readonly own_schema_only?: boolean;
-  /** Keeps room on the disk for deletes. */
+  /** Reserves disk space for deletes. */
   readonly disk_reserve?: boolean;
-  /** Nothing is sealed without one. */
+  /** Without one, nothing is encrypted. */
   readonly cipher?: Cipher;
 }
 
 /**
- * Opens the database in a file, which is made with its folder when missing, and keeps other servers off it.
- * Throws `Unavailable` when another server has it, when it has several names, or when it cannot be opened.
+ * Opens the database file, which is created with its folder if missing, and locks out other servers.
+ * Throws `Unavailable` if another server has it, if it has hard links, or if it cannot be opened.
  */
 export function openSqlite(path: string, options: SqliteOptions): Db {
   try {
@@ -66,8 +66,8 @@ function open(
 }
 
 /**
- * Reads have a connection of their own: they see the last commit, never a batch that is being written. They are done at
- * once, so that code which reads many large rows one after the other would never pause without a turn before each.
+ * Reads have their own connection: they see the last commit, never a batch in progress. They are synchronous, so each
+ * first yields to the event loop if due: reading many large rows one by one would otherwise never pause.
  */
 class SqliteDb implements Db {
   readonly dialect = 'sqlite';
@@ -87,7 +87,7 @@ class SqliteDb implements Db {
     reserve: DiskReserve | undefined,
   ) {
     this.cipher = cipher;
-    // The lock goes last.
+    // Close the lock last.
     this.#connections = [reader, writer, ...(lock ? [lock] : [])];
     this.#reads = new Statements(reader);
     this.#walSync = walSync;

@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 
 const flush = promisify(fdatasync);
 
-/** Brings commits to the disk. Resolves when everything that was committed before the call is there. */
+/** Flushes commits to disk. Resolves when everything committed before the call is durable. */
 export type Sync = () => Promise<void>;
 
 /**
- * Waits for the disk on another thread. With `synchronous = FULL` SQLite would wait at each commit and nothing else
- * could run meanwhile; here SQLite only writes its log, as with NORMAL, and a flush of the log makes the same promise.
- * One flush serves all commits that came before it.
+ * Flushes the write-ahead log on another thread. With `synchronous = FULL` SQLite would block the event loop at each
+ * commit; here it only writes the WAL, as with NORMAL, and a flush of the WAL gives the same durability. One flush
+ * serves all commits before it.
  */
 export class WalSync implements Disposable {
   readonly #path: string;
@@ -17,13 +17,13 @@ export class WalSync implements Disposable {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** `path` is where the database really is, behind all links; the log lies beside it from the first commit on, and stays while it is open. */
+  /** `path`: the real path of the database. The WAL exists from the first commit until the database closes. */
   constructor(path: string) {
     this.#path = `${path}-wal`;
   }
 
   readonly sync: Sync = () => {
-    // One that runs may have begun before the caller's commit; the next serves all who come until it begins.
+    // A running flush may have begun before the caller's commit; the next one serves all callers until it begins.
     this.#next ??= this.#after(this.#running);
     return this.#next;
   };
@@ -34,7 +34,7 @@ export class WalSync implements Disposable {
   }
 
   async #after(running: Promise<void> | undefined): Promise<void> {
-    // Its failure is for those who waited for it.
+    // Its failure belongs to the callers that waited for it.
     await running?.catch(() => {});
     this.#next = undefined;
     this.#file ??= openSync(this.#path, 'r+');

@@ -1,6 +1,6 @@
 /**
- * The first schema. `{…}` names are the engine's types: SQLite keeps ids, JSON and timestamps as text, PostgreSQL in
- * its own types. Documents that are only handed back are `{json}` (text order kept); searched ones `{jsonb}`.
+ * Base schema. `{…}` names are the engine's types: SQLite stores ids, JSON and timestamps as text, PostgreSQL in its
+ * native types. Documents that are only returned are `{json}` (text order preserved); searched ones `{jsonb}`.
  */
 export const base = `
 create table assistants (

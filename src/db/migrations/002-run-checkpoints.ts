@@ -1,4 +1,4 @@
-/** Where in the log of a run its graph's checkpoints stand; goes with the log. */
+/** Positions of a run's checkpoints in its event log; deleted with the log. */
 export const runCheckpoints = `
 create table run_checkpoints (
   run_id {uuid} not null,

@@ -1,8 +1,8 @@
 /**
- * What a search of the long-term store goes by. A word index (FTS5, tsvector) holds the words of each item and the
- * namespaces that it is below, so that a search in a small namespace looks only there. `store_vectors` holds unit vectors
- * as little-endian 32-bit floats; it has a row id of its own on SQLite, for only then a vector lies in its row and not on
- * pages of its own: 12 ms instead of 105 for the nearest of 10,000 × 384.
+ * Search indexes of the long-term store. A full-text index (FTS5, tsvector) holds the words of each item and its
+ * ancestor namespaces, so that a search in a small namespace reads only that one. `store_vectors` holds unit vectors as
+ * little-endian 32-bit floats. On SQLite it has its own row id, which keeps a vector in its row instead of on overflow
+ * pages: 12 ms instead of 105 for the nearest of 10,000 × 384.
  */
 const VECTORS = `
 create index store_items_recent on store_items (updated_at desc, prefix, key, expires_at);

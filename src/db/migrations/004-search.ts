@@ -1,7 +1,7 @@
 import type { DialectName } from '../sql.ts';
 import { containmentIndex } from './containment-index.ts';
 
-/** Each order of a search is the order of an index, with ids last so that no two rows are equal. */
+/** Each sort order of a search is the order of an index, with the id last as a tie-breaker. */
 const ORDERS = `
 create index threads_state_updated on threads (state_updated_at, thread_id);
 create index threads_status on threads (status);
@@ -20,8 +20,8 @@ const CONTAINMENT = [
 ];
 
 /**
- * SQLite's own `lower` knows ASCII only. Ours is in triggers and not in the index, so that whoever opens the file with
- * another tool can read and check all of it.
+ * SQLite's own `lower` is ASCII-only. Ours is in triggers and not in the index, so that other tools can read and check
+ * the whole file.
  */
 const BY_NAME: Record<DialectName, string> = {
   sqlite: `
@@ -36,7 +36,7 @@ create index assistants_name on assistants (name_order, assistant_id);
   postgres: 'create index assistants_name on assistants (lower(name), assistant_id);\n',
 };
 
-/** Searches of threads and assistants without a look at every row. */
+/** Index-backed searches of threads and assistants. */
 export const search: Record<DialectName, string> = {
   sqlite: ORDERS + BY_NAME.sqlite + CONTAINMENT.map(({ sqlite }) => sqlite).join(''),
   postgres: ORDERS + BY_NAME.postgres + CONTAINMENT.map(({ postgres }) => postgres).join(''),

@@ -1,6 +1,6 @@
 /**
- * Runs that are made by the clock. `next_run_date` is null for a cron that makes none: paused, over, or without what it
- * needs (`disabled_reason`). `end_time` is the text that came, `ends_at` the time it means. `run_as` is who made it.
+ * Scheduled runs. `next_run_date` is null for an inactive cron: paused, ended, or with a missing dependency
+ * (`disabled_reason`). `end_time` is the client's text, `ends_at` its instant. `run_as` is the creator.
  */
 export const crons = `
 create table crons (

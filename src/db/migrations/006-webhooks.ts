@@ -1,7 +1,7 @@
 /**
- * What is to be sent to others, and what came of it. `next_at` says when it may be tried; while a process is trying
- * (`token`), when another may take it over. `shown_url` is what people see: without secrets. The body comes last, so
- * that lists need not read over it.
+ * Transactional outbox of webhooks. `next_at` is when a delivery is due or, while a process holds it (`token`), when
+ * its lease expires. `shown_url` is for display: without secrets. The body comes last, so that listings need not read
+ * past it.
  */
 export const webhooks = `
 create table webhook_outbox (

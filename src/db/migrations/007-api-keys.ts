@@ -1,4 +1,4 @@
-/** Keys that are made and taken back while the server runs; of a key only its digest is kept. */
+/** API keys created and revoked at runtime; only the digest of a key is stored. */
 export const apiKeys = `
 create table api_keys (
   key_id {uuid} primary key,

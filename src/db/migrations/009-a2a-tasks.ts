@@ -1,6 +1,6 @@
 /**
- * Tasks of A2A clients. A task is a run and those that go on with it: a turn is one message and its run. `state` is null
- * until the state after `run_id` was read once; before that the run's own status says it.
+ * Tasks of A2A clients. A task is a run and its follow-up runs; a turn is one message and its run. `state` is null
+ * until the state after `run_id` is first read; until then the run's own status stands for it.
  */
 export const a2aTasks = `
 create table a2a_tasks (

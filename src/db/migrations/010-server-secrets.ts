@@ -1,4 +1,4 @@
-/** Keys that the server made for itself; the same for all of its processes, and after a restart. */
+/** Secrets that the server generates for itself; shared by all of its processes, and stable across restarts. */
 export const serverSecrets = `
 create table server_secrets (
   name text primary key,

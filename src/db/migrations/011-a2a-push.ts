@@ -1,6 +1,6 @@
 /**
- * Who is told of a task (`a2a_push_configs`; `version`: the protocol that they speak), and which turns of a task have
- * given what they showed by events to the task: until then their logs stay.
+ * Push notification targets of a task (`a2a_push_configs`; `version`: their protocol version). `is_kept` is 0 until the
+ * output of a turn's events is stored in its task: until then the turn's log is retained.
  */
 export const a2aPush = `
 create table a2a_push_configs (

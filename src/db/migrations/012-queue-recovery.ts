@@ -1,9 +1,9 @@
 /**
- * What recovery decides by. `failures`: attempts in a row that ended without progress through no decision of the server,
- * such as the loss of a worker; `losses`: all workers this run lost. `supersteps`: checkpoints of the run at its last
- * loss, so that the next loss can tell whether the attempt made progress. `batches`: how many batches of the current
- * attempt are stored; the next one names its predecessor. `owns_thread`: the run made its thread for itself, and whoever
- * ends it removes it. `worker_id`: the process that answers the request of a key.
+ * Recovery state. `failures`: consecutive attempts that ended without progress and not by the server's decision, such
+ * as the loss of a worker; `losses`: all workers that this run lost. `supersteps`: checkpoints of the run at its last
+ * loss, by which the next loss detects progress. `batches`: stored batches of the current attempt; the next one names
+ * its predecessor. `owns_thread`: the run created its thread, and its end deletes it. `worker_id`: the process that
+ * answers the request of an idempotency key.
  */
 export const queueRecovery = `
 alter table run_queue add column failures integer not null default 0;

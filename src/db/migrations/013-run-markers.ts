@@ -1,7 +1,7 @@
 /**
- * What the server itself decides about a run, apart from `kwargs`, which clients write and may be encrypted. Null in rows
- * from before, also those that an older server adds meanwhile: `storage/runs/markers.ts` reads theirs from `kwargs`, as
- * SQL cannot decrypt them. All or none of a row's are null.
+ * The server's own decisions about a run, apart from `kwargs`, which clients write and may be encrypted. Null in
+ * earlier rows, including those that an older server still adds: `storage/runs/markers.ts` reads theirs from `kwargs`,
+ * as SQL cannot decrypt them. All or none of a row's are null.
  */
 export const runMarkers = `
 alter table runs add column is_event_streaming integer;

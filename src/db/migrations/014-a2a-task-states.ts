@@ -1,6 +1,6 @@
 /**
- * Finds tasks by whichever states the caller names. The partial index before spelled two of them out, and a planner can
- * use such an index only for a statement that does the same.
+ * Finds tasks by any states that the caller names. The previous partial index spelled out two of them, and a planner
+ * uses such an index only for a statement that repeats its condition.
  */
 export const a2aTaskStates = `
 drop index a2a_tasks_waiting;

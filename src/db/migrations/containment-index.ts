@@ -1,16 +1,15 @@
 import type { DialectName } from '../sql.ts';
 
 /**
- * The index that answers in which rows of a table a JSON column contains something (`search/`): statements for a
- * migration, after the table is there. On SQLite the table begins with `{row_id}`, and the rows of
- * `<table>_<column>_terms` follow the column by triggers, in the same transaction; PostgreSQL has an index for it. An
- * empty object costs nothing on either, and one that is written unchanged nothing on SQLite.
+ * Containment index on a JSON column (`search/`): statements for a migration, after the table exists. On SQLite the
+ * table begins with `{row_id}`, and triggers maintain the rows of `<table>_<column>_terms` in the same transaction;
+ * PostgreSQL has GIN. An empty object costs nothing on either; rewriting an unchanged one costs nothing on SQLite.
  */
 export function containmentIndex(table: string, column = 'metadata'): Record<DialectName, string> {
   return { sqlite: sqliteIndex(table, column), postgres: postgresIndex(table, column) };
 }
 
-/** A statement ends with `;` at the end of a line: those inside of a trigger do not. */
+/** A statement ends with `;` at the end of a line; those inside a trigger do not. */
 function sqliteIndex(table: string, column: string): string {
   const terms = `${table}_${column}_terms`;
   const added = (one: string, other: string) =>
@@ -36,7 +35,7 @@ insert into ${terms}
 }
 
 /**
- * What was added lately waits in a list that every search reads: as long as the default has it, it would cost a search
+ * Limits GIN's pending list of recent entries, which every search scans: at its default size it would cost a search
  * more than the rest of the index.
  */
 function postgresIndex(table: string, column: string): string {

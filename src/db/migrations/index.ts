@@ -14,12 +14,12 @@ import { runMarkers } from './013-run-markers.ts';
 import { a2aTaskStates } from './014-a2a-task-states.ts';
 
 export interface Migration {
-  /** 1, 2, 3 …: the order of application. Never changed once released. */
+  /** Ascending order of application. Never changed once released. */
   readonly version: number;
   readonly name: string;
   /**
-   * Statements that each end with `;` at the end of a line, with `{…}` for the engine's types (`migrate.ts`). One for
-   * each engine where they have nothing in common.
+   * Statements that each end with `;` at the end of a line, with `{…}` for the engine's types (`migrate.ts`). One text
+   * per engine where they share nothing.
    */
   readonly text: string | Readonly<Record<DialectName, string>>;
 }

@@ -4,13 +4,13 @@ import { type Serde, serializeChannel } from './serde.ts';
 
 export interface ChannelDiff {
   readonly rows: readonly BlobRow[];
-  /** By channel; undefined for one that was emptied. */
+  /** By channel; `undefined` for one that was emptied. */
   readonly values: ReadonlyMap<string, StoredValue | undefined>;
 }
 
 /**
- * Serialises the channels with a new version, once each; `bases` are values to which lists may be appended. Throws
- * `UnstorableValueError`.
+ * Serialises the channels that have a new version, once each. `bases`: stored values to which a list may be appended as
+ * a delta. Throws `UnstorableValueError`.
  */
 export async function diffChannels(
   channelValues: Readonly<Record<string, unknown>>,
@@ -34,9 +34,9 @@ export async function diffChannels(
 type Version = string | number | null | undefined;
 
 /**
- * Makes LangGraph's channel versions: a counter that sorts as text, then what makes it unique. Two forks of one thread
- * count on from the same number, and a value is stored once for its version: they must never meet.
- * `writer` is random for each attempt; versions of one attempt differ by their own number.
+ * Generates LangGraph's channel versions: a counter that sorts as text, then a unique suffix. Two forks of one thread
+ * continue from the same counter, and a value is stored once per version: versions must never collide. `writer` is
+ * random per attempt; a sequence number distinguishes the versions of one attempt.
  */
 export function versionSource(writer: string): (current: Version) => string {
   let made = 0;
@@ -49,7 +49,7 @@ export function versionSource(writer: string): (current: Version) => string {
 
 const COUNTER_DIGITS = 8;
 
-/** The version that was made last. */
+/** The version with the highest counter. */
 export function latestVersion(versions: readonly Version[]): Version {
   return versions.reduce(
     (latest, version) => (countOf(version) > countOf(latest) ? version : latest),
@@ -57,7 +57,7 @@ export function latestVersion(versions: readonly Version[]): Version {
   );
 }
 
-/** Savers of other makers count in plain numbers, or in longer texts with a fraction behind. */
+/** Other checkpointers use plain numbers, or longer texts with a fraction. */
 function countOf(version: Version): number {
   return Number.parseInt(String(version ?? 0), 10) || 0;
 }

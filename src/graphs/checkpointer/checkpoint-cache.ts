@@ -10,30 +10,30 @@ import {
 
 type Values = ReadonlyMap<string, StoredValue | undefined>;
 
-/** A namespace's checkpoint with all its values, or, in `values`, undefined for a channel that has none. */
+/** A namespace's checkpoint with all its values; `undefined` in `values` is a channel without one. */
 interface CacheEntry {
   readonly row: Omit<StoredCheckpoint, 'writes' | 'value'>;
   readonly values: Values;
   readonly writes: Map<string, WriteRow>;
-  /** Nothing newer is in the namespace. */
+  /** The namespace has no newer checkpoint. */
   readonly latest: boolean;
 }
 
 const NO_VALUES: Values = new Map();
 
-/** A graph of many parallel subgraphs has a namespace for each; only those in use are worth their memory. */
+/** A graph with many parallel subgraphs has a namespace for each; only those in use are worth their memory. */
 const MAX_NAMESPACES = 32;
 
 /**
- * What one attempt read and wrote last in each namespace, as it is in the database. The attempt's lease makes it the
- * only writer, so what it wrote last is the latest.
+ * Last checkpoint that one attempt read or wrote in each namespace, as stored in the database. The attempt's lease
+ * makes it the only writer, so that what it wrote last is the latest.
  */
 export class CheckpointCache {
   readonly #entries = new LRUCache<string, CacheEntry>({ max: MAX_NAMESPACES });
-  /** LangGraph does not wait for a checkpoint before it stores what tasks write at it. */
+  /** Writes at checkpoints that are not put yet: LangGraph does not await `put` before `putWrites`. */
   readonly #earlyWrites = new Map<string, WriteRow[]>();
 
-  /** The checkpoint of this id, or the latest; undefined when the database must be asked. */
+  /** The checkpoint with this id, or the latest; `undefined` on a cache miss. */
   find(thread_id: string, ns: string, checkpoint_id?: string): StoredCheckpoint | undefined {
     const current = this.#entries.get(scopeOf({ thread_id, ns }));
     if (!current) return undefined;
@@ -46,12 +46,12 @@ export class CheckpointCache {
     };
   }
 
-  /** What the next checkpoint of the namespace may be based on. */
+  /** Values on which the next checkpoint of the namespace may be based. */
   values(thread_id: string, ns: string): Values {
     return this.#entries.get(scopeOf({ thread_id, ns }))?.values ?? NO_VALUES;
   }
 
-  /** Gives the checkpoint back with its values put together once. */
+  /** Caches a checkpoint, and returns it with its values assembled once. */
   fill({ writes, value, ...row }: StoredCheckpoint, latest: boolean): StoredCheckpoint {
     const values = new Map(
       entriesOf(row.versions).map(([channel, version]) => [channel, value(channel, version)]),
@@ -60,7 +60,7 @@ export class CheckpointCache {
     return { ...row, writes, value: (channel) => values.get(channel) };
   }
 
-  /** `changed` are the values that came with it, undefined for a channel that was emptied. */
+  /** `changed`: the values stored with it, `undefined` for a channel that was emptied. */
   put({ blobs: _blobs, run_id: _run_id, ...row }: NewCheckpoint, changed: Values): void {
     const before = this.#entries.get(scopeOf(row));
     const versionsBefore = new Map(before && entriesOf(before.row.versions));
@@ -68,7 +68,7 @@ export class CheckpointCache {
     for (const [channel, version] of entriesOf(row.versions)) {
       if (changed.has(channel)) values.set(channel, changed.get(channel));
       else if (versionsBefore.get(channel) === version) values.set(channel, before?.values.get(channel));
-      // Based on a checkpoint that was never read: what it has in this channel is not known.
+      // Based on a checkpoint that is not cached: its value of this channel is unknown.
       else return void this.#entries.delete(scopeOf(row));
     }
     const key = placeOf(row);

@@ -19,12 +19,12 @@ import {
   UnreadableValueError,
 } from './unreadable-values.ts';
 
-/** LangGraph's name for the channel of what a task threw. */
+/** LangGraph's channel for the error of a task. */
 const ERROR_CHANNEL = '__error__';
 
 /**
- * What LangGraph copies of an error into a checkpoint, as bounded text: the two may be anything, and a checkpoint that
- * cannot be written would hide why the run failed. Nothing else is taken out, for a graph's own handlers may read it.
+ * Bounds the error fields that LangGraph copies into a checkpoint: they may hold any value, and a checkpoint that
+ * cannot be written would hide why the run failed. Nothing is redacted: a graph's own error handlers may read them.
  */
 function boundedError(error: unknown): unknown {
   if (!isObject(error)) return error;
@@ -35,10 +35,10 @@ function boundedText(part: unknown): string | undefined {
   return part === undefined ? undefined : truncateText(anyToText(part), MAX_ERROR_BYTES);
 }
 
-/** LangGraph's name for the channel of `Send`s. */
+/** LangGraph's channel for `Send`s. */
 const TASKS_CHANNEL = '__pregel_tasks';
 
-/** Where LangGraph keeps what a task has one of; writes to other channels count up from 0. */
+/** LangGraph's fixed index of channels that a task writes at most once; other writes count up from 0. */
 const WRITE_INDEX: Record<string, number> = {
   [ERROR_CHANNEL]: -1,
   __scheduled__: -2,
@@ -46,19 +46,19 @@ const WRITE_INDEX: Record<string, number> = {
   __resume__: -4,
 };
 
-/** What is stored of a checkpoint as text; its values are stored by channel. */
+/** Text columns of a checkpoint; its values are stored by channel. */
 export function serializeCheckpoint(checkpoint: Checkpoint): { checkpoint: string; versions: string } {
   const { id: _id, channel_values: _values, channel_versions, ...rest } = checkpoint;
   return { checkpoint: JSON.stringify(rest), versions: JSON.stringify(channel_versions) };
 }
 
-/** How values are read: by which library, and what stands for one that cannot be. */
+/** How values are deserialised, and what replaces one that cannot be read. */
 export interface ValueReader {
   readonly serde: Serde;
   readonly fallback: UnreadableFallback;
 }
 
-/** Throws `UnreadableValueError` when not even the checkpoint itself can be read. */
+/** Throws `UnreadableValueError` if the checkpoint itself cannot be read. */
 export async function toCheckpointTuple(
   stored: StoredCheckpoint,
   reading: ValueReader,
@@ -71,7 +71,7 @@ export async function toCheckpointTuple(
   const [channel_values, pendingWrites, metadata] = await Promise.all([
     channelValues(stored, channel_versions, reading),
     pendingWritesOf(stored, reading),
-    // Clients write into it: what only looks like an object of LangChain stays what it is.
+    // Clients write into the metadata: what only resembles a LangChain object is returned unchanged.
     revive(reading.serde, 'json', Buffer.from(stored.metadata)).catch(() => JSON.parse(stored.metadata)),
   ]);
   return {
@@ -98,7 +98,7 @@ async function channelValues(
 
 type ReadValue = Parameters<typeof damageOf>[0];
 
-/** Undefined for a value that cannot be read and has no substitute. */
+/** Returns `undefined` if the value cannot be read and has no substitute. */
 async function readOrFallback(
   at: CheckpointPosition,
   channel: string,
@@ -111,7 +111,7 @@ async function readOrFallback(
   return value === undefined ? undefined : { value };
 }
 
-/** The value, or why it cannot be read. */
+/** The value, or the reason why it cannot be read. */
 export async function readValue(
   stored: ReadValue,
   serde: Serde,
@@ -119,17 +119,17 @@ export async function readValue(
   try {
     if (stored.damage === undefined) return { value: await revive(serde, stored.type, stored.bytes) };
   } catch {
-    // What is wrong with it is found out below.
+    // The reason is determined below.
   }
   return { reason: damageOf(stored) ?? 'the library of the graph does not understand it' };
 }
 
-/** LangGraph's task for what no task wrote, such as an input. */
+/** LangGraph's task id of writes without a task, such as an input. */
 const NO_TASK = '00000000-0000-0000-0000-000000000000';
 
 /**
- * What tasks wrote at a checkpoint. A task of which a part cannot be read is not done: it executes again, as after a
- * crash, for its other writes alone would be half a step.
+ * Pending writes at a checkpoint. A task with an unreadable write is not done: it executes again, as after a crash,
+ * because its other writes alone would be half a step.
  */
 async function pendingWritesOf(
   stored: StoredCheckpoint,
@@ -150,7 +150,7 @@ async function pendingWritesOf(
   return read.filter(([task_id]) => !lost.has(task_id));
 }
 
-/** Before version 4 of LangGraph's format the `Send`s to execute were left with the writes of the parent. */
+/** Before version 4 of LangGraph's checkpoint format, pending `Send`s were stored with the parent's writes. */
 export async function withPendingSends(
   tuple: CheckpointTuple,
   at: CheckpointPosition,
@@ -178,9 +178,7 @@ export async function withPendingSends(
   };
 }
 
-/**
- * Of two writes with the same place the last counts, as when a node was resumed twice. Throws `UnstorableValueError`.
- */
+/** Of two writes with the same index the last wins, as when a node was resumed twice. Throws `UnstorableValueError`. */
 export async function serializeWrites(
   writes: readonly PendingWrite[],
   task_id: string,

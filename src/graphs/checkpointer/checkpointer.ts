@@ -40,7 +40,7 @@ interface Writer {
   readonly thread_id: string;
   readonly run_id: string | null;
   readonly durability: CommitMode;
-  /** Random: marks the versions that this writer makes. */
+  /** Random suffix of the versions that this writer generates. */
   readonly writer: string;
 }
 
@@ -52,11 +52,11 @@ interface ReadOptions {
 const failOnUse: UnreadableFallback = (_at, channel, reason) => unreadableProxy(channel, reason);
 
 /**
- * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library takes it, and the server starts where
- * none is installed.
+ * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library accepts it, and the server starts
+ * without the library.
  */
 export class Checkpointer {
-  /** LangGraph's own name for it. Who runs a graph puts the serialiser of the graph's own library here. */
+  /** LangGraph's own name. Before a graph runs, it is set to the serialiser of the graph's own library. */
   serde: Serde = SERVER_SERDE;
   /** Independent of `this`: LangGraph binds it to other objects. */
   readonly getNextVersion: (current: string | undefined) => string;
@@ -65,7 +65,7 @@ export class Checkpointer {
   readonly #cache: CheckpointCache;
   readonly #fallback: UnreadableFallback;
   readonly #failure = new AbortController();
-  /** The checkpoint at which something could not be stored; what belongs to later ones is not stored either. */
+  /** The checkpoint at which a value could not be stored; nothing of later ones is stored either. */
   #failedAt: string | undefined;
   readonly #deferred = new DeferredUpdates();
 
@@ -82,14 +82,14 @@ export class Checkpointer {
   }
 
   /**
-   * Aborted with an `UnstorableValueError` when the run made something that cannot be stored. What comes after it is not
-   * stored either: a later checkpoint would go on from one that is not there. Who executes the run must stop it.
+   * Aborted with an `UnstorableValueError` when the run produced a value that cannot be stored. Nothing after it is
+   * stored either: a later checkpoint would continue from a missing one. The executor must stop the run.
    */
   get storeFailure(): AbortSignal {
     return this.#failure.signal;
   }
 
-  /** The same memory for reading states: what cannot be read is left out, and noted. */
+  /** The same checkpointer for reading states: unreadable values are left out and reported. */
   lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
     const unreadable = new UnreadableReport();
     const view = { cache: this.#cache, fallback: unreadable.add };
@@ -98,7 +98,7 @@ export class Checkpointer {
     return { checkpointer, unreadable };
   }
 
-  /** Configurations that hold it are written to logs and traces. */
+  /** Configurations that hold a checkpointer are written to logs and traces. */
   toJSON(): string {
     return '[Checkpointer]';
   }
@@ -129,7 +129,7 @@ export class Checkpointer {
       metadata: filter,
       limit,
     });
-    // One by one: a state may be large, and together they are stored in little more than the newest.
+    // One at a time: a state may be large, although deltas store all of them in little more than the newest.
     for (const stored of found) {
       const tuple = await this.#toTuple(stored).catch(ignoreUnreadable);
       if (tuple) yield tuple;
@@ -148,7 +148,7 @@ export class Checkpointer {
     const applied = this.#deferred.flushBefore(checkpoint.id);
     await this.#unlessFailed(checkpoint.id, async () => {
       const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
-      // Values first and without waiting: nodes that already run may change them in place.
+      // Serialise before the first await: nodes that already run may mutate the values in place.
       const [{ rows, values }, text] = await Promise.all([
         diffChannels(checkpoint.channel_values, newVersions, bases, this.serde),
         dumpText(this.serde, checkpointMetadata(config, metadata)),
@@ -171,7 +171,7 @@ export class Checkpointer {
     }
     const at = { thread_id, ns, checkpoint_id };
     const dumped = serializeWrites(writes, task_id, this.serde);
-    // Kept back, it may meet nobody.
+    // While deferred, a rejection has no handler.
     dumped.catch(() => {});
     const applied = this.#deferred.flush();
     const store = () =>
@@ -226,11 +226,11 @@ export class Checkpointer {
   }
 
   /**
-   * Stores what a graph made. What cannot be stored is thrown at who waits for it, and ends a run by `refused`: a
-   * rejection there would meet nobody until the run's end, which Node reports as an error of the process.
+   * Stores what a graph produced. In a run, an unstorable value aborts `storeFailure` instead of rejecting: the
+   * rejection would stay unhandled until the end of the run, which Node reports as an error of the process.
    */
   async #unlessFailed(checkpoint_id: string, store: () => Promise<void>): Promise<void> {
-    // Earlier ones may still be on their way: LangGraph does not wait for them. Ids are in the order of time.
+    // Puts of earlier ones may still be in flight: LangGraph does not await them. Ids sort by time.
     if (this.#failedAt !== undefined && checkpoint_id > this.#failedAt) return;
     try {
       await store();
@@ -242,7 +242,7 @@ export class Checkpointer {
     }
   }
 
-  /** What is read from the database must hold what this attempt wrote before. */
+  /** Read-your-writes: a read from the database must see the attempt's buffered writes. */
   async #flush(): Promise<void> {
     const { fence } = this.#writer;
     if ('attempt' in fence) await fence.attempt.flush();
@@ -255,7 +255,7 @@ export class Checkpointer {
   }
 }
 
-/** One checkpoint that cannot be read does not hide the others. */
+/** One unreadable checkpoint does not hide the others. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof UnreadableValueError)) throw error;
 }

@@ -4,13 +4,13 @@ import { readValue, type ValueReader } from './checkpoint-tuple.ts';
 import type { Serde } from './serde.ts';
 import type { CheckpointPosition } from './unreadable-values.ts';
 
-/** LangGraph stores a delta channel whole after at most 1000 updates; most are found in the first read. */
+/** LangGraph stores a delta channel whole after at most 1000 updates; most are found in the first page. */
 const ANCESTOR_PAGE = 200;
 
 /**
- * What LangGraph's `DeltaChannel` is put together from: of each channel the nearest stored value above a checkpoint,
- * and all that was written to it from there on, oldest first. `ancestors` gives the next ones up, nearest first. A channel
- * of which any part cannot be read is unreadable as a whole, at `place`: the rest would be another conversation.
+ * The parts of LangGraph's `DeltaChannel`: per channel the nearest stored value among a checkpoint's ancestors, and all
+ * later writes, oldest first. `ancestors` returns the next page upwards, nearest first. If any part of a channel is
+ * unreadable, the whole channel is, at `place`: the rest would be a different conversation.
  */
 export async function deltaChannelHistory(
   ancestors: (limit: number, from?: string) => Promise<StoredCheckpoint[]>,
@@ -40,7 +40,7 @@ export async function deltaChannelHistory(
   return Object.fromEntries(histories);
 }
 
-/** Collects from one ancestor, newest write first; done when the channel's value is stored there, or unreadable. */
+/** Collects from one ancestor, newest write first; `done` if the channel's value is stored there, or unreadable. */
 async function collectFrom(
   ancestor: StoredCheckpoint,
   channel: string,

@@ -11,12 +11,12 @@ export interface RunCheckpointerDeps {
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
 }
-/**
- * The memory of one attempt of a run: it writes under the attempt's lease, or throws `LeaseLost` and writes nothing.
- * With durability `sync` each checkpoint is on disk before the next step; else it is committed a moment later, with
- * what comes after it, and on disk with the end of the run.
- */
 
+/**
+ * Checkpointer of one attempt of a run, fenced by its lease: without the lease it throws `LeaseLost` and writes
+ * nothing. With durability `sync` each checkpoint is durable before the next step; otherwise it joins a later group
+ * commit, and is durable by the end of the run.
+ */
 export function runCheckpointer({
   checkpoints,
   writes,
@@ -36,11 +36,11 @@ export interface ThreadCheckpointerDeps {
   readonly thread_id: string;
   readonly ids: Ids;
 }
+
 /**
- * The memory of a thread outside of runs, for one request: to read its state and to change it. A change throws
+ * Checkpointer of a thread outside of runs, for one request that reads or updates its state. An update throws
  * `Conflict` while a run of the thread is pending or running.
  */
-
 export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
   return new Checkpointer(checkpoints, {
     fence: { idle_thread_id: thread_id },

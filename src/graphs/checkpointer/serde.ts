@@ -4,22 +4,22 @@ import { importUserModule } from '../project/user-module.ts';
 import { UnreadableValueError } from './unreadable-values.ts';
 
 /**
- * How a graph's values become bytes and values again, as LangGraph's `SerializerProtocol` has it. Each copy of the
- * library brings its own, which revives messages as the classes of the `@langchain/core` beside it.
+ * LangGraph's `SerializerProtocol`. Each copy of the library brings its own, which revives messages as the classes of
+ * the `@langchain/core` beside it.
  */
 export interface Serde {
   dumpsTyped(value: unknown): Promise<[type: string, bytes: Uint8Array]>;
   loadsTyped(type: string, bytes: Uint8Array | string): Promise<unknown>;
 }
 
-/** What `@langchain/langgraph` and `@langchain/langgraph-checkpoint` both export; the serialiser itself neither does. */
+/** Exported by `@langchain/langgraph` and `@langchain/langgraph-checkpoint`; neither exports the serialiser itself. */
 interface SaverLibrary {
   readonly MemorySaver: new () => { readonly serde: Serde };
 }
 
 const serdes = new Map<string, Serde>();
 
-/** The serialiser of the LangGraph that a graph in `folder` imports, else of the server's own installation. */
+/** Serialiser of the LangGraph that a graph in `folder` imports, otherwise of the server's own installation. */
 export function projectSerde(folder: string): Serde {
   const found =
     serdes.get(folder) ?? serdeOf(() => importUserModule<SaverLibrary>(folder, '@langchain/langgraph'));
@@ -27,15 +27,15 @@ export function projectSerde(folder: string): Serde {
   return found;
 }
 
-/** The serialiser of the server's own installation, which an image without LangGraph does not have. */
+/** Serialiser of the server's own installation; an image without LangGraph has none. */
 export const SERVER_SERDE: Serde = serdeOf(() => import('@langchain/langgraph-checkpoint'));
 
-/** Gives a graph's checkpointer the serialiser of the graph's own library. */
+/** Sets a checkpointer's serialiser to that of the graph's own library. */
 export function useSerde(checkpointer: unknown, serde: Serde): void {
   if (isObject(checkpointer) && 'serde' in checkpointer) checkpointer.serde = serde;
 }
 
-/** Loads the library when something is first to be serialised, and has no need to wait from then on. */
+/** Loads the library on first use; later calls do not wait for it. */
 function serdeOf(load: () => Promise<SaverLibrary>): Serde {
   let loading: Promise<Serde> | undefined;
   let loaded: Serde | undefined;
@@ -51,7 +51,7 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
   };
 }
 
-/** Every record that is more than JSON has this key; LangGraph's reviver copies all else as it is, 10 times slower. */
+/** In every record that is more than JSON; LangGraph's reviver only copies all others, 10 times slower. */
 const LC_MARKER = '"lc"';
 
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
@@ -60,7 +60,7 @@ export async function revive(serde: Serde, type: string, bytes: Uint8Array): Pro
   return text.includes(LC_MARKER) ? serde.loadsTyped(type, text) : JSON.parse(text);
 }
 
-/** The JSON text of plain data, whatever else may be in it. */
+/** JSON text of an object, whatever values it contains. */
 export async function dumpText(serde: Serde, value: object): Promise<string> {
   const [, bytes] = await serde.dumpsTyped(value);
   return textOf(bytes);
@@ -70,21 +70,21 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** A graph put something into its state that no checkpoint can hold. Ends the run, and keeps the last good state. */
+/** A graph put a value into its state that no checkpoint can hold. Ends the run; the last good state remains. */
 export class UnstorableValueError extends Error {
   override readonly name = 'UnstorableValueError';
 }
 
-/** What LangGraph's serialiser writes, without a word, in place of a whole value that `JSON.stringify` refuses. */
+/** Written silently by LangGraph's serialiser in place of a whole value that `JSON.stringify` rejects. */
 const UNSERIALIZABLE = '[unable to serialize, circular reference is too complex to analyze]';
 const UNSERIALIZABLE_BYTES = Buffer.from(JSON.stringify(UNSERIALIZABLE));
 const MARK_BYTES = Buffer.from(LC_MARKER);
-/** What it writes for `undefined`, and for what says so of itself. */
+/** Its encoding of `undefined`, and of data that looks like it. */
 const UNDEFINED_BYTES = Buffer.from(JSON.stringify({ lc: 2, type: 'undefined' }));
 
 /**
- * The bytes of a channel's value. Throws `UnstorableValueError` for what would not come back: a function has no JSON, and
- * the serialiser makes no bytes at all of it, which nothing can read again.
+ * Serialises a channel's value. Throws `UnstorableValueError` if it could not be read back: a function has no JSON
+ * form, and the serialiser returns zero bytes for it.
  */
 export async function serializeChannel(
   serde: Serde,
@@ -114,7 +114,7 @@ export async function serializeChannel(
   return dumped;
 }
 
-/** What plain data can bring with which the serialiser marks what is more than that: it is taken for such, too. */
+/** True if plain data contains the serialiser's marker of non-JSON values: the reviver would take it for one. */
 function hasLcMarker(value: unknown): boolean {
   const seen = new Set<unknown>();
   const waiting = [value];
@@ -124,19 +124,19 @@ function hasLcMarker(value: unknown): boolean {
     seen.add(next);
     const isPlain = [Object.prototype, null].includes(Object.getPrototypeOf(next));
     if (isPlain && Object.hasOwn(next, 'lc')) return true;
-    // One by one: so many arguments as a list may have members are too many for a call.
+    // One by one: spreading a long list into `push` exceeds the limit of arguments.
     for (const member of next instanceof Map || next instanceof Set ? next : Object.values(next))
       waiting.push(member);
   }
   return false;
 }
 
-/** Without a copy, which takes 2 ms for a megabyte. */
+/** Without a copy, which takes 2 ms per megabyte. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** By length first: most values differ in it. */
+/** Compares the length first: it differs for most values. */
 function isSame(known: Buffer, bytes: Uint8Array): boolean {
   return bytes.length === known.length && known.equals(bytes);
 }

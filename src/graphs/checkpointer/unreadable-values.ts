@@ -1,9 +1,9 @@
 import type { CheckpointConfig } from '../../schemas/thread-state.ts';
 
-/** In a state, in place of a value that cannot be read; beside it the reason. Clients look for this key. */
+/** Key of the placeholder of an unreadable value in a state; it holds the reason. Clients look for this key. */
 const UNREADABLE = '__unreadable__';
 
-/** Of one checkpoint: the channels whose values cannot be read, and why. */
+/** Unreadable channels of one checkpoint, with the reasons. */
 export type UnreadableChannels = Readonly<Record<string, string>>;
 
 export interface CheckpointPosition {
@@ -11,15 +11,15 @@ export interface CheckpointPosition {
   readonly checkpoint_id: string;
 }
 
-/** What a checkpoint has in a channel whose value cannot be read; undefined leaves the channel empty. */
+/** Replaces the value of an unreadable channel; `undefined` leaves the channel empty. */
 export type UnreadableFallback = (at: CheckpointPosition, channel: string, reason: string) => unknown;
 
-/** A graph used a value of its state that cannot be read. */
+/** A graph used an unreadable value of its state. */
 export class UnreadableValueError extends Error {
   override readonly name = 'UnreadableValueError';
 }
 
-/** What libraries ask any object for, to find out what it is: that is no use of the value. */
+/** Properties that libraries probe on any object to identify it: not a use of the value. */
 const PROBES = new Set([
   'then',
   'constructor',
@@ -31,7 +31,7 @@ const PROBES = new Set([
   'lg_is_channel',
 ]);
 
-/** Symbols with which a value itself is used: by loops and spreads, by operators and texts. */
+/** Symbols that use the value itself: in loops, spreads, operators and template literals. */
 const VALUE_SYMBOLS: ReadonlySet<string | symbol> = new Set([
   Symbol.iterator,
   Symbol.asyncIterator,
@@ -40,9 +40,9 @@ const VALUE_SYMBOLS: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /**
- * Stands for the value of a channel that cannot be read while a graph runs: a node that does not need it never notices,
- * one that sets it anew repairs it, and one that uses it throws `UnreadableValueError`. An empty channel instead would
- * let a chat forget what was said, and save that. As JSON it is what states show; it cannot be stored anew.
+ * Placeholder of an unreadable channel value while a graph runs: a node that does not need it never notices, one that
+ * sets it repairs it, and one that uses it throws `UnreadableValueError`. With an empty channel, a chat would lose its
+ * history and store the loss. As JSON it is the marker visible in states; it cannot be stored again.
  */
 export function unreadableProxy(channel: string, reason: string): object {
   const error = new UnreadableValueError(
@@ -64,7 +64,7 @@ export function unreadableProxy(channel: string, reason: string): object {
   });
 }
 
-/** Collects what could not be read of the checkpoints behind a state, which is made without it. */
+/** Collects the unreadable values of the checkpoints behind a state, which is built without them. */
 export class UnreadableReport {
   readonly #byCheckpoint = new Map<string, Record<string, string>>();
 
@@ -73,20 +73,20 @@ export class UnreadableReport {
     this.#byCheckpoint.set(key, { ...this.#byCheckpoint.get(key), [channel]: reason });
   };
 
-  /** Undefined when all of it could be read. */
+  /** Returns `undefined` if everything could be read. */
   of(checkpoint: CheckpointConfig | null): UnreadableChannels | undefined {
     return this.#byCheckpoint.get(`${checkpoint?.checkpoint_ns ?? ''}\n${checkpoint?.checkpoint_id}`);
   }
 }
 
-/** Channels in which LangGraph keeps what it needs itself; they are no part of a state's values. */
+/** LangGraph's internal channels, which are not part of a state's values. */
 const INTERNAL = /^(branch:|join:|__(?!root__$))/;
 
-/** The values of a state with the reasons of those that cannot be read. */
+/** The values of a state, with a marker for each unreadable one. */
 export function withReasons(values: unknown, unreadable: UnreadableChannels | undefined): unknown {
   const reasons = Object.entries(unreadable ?? {}).filter(([channel]) => !INTERNAL.test(channel));
   if (reasons.length === 0) return values;
-  // The state of a graph that has one channel alone is the value itself.
+  // The state of a graph with a single channel is the value itself.
   const root = reasons.find(([channel]) => channel === '__root__');
   if (root) return unreadableMarker(root[1]);
   return {

@@ -1,31 +1,31 @@
 import { withDeadline } from '../../core/timers.ts';
 import { importUserModule } from '../project/user-module.ts';
 
-/** How long the last traces may take at the end of the server, ms. */
+/** Deadline for sending the last traces at shutdown, ms. */
 const FLUSH_MS = 3000;
 
-/** The client of LangSmith that all tracers of a project's copy of LangChain share. */
+/** The LangSmith client shared by all tracers of a project's copy of LangChain. */
 interface TraceClient {
   blockOnRootRunFinalization: boolean;
   awaitPendingTraceBatches?(): Promise<unknown>;
 }
 
-/** What is traced to LangSmith. */
+/** Traces sent to LangSmith. */
 export interface LangSmithTraces {
-  /** Sends what waits. Resolves in any case, at the latest after some seconds. */
+  /** Sends pending traces. Always resolves, after some seconds at the latest. */
   flush(): Promise<void>;
 }
 
 /**
- * Sends traces beside the runs. Callbacks are awaited here, and LangChain takes that to mean that a run must wait until
- * its trace has arrived: with LangSmith away it never ended. Undefined where the project has no tracer.
+ * Sends traces in the background. Callbacks are awaited here, which makes LangChain block a run until its trace has
+ * arrived: while LangSmith was unreachable, runs never ended. Returns `undefined` if the project has no tracer.
  */
 export async function traceInBackground(folder: string): Promise<LangSmithTraces | undefined> {
   const module = importUserModule<{ LangChainTracer: new () => { client: TraceClient } }>(
     folder,
     '@langchain/core/tracers/tracer_langchain',
   );
-  // A tracer that cannot be made, by a wrong variable for instance, says so in each run.
+  // A tracer that cannot be constructed, for instance because of a wrong variable, reports that in each run.
   const client = await module
     .then(({ LangChainTracer }) => new LangChainTracer().client)
     .catch(() => undefined);

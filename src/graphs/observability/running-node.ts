@@ -1,7 +1,7 @@
 import { isObject } from '../../core/json.ts';
 import { importUserModule } from '../project/user-module.ts';
 
-/** A node of a run, as logs name it. */
+/** Node of a run, as log fields. */
 export interface RunningNode {
   readonly run_id: string | undefined;
   readonly thread_id: string | undefined;
@@ -14,9 +14,9 @@ interface Singletons {
 }
 
 /**
- * What tells the node whose code calls it, also from what it left behind: a timer, an event, a promise that nobody
- * awaits; undefined outside of nodes. Every copy of the library keeps this in one place of the process; the server alone
- * has none, the project in `folder` brings it.
+ * Returns a function that identifies the calling node, also from a timer, an event or a floating promise that the node
+ * left behind; `undefined` outside of nodes. All copies of the library share one async context per process; the server
+ * has no copy, the project in `folder` provides it.
  */
 export async function runningNodeReader(folder: string): Promise<() => RunningNode | undefined> {
   const library = await importUserModule<Singletons>(folder, '@langchain/core/singletons').catch(

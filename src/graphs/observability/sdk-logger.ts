@@ -1,9 +1,9 @@
 import type { LogFields, Logger } from '../../core/logger.ts';
 
-/** Where `getLogger` of `@langchain/langgraph-sdk/logging` looks; it throws when nothing is there. */
+/** Global symbol that `getLogger` of `@langchain/langgraph-sdk/logging` reads; it throws if nothing is set. */
 const SDK_LOGGER = Symbol.for('langgraph.api.sdk-logger');
 
-/** The levels of that logger, by ours. */
+/** Methods of that logger, by our levels. */
 const LEVELS = {
   error: ['error'],
   warn: ['warn'],
@@ -12,8 +12,8 @@ const LEVELS = {
 } as const;
 
 /**
- * Lets graphs write to the server's log. There is one place in the process: of several servers in it, the log is that
- * of the one that loaded graphs last.
+ * Lets graphs write to the server's log. The symbol is process-wide: of several servers in one process, the last one
+ * that loaded graphs wins.
  */
 export function exposeSdkLogger(logger: Logger): void {
   const sdkLogger: Record<string, (...args: unknown[]) => object> = {};
@@ -29,7 +29,7 @@ export function exposeSdkLogger(logger: Logger): void {
   Object.assign(globalThis, { [SDK_LOGGER]: sdkLogger });
 }
 
-/** Graphs say a text and objects with fields, or one object with its `message`. */
+/** Arguments are a text and objects with fields, or one object with its `message`. */
 function lineOf([first, ...more]: unknown[]): { text: string; fields: LogFields } {
   const objects = (typeof first === 'object' ? [first, ...more] : more).map((each) =>
     each instanceof Error ? { message: each.message, cause: each } : each,

@@ -6,40 +6,40 @@ import { errorParts, failureText, isErrorLike, tryOrUndefined } from '../../core
 import { redactCredentials } from '../../core/redact.ts';
 
 /**
- * A graph that could not be loaded or made. 422, because nothing but a change to the graph helps, and clients repeat a
- * request that is answered with 5xx. What is behind it is the `cause`, for the log of the server only.
+ * A graph that could not be loaded or created. 422, because only a change to the graph helps, and clients retry after
+ * 5xx. The reason is the `cause`, for the server's log only.
  */
 export class GraphLoadError extends ServerError {
   readonly status = 422;
 }
 
-/** `root` is the project's folder: paths in it are told relative to it, all others by their last part. */
+/** `root`: the project's folder. Paths in it are reported relative to it, all others by their last segment. */
 export function loadError(graph_id: string, cause: unknown, root: string): GraphLoadError {
   const text = publicReason(cause, root);
-  // What is not installed has a place in the project and none that a stack could add.
+  // The message of a missing module has its location, and a stack would add none.
   const options = missingModule(cause, root) === undefined ? { cause } : {};
   return withoutStack(new GraphLoadError(`Graph '${graph_id}' failed to load: ${text}`, options));
 }
 
-/** The same for whoever asks for the graph later: its cause was logged when it was loaded. */
+/** The error for later requests: its cause was logged when the graph was loaded. */
 export function withoutCause({ message }: GraphLoadError): GraphLoadError {
   return withoutStack(new GraphLoadError(message));
 }
 
-/** Where the server noticed it says nothing to anybody. */
+/** A stack of the server's own code does not help the reader. */
 function withoutStack(error: GraphLoadError): GraphLoadError {
   error.stack = `${error.name}: ${error.message}`;
   return error;
 }
 
-/** Absolute paths, also as file URLs; not the path of a web address. */
+/** Absolute paths, also as file URLs; not the path of a web URL. */
 const ABSOLUTE_PATH = /(?:file:\/\/)?(?<![\w:/.])(?:[A-Za-z]:)?[\\/](?:[^\s'"`\\/:]+[\\/])+[^\s'"`\\/:]*/g;
 
-/** What a client may read of an error: no path outside of the project and no credentials, on one line. */
+/** Error text that a client may read: no path outside of the project, no credentials, on one line. */
 export function publicReason(cause: unknown, root: string): string {
   const missing = missingModule(cause, root);
   if (missing !== undefined) return missing;
-  // Node adds where it was required from, LangGraph a link to its own documentation.
+  // Node appends the require stack, LangGraph a link to its documentation.
   const [reason = ''] = errorParts(cause).message.split(/\n(?:Require stack|\nTroubleshooting URL):/, 1);
   return failureText(reason, undefined, (text) => relativeToRoot(redactCredentials(text), root));
 }
@@ -54,11 +54,11 @@ function relativeToRoot(text: string, root: string): string {
     .trim();
 }
 
-/** What Node says, of `require` and of `import`; the latter names the importing file, too. */
+/** Node's message, for `require` and for `import`; the latter also names the importing file. */
 const MISSING = /^Cannot find (?:module|package) '([^']+)'(?: imported from (.+))?/;
 const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*/;
 
-/** Which file of the project imports what is not there, and what to do; undefined for every other error. */
+/** Location of a failed import, and what to do; `undefined` for any other error. */
 function missingModule(error: unknown, root: string): string | undefined {
   if (!isErrorLike(error)) return undefined;
   const { code, requireStack } = error as { code?: unknown; requireStack?: unknown };
@@ -82,12 +82,12 @@ function isPath(specifier: string): boolean {
   return /^(?:\.|\/|file:|[A-Za-z]:[\\/])/.test(specifier);
 }
 
-/** Node makes paths absolute in what it says of `import`. */
+/** Node makes paths absolute in its messages about `import`. */
 function displayPath(specifier: string, root: string): string {
   return specifier.startsWith(`${root}/`) ? relative(root, specifier) : specifier;
 }
 
-/** `src/agent.ts:3`; undefined for a file outside of the project, of which nothing is told. */
+/** `src/agent.ts:3`; `undefined` for a file outside of the project, which is not disclosed. */
 function importLocation(importer: string, specifier: string, root: string): string | undefined {
   const file = importer.startsWith('file:') ? fileURLToPath(importer) : importer;
   const path = relative(root, file);

@@ -2,8 +2,8 @@ import { isObject } from '../../core/json.ts';
 import type { CheckpointEvent } from '../graph.ts';
 
 /**
- * Tells of each checkpoint of the root graph behind the events that tell of its state, so that who has the state can
- * begin there. LangGraph says that it made one after the state in it; its newer stream says so shortly before.
+ * Emits each checkpoint of the root graph after the events that cover its state, so that a client with that state can
+ * resume there. LangGraph announces a checkpoint after its state; stream v3 shortly before.
  */
 export class CheckpointEvents {
   readonly #emit: (event: CheckpointEvent) => void;
@@ -13,7 +13,7 @@ export class CheckpointEvents {
     this.#emit = emit;
   }
 
-  /** LangGraph's chunk of mode `checkpoints`: with its configuration after the state, or only its id before it. */
+  /** A chunk of mode `checkpoints`: with its configuration after the state, or only with its id before it. */
   created(namespace: readonly string[], payload: unknown): void {
     if (!isObject(payload) || !isRootNamespace(namespace)) return;
     const { configurable } = (payload['config'] ?? {}) as { configurable?: { checkpoint_id?: unknown } };
@@ -22,7 +22,7 @@ export class CheckpointEvents {
     if (configurable) this.flush();
   }
 
-  /** To be called before each other chunk, unless it is the state of the root graph, after that, and at the end. */
+  /** Call it before each other chunk, except the state of the root graph: after that; and at the end. */
   flush(): void {
     if (this.#pending !== undefined) this.#emit({ checkpoint_id: this.#pending });
     this.#pending = undefined;

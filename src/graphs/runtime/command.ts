@@ -1,29 +1,29 @@
 import type { Command } from '../../schemas/command.ts';
 
-/** What is needed of the user's `@langchain/langgraph`: its graph must get commands of its own library. */
+/** Classes of the user's `@langchain/langgraph`: its graph requires commands of its own library. */
 export interface CommandLibrary {
   Command: new (fields: object) => unknown;
   Send: new (node: string, input: unknown) => unknown;
 }
 
-/** A client's mistake about what a thread waits for; the name is what the official server calls it (CONTRACT §3). */
+/** A client's error about the pending interrupts; the official server uses this name (CONTRACT §3). */
 class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 }
 
-/** `strict_resume`: the answer names what does not wait. The run ends, and its thread is as it was (CONTRACT §3). */
+/** `strict_resume`: the named interrupt is not pending. The run ends, and its thread is unchanged (CONTRACT §3). */
 export class UnknownInterruptError extends Error {
   override readonly name = 'UnknownInterruptError';
 }
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-/** True when the command says nothing: then the run goes on from the last checkpoint. */
+/** True for an empty command: the run resumes from the last checkpoint. */
 export function isEmptyCommand({ resume, update, goto }: Command): boolean {
   return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
 }
 
-/** Throws `UnknownInterruptError` when the command answers, by its id, an interrupt that does not wait. */
+/** Throws `UnknownInterruptError` if the command resumes, by its id, an interrupt that is not pending. */
 export async function requirePending({ resume }: Command, pending: () => Promise<string[]>): Promise<void> {
   if (!namesInterrupts(resume)) return;
   const ids = await pending();
@@ -34,8 +34,8 @@ export async function requirePending({ resume }: Command, pending: () => Promise
 }
 
 /**
- * LangGraph's command for a client's one. `waiting` are the ids of the interrupts that wait, asked only when an answer
- * does not name the interrupt it is for.
+ * Converts a client's command to LangGraph's. `waiting` returns the ids of the pending interrupts; called only if a
+ * resume value does not name its interrupt.
  */
 export async function toLangGraphCommand(
   { Command, Send }: CommandLibrary,
@@ -61,7 +61,7 @@ async function resumeValue(resume: unknown, pending: () => Promise<string[]>): P
       `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Waiting: ${ids.join(', ')}.`,
     );
   }
-  // LangGraph.js takes false, 0 and '' for no answer at all, unless they are given by interrupt id.
+  // LangGraph.js ignores a resume value of false, 0 or '' unless it is keyed by interrupt id.
   return !resume && ids[0] !== undefined ? { [ids[0]]: resume } : resume;
 }
 

@@ -13,8 +13,8 @@ import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes
 import { TaskFailures } from './task-failures.ts';
 
 /**
- * How long a cancelled graph may take to stop by itself. One that ignores its signal is left behind then: the lease
- * refuses its writes and the closed queue drops its events.
+ * Grace period of a cancelled graph, ms. One that ignores its signal is then abandoned: the lease fences off its
+ * writes, and the closed queue drops its events.
  */
 const STOP_GRACE_MS = 500;
 
@@ -40,7 +40,7 @@ export async function* execute(
 
   let running = true;
   const emit: Emit = (event) => queue.push(event);
-  // Owns the outcome of a graph that is left behind, too: the queue, closed by then, swallows it.
+  // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   runGraph(withMemory(graph, call.memory, call.protocol), call, library, signal, emit)
     .then(() => storeFailure.throwIfAborted())
     .then(
@@ -55,12 +55,12 @@ export async function* execute(
   } finally {
     grace?.[Symbol.dispose]();
     stop.removeEventListener('abort', onAbort);
-    // The reader went away before the end.
+    // The reader left before the end.
     if (running) abandoned.abort();
   }
 }
 
-/** What the graph made cannot be stored: it is stopped, for nothing of what comes after would be stored either. */
+/** Aborted when a value cannot be stored: the graph is stopped, because nothing after it would be stored either. */
 function storeFailureOf(checkpointer: unknown): AbortSignal {
   return checkpointer instanceof Checkpointer ? checkpointer.storeFailure : new AbortController().signal;
 }
@@ -100,7 +100,7 @@ async function runGraph(
   }
 }
 
-/** Everything there is to tell: who follows the thread chooses. */
+/** Emits everything: each follower of the thread filters for itself. */
 async function streamProtocol(
   graph: RunnableGraph,
   input: unknown,
@@ -119,9 +119,9 @@ async function streamProtocol(
 }
 
 /**
- * LangGraph keeps a list of all events of a run until its end, for readers who come later; here is only one. The event
- * is a copy of LangGraph's own making, so that nobody else misses what was in it. Its messages and root states are in
- * further lists, which cannot be reached.
+ * LangGraph retains all events of a run until its end, for late readers; here there is only one reader. The event is
+ * LangGraph's own copy, so that clearing it affects nothing else. Its messages and root states are in further lists,
+ * which cannot be reached.
  */
 function releasePayload(event: { params: LangGraphEvent['params'] }): void {
   const { namespace, timestamp } = event.params;
@@ -141,8 +141,8 @@ async function inputOf(
 }
 
 /**
- * Mode `events`: one execution tells everything. The graph's own stream arrives in it as events of the outermost run,
- * which are turned into the other modes and are not events for the client themselves.
+ * Mode `events`: one execution yields everything. The graph's own stream arrives as events of the outermost run, which
+ * are converted to the other modes and are not sent as events themselves.
  */
 async function streamEvents(
   graph: RunnableGraph,
@@ -164,8 +164,8 @@ async function streamEvents(
 }
 
 /**
- * Hands items from a source that is read eagerly to one reader that takes its time. LangGraph's own streams drop what
- * is still unread when the graph throws: the tokens just before an error would be lost to a slow reader.
+ * Queue from a source that is read eagerly to one slow reader. LangGraph's own streams drop unread items when the graph
+ * throws: a slow reader would lose the tokens just before an error.
  */
 export class EventQueue<T> {
   #items: T[] = [];
@@ -173,31 +173,31 @@ export class EventQueue<T> {
   #failure: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
-  /** Items that wait for the reader. */
+  /** Unread items. */
   get length(): number {
     return this.#items.length;
   }
 
-  /** After the end, and once nobody reads any more, the item is dropped: a source that cannot be stopped goes on. */
+  /** Drops the item after the end, and once the reader has left: a source that cannot be stopped continues. */
   push(item: T): void {
     if (this.#ended) return;
     this.#items.push(item);
     this.#wake?.();
   }
 
-  /** The reader gets all items first. */
+  /** The reader receives all items first. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
   }
 
-  /** The reader gets all items first, then this error. */
+  /** The reader receives all items first, then this error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.end();
   }
 
-  /** For one reader. The queue is closed when it stops reading. */
+  /** For one reader. The queue closes when it stops reading. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
     try {
       while (true) {

@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts';
 import { checkpointOf } from '../checkpoint-config.ts';
 import type { RunnableGraph, Snapshot } from '../runnable.ts';
 
-/** What LangGraph's checkpointers tell of a checkpoint, as far as it is needed here. */
+/** The part of LangGraph's checkpointers that is used here. */
 interface Saver {
   getTuple(
     config: object,
@@ -11,7 +11,7 @@ interface Saver {
 
 const NO_TASKS: ReadonlySet<string> = new Set();
 
-/** A task that asks, failed or was resumed has written this, and is not done. */
+/** Written by a task that was interrupted, failed or was resumed, and is not done. */
 const CONTROL_CHANNELS = new Set([
   '__error__',
   '__error_source_node__',
@@ -21,8 +21,8 @@ const CONTROL_CHANNELS = new Set([
 ]);
 
 /**
- * The tasks of the snapshot that are done and wait for others of their superstep. LangGraph.js keeps listing the
- * interrupts they had, so that several interrupts answered one by one would all seem to wait until the last answer.
+ * Tasks of the snapshot that are done and wait for others of their superstep. LangGraph.js still lists their
+ * interrupts, so that several interrupts resumed one by one would all seem pending until the last one is.
  */
 export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): Promise<ReadonlySet<string>> {
   const { tasks } = snapshot;
@@ -31,11 +31,11 @@ export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): 
   const saved = await (checkpointer as Saver).getTuple({ configurable: checkpoint });
   const outcomes = (saved?.pendingWrites ?? []).filter(([, channel]) => !CONTROL_CHANNELS.has(channel));
   const done = new Set(outcomes.map(([task_id]) => task_id));
-  // Where all are done the thread has gone on: this is what it asked once.
+  // All are done: the thread has continued, and the snapshot lists its past interrupts.
   return tasks.every(({ id }) => done.has(id)) ? NO_TASKS : done;
 }
 
-/** The ids of the interrupts that wait for an answer, of subgraphs too. */
+/** Ids of the pending interrupts, including those of subgraphs. */
 export async function pendingInterrupts(
   graph: RunnableGraph,
   config: object,

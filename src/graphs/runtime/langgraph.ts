@@ -15,8 +15,8 @@ import { resolvedTasks } from './interrupts.ts';
 import { readSnapshot, threadState } from './thread-state.ts';
 
 /**
- * LangGraph.js behind the server's idea of a graph. `folder` is where the graph's own copy of LangGraph is found, `types`
- * what its source says of its schemas.
+ * LangGraph.js as a `GraphRuntime`. `folder`: where the graph's own copy of LangGraph is resolved; `types`: the schemas
+ * that its source declares as types.
  */
 export function langGraph(
   graph_id: string,
@@ -35,7 +35,7 @@ export function langGraph(
     return withMemory(graph, memory);
   }
 
-  /** For states: what cannot be read of them is left out and noted, where the memory is ours. */
+  /** For reading states: unreadable values are left out and reported, if the checkpointer is ours. */
   function lenientReader({ checkpointer, store }: GraphMemory) {
     useSerde(checkpointer, serde);
     const view = checkpointer instanceof Checkpointer ? checkpointer.lenientReader() : { checkpointer };
@@ -120,18 +120,18 @@ async function toLangGraphUpdate(
 }
 
 /**
- * A node or a reducer that cannot take the values is the client's mistake. What the database or Node throws carries a
- * `code`; LangGraph, LangChain and reducers throw without one.
+ * A node or reducer that rejects the values is the client's error. Errors of the database or of Node carry a `code`;
+ * those of LangGraph, LangChain and reducers do not.
  */
 function toUpdateError(thrown: unknown): Error {
   const error = toError(thrown);
   if (error instanceof ServerError || 'code' in error) return error;
-  // LangGraph adds a link to its own documentation.
+  // LangGraph appends a link to its documentation.
   const [reason = ''] = publicFailure(error).message.split('\n\nTroubleshooting URL', 1);
   return new BadRequest(`The graph refused the update: ${reason.trim()}`, { cause: error });
 }
 
-/** Nodes and edges as LangGraph draws them; empty for a graph that cannot draw itself. */
+/** Nodes and edges as LangGraph draws them; empty if the graph cannot draw itself. */
 async function drawGraph(graph: RunnableGraph, xray: boolean | number): Promise<GraphDrawing> {
   const drawn = await graph.getGraphAsync?.({ xray });
   return drawn ? (toWire(drawn.toJSON()) as GraphDrawing) : { nodes: [], edges: [] };

@@ -19,10 +19,10 @@ export interface LangGraphEvent {
 type Params = LangGraphEvent['params'];
 type Namespace = readonly string[];
 
-/** They come from a graph itself; the others from one of its nodes. */
+/** Emitted by a graph itself; all others by one of its nodes. */
 const GRAPH_METHODS = new Set(['values', 'updates', 'tasks', 'checkpoints']);
 
-/** Passed on as they are, but for failures in them. */
+/** Passed through unchanged, except for errors. */
 const PASSTHROUGH: Readonly<Record<string, (data: unknown) => unknown>> = {
   tasks: withPublicError,
   checkpoints: withPublicTasks,
@@ -30,16 +30,16 @@ const PASSTHROUGH: Readonly<Record<string, (data: unknown) => unknown>> = {
 };
 
 /**
- * Turns LangGraph's events into those that the clients of both languages understand (CONTRACT §7, the table of
- * differences). One for each run. The root graph's own lifecycle is not here: only the end of the run knows it.
+ * Converts LangGraph's events to those that the clients of both languages understand (CONTRACT §7, the table of
+ * differences). One instance per run. Without the root graph's own lifecycle: it depends on the end of the run.
  */
 export class ProtocolStream {
   readonly #emit: (event: GraphEvent) => void;
   readonly #checkpointEvents: CheckpointEvents;
-  /** Beginnings of namespaces that may turn out to be nodes and not graphs, for which there is no lifecycle. */
+  /** Lifecycle starts of namespaces that may be nodes instead of graphs; nodes have no lifecycle. */
   readonly #unconfirmed = new Map<string, Params>();
   readonly #graphs = new Set<string>();
-  /** By id; the innermost graph that tells of an interrupt is the one that asks. */
+  /** By id; the innermost graph that reports an interrupt is the one that raised it. */
   readonly #interrupts = new Map<string, { namespace: Namespace; timestamp: number; value: unknown }>();
 
   constructor(emit: (event: GraphEvent) => void, checkpointEvents: CheckpointEvents) {
@@ -69,7 +69,7 @@ export class ProtocolStream {
     else if (method.startsWith('custom:')) this.#extension(method.slice('custom:'.length), params);
   }
 
-  /** The graph has come to a stop: what it asks comes after its last values. */
+  /** The graph has stopped: its interrupts follow its last values. */
   end(): void {
     this.#checkpointEvents.flush();
     for (const [interrupt_id, { namespace, timestamp, value }] of this.#interrupts) {
@@ -138,7 +138,7 @@ export class ProtocolStream {
     this.#send('tools', params, tool(data), place);
   }
 
-  /** A tool's result is a message under the call that it answers, as the Python server has it. */
+  /** A tool's result is also a message under its tool call, as in the Python server. */
   #toolMessage(
     params: Params,
     place: Namespace,
@@ -156,7 +156,7 @@ export class ProtocolStream {
     for (const event of events) this.#send('messages', params, event, under);
   }
 
-  /** What a stream transformer of the graph says, under its own name. */
+  /** Output of a stream transformer of the graph, under its own name. */
   #extension(name: string, params: Params): void {
     this.#send('custom', params, { name, payload: toWire(params.data) });
   }
@@ -166,12 +166,12 @@ function keyOf(namespace: Namespace): string {
   return namespace.join('|');
 }
 
-/** LangGraph names the node as well; the event belongs to the graph that holds the node. */
+/** LangGraph includes the node; the event belongs to the graph that holds the node. */
 function parentOf(namespace: Namespace): Namespace {
   return namespace.slice(0, -1);
 }
 
-/** Who speaks is said at the beginning of a message, and which call of a model it is only there. */
+/** `message-start` carries the role, and alone carries the `run_id` of the model call. */
 function message(data: unknown): unknown {
   if (!isObject(data)) return toWire(data);
   if (data['event'] === 'message-start') return toWire({ event: 'message-start', role: 'ai', ...data });
@@ -179,7 +179,7 @@ function message(data: unknown): unknown {
   return toWire(rest);
 }
 
-/** LangGraph has the input as JSON text; clients of both languages take the object. */
+/** LangGraph sends the input as JSON text; clients of both languages expect the object. */
 function tool(data: unknown): unknown {
   if (!isObject(data) || typeof data['input'] !== 'string') return toWire(withPublicMessage(data));
   try {

@@ -11,7 +11,7 @@ import type { GraphSource } from '../schemas/extraction.ts';
 import { type FindTypeSchemas, type TypeSchemaOptions, typeSchemas } from '../schemas/type-schemas.ts';
 import { langGraph } from './langgraph.ts';
 
-/** A graph of the configuration: `path` is relative to the configuration's folder, or absolute. */
+/** A configured graph: `path` is relative to the configuration's folder, or absolute. */
 export interface GraphSpec {
   readonly graph_id: string;
   readonly path: string;
@@ -24,9 +24,9 @@ export interface LoadOptions {
   /** The folder of the configuration. */
   readonly root: string;
   readonly logger: Logger;
-  /** How long a file may take to load, and a factory to make a graph; one that hangs must not hold up the server. */
+  /** Time-out of loading a file and of a factory, ms: one that hangs must not block the server. */
   readonly limit_ms?: number;
-  /** How schemas are read from TypeScript types: where they are kept, and until when. Without it they are not. */
+  /** Reads schemas from TypeScript types: cache folder, abort signal and time-out. Without it they are not read. */
   readonly types?: Pick<TypeSchemaOptions, 'cache' | 'signal' | 'limit_ms'>;
 }
 
@@ -38,7 +38,7 @@ interface Entry {
   readonly loaded: GraphExport | { readonly error: Error };
 }
 
-/** Loads all graphs, one after the other: they may share modules. One that fails answers with its error. */
+/** Loads all graphs sequentially: they may share modules. Using one that failed throws its error. */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
   { root, logger, limit_ms = LOAD_TIMEOUT_MS, types }: LoadOptions,
@@ -62,7 +62,7 @@ export async function loadGraphs(
   return registry(entries, { root, limit_ms, findTypes });
 }
 
-/** What loaded: the types of the rest do not matter. */
+/** Sources of the graphs that loaded. */
 function sourcesOf(entries: ReadonlyMap<string, Entry>, root: string): GraphSource[] {
   return [...entries.values()]
     .filter(({ loaded }) => !('error' in loaded))

@@ -8,19 +8,19 @@ import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wi
 import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 
-/** One item of LangGraph's stream when it is asked for subgraphs and a list of modes. */
+/** An item of LangGraph's stream, requested with subgraphs and a list of modes. */
 export type LangGraphChunk = readonly [namespace: readonly string[] | null, mode: string, payload: unknown];
 
 type GraphModes = Pick<GraphCall, 'stream_mode' | 'subgraphs' | 'checkpoint_events'>;
 
-/** The modes to ask LangGraph for; mode `events` has a stream of its own. */
+/** The modes to request from LangGraph; mode `events` has its own stream. */
 export function langGraphModes({
   stream_mode: modes,
   checkpoint_events: withCheckpoints,
 }: GraphModes): string[] {
   const library = new Set<string>(modes.filter((mode) => mode !== 'messages-tuple' && mode !== 'events'));
   if (modes.includes('messages-tuple')) library.add('messages');
-  // Tells when a streamed message is complete.
+  // Signals that a streamed message is complete.
   else if (modes.includes('messages')) library.add('values');
   if (withCheckpoints) library.add('checkpoints');
   return [...library];
@@ -33,8 +33,8 @@ interface StreamParts {
 }
 
 /**
- * Turns LangGraph's chunks into the events of CONTRACT §5. One for each run: it accumulates messages and knows the
- * last state, into which an interrupt is put.
+ * Converts LangGraph's chunks to the events of CONTRACT §5. One instance per run: it accumulates messages and remembers
+ * the last state, into which an interrupt is merged.
  */
 export class StreamModes {
   readonly #modes: ReadonlySet<StreamMode>;
@@ -43,7 +43,7 @@ export class StreamModes {
   readonly #checkpointEvents: CheckpointEvents;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
-  /** Per namespace: the last state, and the interrupts. */
+  /** By namespace: the last state, and the interrupts. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
   constructor(options: GraphModes, { failures, checkpointEvents, emit }: StreamParts) {
@@ -69,13 +69,13 @@ export class StreamModes {
     else if (mode === 'tools') this.#tool(parentNamespace(namespace), payload);
     else if (mode === 'tasks') this.#send('tasks', namespace, this.#task(payload));
     else if (mode === 'debug') this.#send('debug', namespace, this.#debug(payload));
-    // With subgraphs LangGraph sends short notices of checkpoints too, without being asked: those have no `config`.
+    // With subgraphs LangGraph also sends short notices of checkpoints, unrequested: those have no `config`.
     else if (mode === 'checkpoints' && isObject(payload) && 'config' in payload)
       this.#send('checkpoints', namespace, checkpoint(payload));
     else if (mode === 'updates' || mode === 'custom') this.#send(mode, namespace, toWire(payload));
   }
 
-  /** To be called when the graph threw: tells the results of failed tasks, which LangGraph keeps to itself. */
+  /** Call it when the graph threw: emits the results of failed tasks, which LangGraph does not deliver. */
   failed(): void {
     for (const failure of this.#failures.unreported()) {
       const payload = failedTask(failure);
@@ -102,8 +102,8 @@ export class StreamModes {
   }
 
   /**
-   * LangGraph.js sends an interrupt as a state of its own; clients find it inside the last state (CONTRACT §17). A graph
-   * that was interrupted ends with this superstep, so that what comes later, from tasks beside, is still interrupted.
+   * LangGraph.js sends an interrupt as a separate state; clients expect it in the last state (CONTRACT §17). An
+   * interrupted graph ends with this superstep, so that later states, from parallel tasks, are still interrupted.
    */
   #stateOf(namespace: readonly string[], payload: unknown): unknown {
     const place = namespace.join('|');
@@ -111,7 +111,7 @@ export class StreamModes {
     this.#states.set(place, state);
     const interrupts = isObject(payload) ? payload.__interrupt__ : undefined;
     if (!Array.isArray(interrupts)) state.values = payload;
-    // `interrupt_before` and `interrupt_after` stop with an empty list, which says nothing here.
+    // `interrupt_before` and `interrupt_after` stop with an empty list, which carries no information.
     else if (interrupts.length === 0) return undefined;
     else state.interrupts.push(...interrupts);
     if (state.interrupts.length === 0) return payload;
@@ -122,7 +122,7 @@ export class StreamModes {
     return this.#modes.has('messages') && !this.#modes.has('messages-tuple');
   }
 
-  /** Tokens of subgraphs come without `stream_subgraphs` too, as LangGraph.js has it: chat clients rely on them. */
+  /** Tokens of subgraphs are sent without `stream_subgraphs` too, as in LangGraph.js: chat clients rely on them. */
   #message(namespace: readonly string[], payload: unknown): void {
     const [message, metadata] = payload as [unknown, unknown];
     if (!isMessage(message)) return;
@@ -154,7 +154,7 @@ export class StreamModes {
   }
 }
 
-/** LangGraph names the node of a message or a tool as well; the event belongs to the graph that holds the node. */
+/** LangGraph includes the node of a message or a tool; the event belongs to the graph that holds the node. */
 function parentNamespace(namespace: readonly string[]): readonly string[] {
   return namespace.slice(0, -1);
 }
@@ -168,7 +168,7 @@ function checkpoint({ config, parentConfig, ...rest }: Record<string, unknown>):
   return toWire(withPublicTasks(payload)) as Record<string, unknown>;
 }
 
-/** As a checkpoint, with its place in the contract's words beside LangGraph's configuration (CONTRACT §5 debug). */
+/** Like `checkpoint`, with its address in the contract's terms beside LangGraph's (CONTRACT §5 debug). */
 function debugCheckpoint(payload: Record<string, unknown>): Record<string, unknown> {
   const tasks = Array.isArray(payload.tasks) ? payload.tasks.map(debugTask) : [];
   return {
@@ -186,15 +186,15 @@ function debugTask(task: unknown): unknown {
 }
 
 /**
- * Mode `messages` (CONTRACT §5), out of LangGraph's chunks: each new message is announced by `messages/metadata`, a
- * streamed one then comes as it has grown so far (`messages/partial`), and every one once as a whole
- * (`messages/complete`): one that was not streamed at once, a streamed one when the state holds it.
+ * Mode `messages` (CONTRACT §5), from LangGraph's chunks. Each new message is announced by `messages/metadata`; a
+ * streamed one follows as accumulated so far (`messages/partial`). Each is sent once as a whole (`messages/complete`):
+ * immediately if it was not streamed, otherwise when a state contains it.
  */
 class MessageStream {
   readonly #announced = new Set<string>();
   readonly #growing = new Map<string, Message>();
 
-  /** A chunk or a whole message as LangGraph's mode `messages` has it. */
+  /** A chunk or a whole message of LangGraph's mode `messages`. */
   add(message: Message, metadata: unknown, emit: (event: GraphEvent) => void): void {
     const { id } = message;
     if (id === undefined) return;
@@ -212,7 +212,7 @@ class MessageStream {
     emit({ event: 'messages/partial', data: [messageToWire(grown)] });
   }
 
-  /** A state in which streamed messages may have arrived. */
+  /** Call it with each state: streamed messages may have arrived in it. */
   complete(values: unknown, emit: (event: GraphEvent) => void): void {
     if (this.#growing.size === 0 || !isObject(values)) return;
     for (const message of Object.values(values).flat()) {

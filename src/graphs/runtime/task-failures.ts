@@ -2,11 +2,11 @@ import { publicFailure, tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import type { RunError } from '../../schemas/threads.ts';
 
-/** A task that threw, told in the words of stream mode `tasks`. */
+/** A task that threw, in the terms of stream mode `tasks`. */
 export interface TaskFailure {
   readonly id: string;
   readonly name: string;
-  /** The graphs that hold the task, outermost first; empty for the run's own graph. */
+  /** Graphs that contain the task, outermost first; empty for the root graph. */
   readonly namespace: readonly string[];
   readonly step: unknown;
   readonly error: RunError;
@@ -15,8 +15,8 @@ export interface TaskFailure {
 type Start = Omit<TaskFailure, 'error'>;
 
 /**
- * A LangChain callback handler that remembers which tasks threw. LangGraph.js names neither the error in a task's
- * result nor delivers the result of the task that ended the run, and clients must get both (CONTRACT §5).
+ * LangChain callback handler that records which tasks threw. LangGraph.js neither names the error in a task's result
+ * nor delivers the result of the task that ended the run; clients require both (CONTRACT §5).
  */
 export class TaskFailures {
   readonly name = 'TaskFailures';
@@ -52,19 +52,19 @@ export class TaskFailures {
     if (task && !isInterrupt(error)) this.#failed.set(task.id, { ...task, error: publicFailure(error) });
   };
 
-  /** The failure of a task whose result is being told. */
+  /** The failure of a task whose result is being sent; marks it as reported. */
   report(task_id: string): TaskFailure | undefined {
     this.#reported.add(task_id);
     return this.#failed.get(task_id);
   }
 
-  /** The failures that no result told: LangGraph drops what is unread when it throws. */
+  /** Failures that no result reported: LangGraph drops unread items when it throws. */
   unreported(): TaskFailure[] {
     return [...this.#failed.values()].filter(({ id }) => !this.#reported.has(id));
   }
 }
 
-/** `interrupt()` and jumps to a parent graph travel as errors too (`is_bubble_up` of LangGraph's GraphBubbleUp). */
+/** `interrupt()` and jumps to a parent graph are thrown as errors too (`is_bubble_up` of LangGraph's GraphBubbleUp). */
 function isInterrupt(error: unknown): boolean {
   return tryOrUndefined(() => isObject(error) && error.is_bubble_up === true) ?? false;
 }

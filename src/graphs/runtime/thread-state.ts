@@ -8,7 +8,7 @@ import { taskError } from '../public-errors.ts';
 import type { RunnableGraph, Snapshot, SnapshotTask } from '../runnable.ts';
 import { toWire } from '../wire.ts';
 
-/** The state of a thread on which nothing ran yet (CONTRACT §2.2). */
+/** State of a thread that never ran (CONTRACT §2.2). */
 export function emptyThreadState(): ThreadState {
   return {
     values: {},
@@ -25,9 +25,9 @@ export function emptyThreadState(): ThreadState {
 }
 
 /**
- * LangGraph's snapshot in the contract's words; states of subgraphs are nested where the snapshot holds them.
- * `answered` are tasks that ask no more, though the snapshot may still list what they asked; `unreadable` is what the
- * snapshot had to be made without.
+ * Converts LangGraph's snapshot to the contract's terms; states of subgraphs are nested if the snapshot holds them.
+ * `resolved`: tasks without pending interrupts, though the snapshot may still list them; `unreadable`: values that the
+ * snapshot lacks.
  */
 export function threadState(
   snapshot: Snapshot,
@@ -73,14 +73,14 @@ function threadTask(
   };
 }
 
-/** What is needed of LangGraph's checkpointers. */
+/** The part of LangGraph's checkpointers that is used here. */
 interface Saver {
   getTuple(config: object): Promise<{ checkpoint: { id: string } } | undefined>;
 }
 
 /**
- * The state as LangGraph has it. What tasks wrote is part of the newest one before their step ends, unless a reducer
- * refuses it, as it did in the run: then the state is that of the checkpoint.
+ * LangGraph's snapshot. Before a step ends, the newest one includes its tasks' pending writes, unless a reducer rejects
+ * them, as it did in the run: then it is the state of the checkpoint.
  */
 export async function readSnapshot(
   reader: RunnableGraph,

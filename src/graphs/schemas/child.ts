@@ -4,7 +4,7 @@ import { type Compiler, findCompiler, openProject } from './compiler.ts';
 import { extractSchemas } from './extract.ts';
 import type { ExtractionMessage, ExtractionRequest, GraphSource } from './extraction.ts';
 
-/** The program of the child process: reads types, sends what they say of each graph as soon as it is known, and ends. */
+/** Program of the child process: reads types, sends the schemas of each graph as soon as they are known, and exits. */
 process.once('message', (request) => {
   void answer(request as ExtractionRequest).finally(() => process.disconnect());
 });
@@ -16,7 +16,7 @@ const send = promisify<ExtractionMessage, void>((message, done) => {
 async function answer({ folder, graphs }: ExtractionRequest): Promise<void> {
   const ts = findCompiler(folder);
   if (!ts) return send({ failed: 'no TypeScript 5 or 6 is installed' });
-  // A project for each tsconfig.json; graphs that share one share the time that LangChain's types take.
+  // One program per tsconfig.json: graphs that share it also share the time that LangChain's types take.
   const projects = Map.groupBy(graphs, ({ file }) => ts.findConfigFile(dirname(file), ts.sys.fileExists));
   for (const [config, members] of projects) await answerProject(ts, config, members);
 }

@@ -6,8 +6,8 @@ export type Compiler = typeof TypeScript;
 export type { TypeScript };
 
 /**
- * The project's own TypeScript where it can be asked about types (5 and 6 can, 7 cannot), else the server's.
- * Undefined when neither is installed.
+ * The project's own TypeScript if it has a type checker API (5 and 6 do, 7 does not), otherwise the server's. Returns
+ * `undefined` if neither is installed.
  */
 export function findCompiler(folder: string): Compiler | undefined {
   return requireCompiler(folder, 'typescript') ?? requireCompiler(import.meta.dirname, 'typescript-compiler');
@@ -25,11 +25,11 @@ function requireCompiler(folder: string, name: string): Compiler | undefined {
 
 export interface Project {
   readonly program: TypeScript.Program;
-  /** Everything that the types depend on: the project's sources, its tsconfig.json, the packages' package.json. */
+  /** Files that the types depend on: the project's sources, its tsconfig.json, the packages' package.json. */
   readonly dependencies: readonly string[];
 }
 
-/** The program of these files with the options of a tsconfig.json. Nothing is written, and mistakes do not matter. */
+/** The program of these files with the options of a tsconfig.json. Emits nothing, and ignores type errors. */
 export function openProject(ts: Compiler, files: readonly string[], config: string | undefined): Project {
   const options = optionsOf(ts, config);
   const manifests = new Set<string>();
@@ -50,7 +50,7 @@ export function openProject(ts: Compiler, files: readonly string[], config: stri
 function optionsOf(ts: Compiler, config: string | undefined): TypeScript.CompilerOptions {
   const forced: TypeScript.CompilerOptions = {
     noEmit: true,
-    // Without it null and undefined vanish from types.
+    // Otherwise null and undefined vanish from types.
     strict: true,
     skipLibCheck: true,
     allowJs: true,
@@ -60,7 +60,7 @@ function optionsOf(ts: Compiler, config: string | undefined): TypeScript.Compile
   };
   if (config === undefined) return { ...defaults(ts), ...forced };
   const { config: content = {} } = ts.readConfigFile(config, ts.sys.readFile);
-  // What `include` names is not needed, and looking for it takes time.
+  // The files of `include` are not needed, and searching for them takes time.
   const parsed = ts.parseJsonConfigFileContent(
     { ...content, files: [], include: [] },
     ts.sys,
@@ -69,7 +69,7 @@ function optionsOf(ts: Compiler, config: string | undefined): TypeScript.Compile
   return { ...defaults(ts), ...parsed.options, ...forced };
 }
 
-/** As graphs are loaded: modern modules, packages by their `exports`. */
+/** Matches how graphs are loaded: modern modules, packages by their `exports`. */
 function defaults(ts: Compiler): TypeScript.CompilerOptions {
   return {
     target: ts.ScriptTarget.ES2022,

@@ -3,7 +3,7 @@ import { findSubgraphs, type GraphTypes, graphTypes } from './graph-types.ts';
 import type { Schema } from './message-schema.ts';
 import { TypeDescriber } from './type-describer.ts';
 
-/** What types say of one graph; undefined where they say nothing. */
+/** Schemas from the types of one graph; `undefined` where the types declare none. */
 export interface TypeSchemas {
   readonly input?: Schema | undefined;
   readonly output?: Schema | undefined;
@@ -11,10 +11,10 @@ export interface TypeSchemas {
   readonly context?: Schema | undefined;
 }
 
-/** The schemas of a graph under `''`, and those of its subgraphs by namespace. */
+/** Schemas of a graph under `''`, and of its subgraphs by namespace. */
 export type TypeSchemasByNamespace = Readonly<Record<string, TypeSchemas>>;
 
-/** Throws when the file has no such export, or when that is no graph. `name` is empty for the default export. */
+/** Throws if the file has no such export, or if it is not a graph. `name` is empty for the default export. */
 export function extractSchemas(
   ts: Compiler,
   program: TypeScript.Program,
@@ -52,7 +52,7 @@ interface Tools {
   readonly describer: TypeDescriber;
 }
 
-/** A channel without a value is not in the state, so no field is ever required of one. */
+/** No field is required: a channel without a value is absent from the state. */
 function schemasOf(graph: TypeScript.Type, { graphs, checker, describer }: Tools): TypeSchemas {
   const fields = (type: TypeScript.Type | undefined) => {
     const properties = type && checker.getPropertiesOfType(checker.getNonNullableType(type));

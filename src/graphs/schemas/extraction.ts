@@ -15,13 +15,13 @@ export interface GraphSource {
 }
 
 export interface ExtractionRequest {
-  /** Where the project's compiler is looked for. */
+  /** Where the project's compiler is resolved. */
   readonly folder: string;
-  /** Answered in this order. */
+  /** Processed in this order. */
   readonly graphs: readonly GraphSource[];
 }
 
-/** What types say of a graph, and the files that decide it. */
+/** Schemas of a graph from its types, and the files that they depend on. */
 export interface Extracted {
   readonly graph_id: string;
   readonly schemas: TypeSchemasByNamespace;
@@ -33,12 +33,12 @@ export type ExtractionMessage =
   | { readonly graph_id: string; readonly error: string }
   | { readonly failed: string };
 
-/** A program with all of LangChain takes about 250 MB. */
+/** Heap limit: a program with all of LangChain takes about 250 MB. */
 const MEMORY_MB = 1024;
 
 /**
- * Reads types in a process of its own, because a compiler blocks its thread for seconds and may need any amount of
- * memory. Resolves when it ended; rejects when it did not answer everything, in time or at all.
+ * Reads types in a child process: a compiler blocks its thread for seconds and may need any amount of memory. Resolves
+ * when the child has exited; rejects if it failed or timed out.
  */
 export async function extractInChild(
   request: ExtractionRequest,
@@ -59,7 +59,7 @@ export async function extractInChild(
     if ('failed' in message) failed = message.failed;
     else onExtracted(message);
   });
-  // An abort is an error event and an exit both; the exit tells enough.
+  // An abort emits both `error` and `close`; `close` suffices.
   child.on('error', () => {});
   if (child.pid !== undefined) lowerPriority(child.pid);
   child.send(request, () => {});
@@ -69,11 +69,11 @@ export async function extractInChild(
   if (code !== 0) throw new Error(`its process ended with ${signal ?? `code ${code}`}`);
 }
 
-/** Runs come first. */
+/** Runs have priority. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Not on every platform, or it has ended already.
+    // Not supported on every platform, or it has exited already.
   }
 }

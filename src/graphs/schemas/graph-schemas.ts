@@ -6,7 +6,7 @@ import { MESSAGES_MARKER, MESSAGES_SCHEMA } from './message-schema.ts';
 
 export const SCHEMA_LIBRARY = '@langchain/langgraph/zod/schema';
 
-/** LangGraph's own derivation of JSON Schemas from zod: `SCHEMA_LIBRARY`, the user's copy. */
+/** LangGraph's own derivation of JSON Schemas from zod: the user's copy of `SCHEMA_LIBRARY`. */
 export interface SchemaLibrary {
   getStateTypeSchema(graph: unknown): unknown;
   getInputTypeSchema(graph: unknown): unknown;
@@ -16,13 +16,13 @@ export interface SchemaLibrary {
 
 type Schema = Record<string, unknown>;
 
-/** What LangGraph writes, and the official server. */
+/** The draft that LangGraph and the official server declare. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
- * The JSON Schemas of a graph: exact where its state is declared with zod, else what its TypeScript types say, else an
- * object with the names of its channels, which accepts any value. `config_schema` and `context_schema` are the same
- * thing; without one they are `{}` and null (CONTRACT §2.1).
+ * JSON Schemas of a graph: exact if its state is declared with zod, otherwise from its TypeScript types, otherwise an
+ * object with the names of its channels that accepts any value. `config_schema` and `context_schema` are the same
+ * schema; without one they are `{}` and null (CONTRACT §2.1).
  */
 export async function graphSchemas(
   graph: RunnableGraph,
@@ -46,7 +46,7 @@ export async function graphSchemas(
   };
 }
 
-/** A schema that LangGraph cannot express as JSON Schema must not make the others unreadable. */
+/** A schema that LangGraph cannot express as JSON Schema must not fail the others. */
 function declaredSchema(derive: (graph: unknown) => unknown, graph: RunnableGraph): Schema | undefined {
   try {
     const schema = derive(graph);
@@ -57,8 +57,8 @@ function declaredSchema(derive: (graph: unknown) => unknown, graph: RunnableGrap
 }
 
 /**
- * LangGraph marks a list of messages, but does not say what one looks like; and a StateSchema has a `$schema` in each
- * field instead of at the top.
+ * LangGraph marks a list of messages without describing a message, and a StateSchema has a `$schema` in each field
+ * instead of at the top.
  */
 function normalizeSchema({ $schema = DRAFT, ...schema }: Schema): Schema {
   if (!isObject(schema.properties)) return { $schema, ...schema };
@@ -80,7 +80,7 @@ function permissiveSchema(names: unknown, channels: unknown): Schema {
   };
 }
 
-/** By the name of LangGraph's reducer: the function itself is the project's. */
+/** By the name of LangGraph's reducer: the function itself belongs to the project's copy. */
 function holdsMessages(channels: unknown, name: string): boolean {
   const channel = isObject(channels) ? channels[name] : undefined;
   const reducer = isObject(channel) ? channel.operator : undefined;

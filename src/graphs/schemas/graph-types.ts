@@ -1,13 +1,13 @@
 import type { Compiler, TypeScript } from './compiler.ts';
 
-/** Questions to the type checker about graphs, by the shape of LangGraph's types: its classes are the project's. */
+/** Queries the type checker about graphs, by the shape of LangGraph's types: its classes are the project's copy. */
 export function graphTypes(ts: Compiler, checker: TypeScript.TypeChecker) {
   function property(type: TypeScript.Type, name: string): TypeScript.Type | undefined {
     const symbol = checker.getPropertyOfType(type, name);
     return symbol && checker.getTypeOfSymbol(symbol);
   }
 
-  /** What a promise resolves to and a factory returns; a graph inside an agent; what a builder compiles to. */
+  /** Unwraps promises, factories, agents that hold a graph, and builders. */
   function compiled(given: TypeScript.Type): TypeScript.Type | undefined {
     const type = checker.getAwaitedType(given) ?? given;
     const held = property(type, 'graph');
@@ -22,7 +22,7 @@ export function graphTypes(ts: Compiler, checker: TypeScript.TypeChecker) {
     return signature && checker.getReturnTypeOfSignature(signature);
   }
 
-  /** The value of each channel of the context's Annotation. Undefined when the graph has none. */
+  /** Value type of each channel of the context's Annotation. Returns `undefined` if the graph has none. */
   function context(graph: TypeScript.Type): Map<string, TypeScript.Type> | undefined {
     const builder = property(graph, 'builder');
     const declared = builder && property(builder, '_configSchema');
@@ -49,13 +49,13 @@ export type GraphTypes = ReturnType<typeof graphTypes>;
 
 export interface AddedNode {
   readonly name: string;
-  /** What is executed: a function, or another graph. */
+  /** The function or graph that is executed. */
   readonly node: TypeScript.Expression;
 }
 
 /**
- * The arguments of the `addNode` calls that make a graph. Types do not name nodes, so the source is followed from
- * `start` on: through variables, calls and functions of the project.
+ * Arguments of the `addNode` calls that build a graph. Types do not name nodes, so that the source is followed from
+ * `start`: through variables, calls and functions of the project.
  */
 function addedNodes(ts: Compiler, checker: TypeScript.TypeChecker, start: TypeScript.Node): AddedNode[] {
   const nodes: AddedNode[] = [];
@@ -87,7 +87,7 @@ function addedNodes(ts: Compiler, checker: TypeScript.TypeChecker, start: TypeSc
     return (isImported ? checker.getAliasedSymbol(symbol) : symbol)?.declarations ?? [];
   }
 
-  /** `builder.addNode(…)` in statements of their own, anywhere in the file of the variable. */
+  /** Separate `builder.addNode(…)` statements, anywhere in the variable's file. */
   function addNodeCallsOn(variable: TypeScript.VariableDeclaration): TypeScript.CallExpression[] {
     return descendants(ts, variable.getSourceFile())
       .filter((node) => ts.isCallExpression(node) && isAddNode(ts, node))
@@ -105,7 +105,7 @@ function isAddNode(ts: Compiler, { expression }: TypeScript.CallExpression): boo
   return ts.isPropertyAccessExpression(expression) && expression.name.text === 'addNode';
 }
 
-/** What only surrounds the expression that matters: `await x`, `(x)`, `x as Y`, `x!`, `x.y`, `export default x`. */
+/** Wraps the relevant expression: `await x`, `(x)`, `x as Y`, `x!`, `x.y`, `export default x`. */
 function isWrapper(ts: Compiler, node: TypeScript.Node): node is TypeScript.AwaitExpression {
   return (
     ts.isAwaitExpression(node) ||
@@ -143,16 +143,16 @@ function descendants(ts: Compiler, node: TypeScript.Node): TypeScript.Node[] {
   return found;
 }
 
-/** A graph that another has as a node: where it is, and its type. */
+/** A graph that is a node of another one: its namespace and type. */
 export interface FoundSubgraph {
   readonly namespace: string;
   readonly type: TypeScript.Type;
 }
 
-/** Deeper is a graph that contains itself. */
+/** Only a graph that contains itself is deeper. */
 const MAX_DEPTH = 10;
 
-/** The subgraphs of what a declaration declares: the graphs among its nodes, and theirs. */
+/** Subgraphs of a declaration: the graphs among its nodes, recursively. */
 export function findSubgraphs(
   ts: Compiler,
   checker: TypeScript.TypeChecker,

@@ -1,6 +1,6 @@
 import type { Compiler, TypeScript } from './compiler.ts';
 
-/** LangChain's `type` and OpenAI's `role` are both understood. */
+/** Accepts both LangChain's `type` and OpenAI's `role`. */
 export const MESSAGE_SCHEMA = {
   type: 'object',
   description: 'A chat message as it is sent and read.',
@@ -24,7 +24,7 @@ export const MESSAGE_SCHEMA = {
   required: ['content'],
 };
 
-/** LangGraph's own mark of a list of messages, by which user interfaces know a chat. */
+/** LangGraph's own marker of a list of messages, by which user interfaces recognise a chat. */
 export const MESSAGES_MARKER = { langgraph_type: 'messages' };
 
 export const MESSAGES_SCHEMA = { type: 'array', items: MESSAGE_SCHEMA, ...MESSAGES_MARKER };
@@ -32,8 +32,8 @@ export const MESSAGES_SCHEMA = { type: 'array', items: MESSAGE_SCHEMA, ...MESSAG
 const BASE = 'BaseMessage';
 
 /**
- * LangChain's messages among types. Their classes do not look like what is sent, so a message is described as it is on
- * the wire; the abstract class is whichever class extends just it, as the official server writes it.
+ * LangChain's messages among types. Their classes differ from the wire format, so that a message is described as on the
+ * wire; the abstract class becomes `oneOf` its direct subclasses, as in the official server.
  */
 export function messageTypes(ts: Compiler, program: TypeScript.Program) {
   const checker = program.getTypeChecker();
@@ -49,7 +49,7 @@ export function messageTypes(ts: Compiler, program: TypeScript.Program) {
     return declared.isClass() ? checker.getBaseTypes(declared) : [];
   }
 
-  /** The message type of a type that is a list of them, or what a reducer makes a list of. */
+  /** Message type of a list of messages, also within the union that a reducer accepts. */
   function messageItemOf(type: TypeScript.Type): TypeScript.Type | undefined {
     const parts = unionMembers(type);
     const lists = parts.filter((part) => checker.isArrayType(part));
@@ -66,7 +66,7 @@ export function messageTypes(ts: Compiler, program: TypeScript.Program) {
     return { ...(description && { description }), oneOf: subclasses.map(refer) };
   }
 
-  /** The classes beside the given one's file that extend it with the very same type arguments. */
+  /** Direct subclasses of the given class, with the very same type arguments. */
   function subclassesOf(base: TypeScript.Type): TypeScript.Type[] {
     return program
       .getSourceFiles()

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { TypeSchemasByNamespace } from './extract.ts';
 import type { Extracted, GraphSource } from './extraction.ts';
 
-/** Part of each entry; another number makes all earlier ones stale. To be raised with any change to what is written. */
+/** Version of the entry format: increment it with any change to what is written. Other versions are cache misses. */
 const FORMAT = 1;
 
 interface Entry {
   readonly format: number;
-  /** File → hash of what it was. Packages are here with their package.json, so with their versions. */
+  /** File → content hash. Packages are listed by their package.json, hence with their versions. */
   readonly dependencies: Readonly<Record<string, string>>;
   readonly schemas: TypeSchemasByNamespace;
 }
 
-/** Schemas of types on disk: a file for each graph, good as long as nothing that they were read from has changed. */
+/** Disk cache of schemas from types: one file per graph, valid while none of its dependencies has changed. */
 export function schemaCache(folder: string) {
   const hashes = new Map<string, Promise<string>>();
 
-  /** Hashes are kept: the files of a running server are those it began with. */
+  /** Cached: a running server uses the files it started with. */
   function hashOf(file: string): Promise<string> {
     const hash = hashes.get(file) ?? contentHash(file);
     hashes.set(file, hash);
@@ -30,7 +30,7 @@ export function schemaCache(folder: string) {
   }
 
   return {
-    /** Undefined when there is none, or it no longer holds. */
+    /** Returns `undefined` if there is no entry, or a stale one. */
     async read(graph: GraphSource): Promise<TypeSchemasByNamespace | undefined> {
       const text = await readFile(pathOf(graph), 'utf8').catch(() => undefined);
       const entry = text === undefined ? undefined : parsed(text);
@@ -41,13 +41,13 @@ export function schemaCache(folder: string) {
       return unchanged.every(Boolean) ? entry.schemas : undefined;
     },
 
-    /** Throws when the folder cannot be written to. */
+    /** Throws if the folder is not writable. */
     async write(graph: GraphSource, { schemas, dependencies }: Extracted): Promise<void> {
       const hashed = await Promise.all(dependencies.map(async (file) => [file, await hashOf(file)] as const));
       const entry: Entry = { format: FORMAT, dependencies: Object.fromEntries(hashed), schemas };
       await mkdir(folder, { recursive: true });
       const path = pathOf(graph);
-      // Another process may read or write the same.
+      // Atomic rename: another process may read or write the same entry.
       const draft = `${path}.${process.pid}`;
       await writeFile(draft, JSON.stringify(entry));
       await rename(draft, path);

@@ -3,11 +3,11 @@ import { MESSAGES_MARKER, messageTypes, type Schema } from './message-schema.ts'
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
-/** Deeper, and in more types than these, anything is allowed: a type may be endless, a schema must be readable. */
+/** Beyond these limits anything is allowed: a type may be infinite, a schema must be readable. */
 const MAX_DEPTH = 12;
 const MAX_DEFINITIONS = 100;
 
-/** Writes types as JSON Schemas; named types are definitions that are referred to, so that they may contain themselves. */
+/** Converts types to JSON Schemas; named types become `definitions`, so that they may be recursive. */
 export class TypeDescriber {
   readonly #ts: Compiler;
   readonly #checker: TypeScript.TypeChecker;
@@ -21,7 +21,7 @@ export class TypeDescriber {
     this.#messages = messageTypes(ts, program);
   }
 
-  /** An object of these fields. `optional`: none is needed. */
+  /** An object with these fields. `optional`: none is required. */
   object(fields: ReadonlyMap<string, TypeScript.Type>, { optional }: { optional: boolean }): Schema {
     this.#definitions = {};
     this.#names = new Map();
@@ -38,7 +38,7 @@ export class TypeDescriber {
     };
   }
 
-  /** A list of messages is one however the type says it; on the wire it is an array. */
+  /** A list of messages becomes an array, however the type declares it. */
   #field(type: TypeScript.Type): Schema {
     const message = this.#messages.messageItemOf(type);
     if (message) return { type: 'array', items: this.#message(message), ...MESSAGES_MARKER };
@@ -82,7 +82,7 @@ export class TypeDescriber {
     return onlyTypes ? { type: unique.map((schema) => schema['type']) } : { anyOf: unique };
   }
 
-  /** `true | false` is one type again. */
+  /** Merges `true | false` into `boolean` again. */
   #alternatives(parts: TypeScript.Type[], depth: number): Schema[] {
     const booleans = parts.filter(({ flags }) => flags & this.#ts.TypeFlags.BooleanLiteral);
     const others = booleans.length === 2 ? parts.filter((part) => !booleans.includes(part)) : parts;
@@ -90,7 +90,7 @@ export class TypeDescriber {
     return booleans.length === 2 ? [...described, { type: 'boolean' }] : described;
   }
 
-  /** What never comes over the wire: undefined, functions, and LangGraph's `Overwrite` around a value. */
+  /** Types that are never on the wire: undefined, functions, and LangGraph's `Overwrite` around a value. */
   #isOmitted(type: TypeScript.Type): boolean {
     if (type.flags & (this.#ts.TypeFlags.Undefined | this.#ts.TypeFlags.Void)) return true;
     if (type.getProperty('__overwrite__')) return true;
@@ -121,7 +121,7 @@ export class TypeDescriber {
   #isNamed(type: TypeScript.Type): boolean {
     const { SymbolFlags } = this.#ts;
     const flags = type.getSymbol()?.flags ?? 0;
-    // `Record<string, X>` is an alias too, and clearer where it stands.
+    // `Record<string, X>` is an alias too, and clearer inline.
     return (flags & (SymbolFlags.Class | SymbolFlags.Interface)) !== 0 || isProjectAlias(type);
   }
 
@@ -144,7 +144,7 @@ export class TypeDescriber {
     return { $ref: `#/definitions/${name}` };
   }
 
-  /** Two files may each have a type of the same name. */
+  /** Two files may each declare a type of the same name. */
   #uniqueName(name: string): string {
     let free = name;
     for (let count = 2; free in this.#definitions; count += 1) free = `${name}_${count}`;
@@ -192,7 +192,7 @@ function isProjectAlias(type: TypeScript.Type): boolean {
   return file !== undefined && !file.includes('/node_modules/');
 }
 
-/** `'a' | 'b' | 1` → one enum for texts, one for numbers. Sorted: the compiler's own order depends on other files. */
+/** `'a' | 'b' | 1` → one enum of strings, one of numbers. Sorted: the compiler's own order depends on other files. */
 function literalEnums(literals: readonly TypeScript.Type[]): Schema[] {
   const values = literals.map((literal) => (literal as TypeScript.LiteralType).value as string | number);
   return (['string', 'number'] as const).flatMap((type) => {

@@ -4,17 +4,17 @@ import { type Extracted, extractInChild, type GraphSource } from './extraction.t
 import { schemaCache } from './schema-cache.ts';
 
 export interface TypeSchemaOptions {
-  /** Where the project's compiler is looked for. */
+  /** Where the project's compiler is resolved. */
   readonly root: string;
-  /** Where what was read is kept. */
+  /** Cache folder. */
   readonly cache: string;
   readonly logger: Logger;
-  /** The end of the server. */
+  /** Aborted when the server stops. */
   readonly signal: AbortSignal;
   readonly limit_ms?: number;
 }
 
-/** What the TypeScript types of a graph say of its schemas; undefined when nothing could be read. Never rejects. */
+/** Schemas from a graph's TypeScript types; `undefined` if none could be read. Never rejects. */
 export type FindTypeSchemas = (graph_id: string) => Promise<TypeSchemasByNamespace | undefined>;
 
 type PendingSchemas = ReadonlyMap<string, PromiseWithResolvers<TypeSchemasByNamespace | undefined>>;
@@ -22,8 +22,8 @@ type PendingSchemas = ReadonlyMap<string, PromiseWithResolvers<TypeSchemasByName
 const EXTRACTION_TIMEOUT_MS = 60_000;
 
 /**
- * The schemas that only types know, for all graphs together when one is first asked for: most of the time goes into the
- * types of LangChain, which they share.
+ * Reads the schemas of all graphs in one batch on the first request: most of the time is spent on the types of
+ * LangChain, which they share.
  */
 export function typeSchemas(
   graphs: readonly GraphSource[],

@@ -2,11 +2,11 @@ import { importFromProject } from '../project/load.ts';
 import { publicReason } from '../project/load-error.ts';
 import { importUserModule, resolveUserModule } from '../project/user-module.ts';
 
-/** Makes a vector of each text. */
+/** Computes the embedding of each text. */
 export interface Embedder {
-  /** Of what is kept. */
+  /** Embeddings of stored texts. */
   documents(texts: string[]): Promise<number[][]>;
-  /** Of what is looked for: some models tell them apart. */
+  /** Embedding of a query: some models distinguish the two. */
   query(text: string): Promise<number[]>;
 }
 
@@ -23,7 +23,7 @@ export async function loadEmbedder({ embed, dims, root }: EmbedderSpec): Promise
   if (isPath(embed.slice(0, embed.lastIndexOf(':')))) {
     return importFromProject(embed, root, (exported) => embedderOf(exported, embed));
   }
-  // The first one: the names of models may have a colon.
+  // The first one: model names may contain a colon.
   const colon = embed.indexOf(':');
   try {
     return await providerEmbedder(embed.slice(0, colon), embed.slice(colon + 1), dims, root);
@@ -61,7 +61,7 @@ async function providerEmbedder(
   return embedderOf(new Embeddings(known.options(model, dims)), known.name);
 }
 
-/** A function of texts, or LangChain's `Embeddings` by their shape: the project has its own copy of the library. */
+/** A function of texts, or LangChain's `Embeddings` by shape: the project has its own copy of the library. */
 function embedderOf(given: unknown, name: string): Embedder {
   if (typeof given === 'function') {
     const embed = given as (texts: string[]) => Promise<number[][]> | number[][];
@@ -89,7 +89,7 @@ function isEmbeddings(given: unknown): given is Embeddings {
   return typeof embedDocuments === 'function' && typeof embedQuery === 'function';
 }
 
-/** Where the embeddings of a provider are: its package, the class in it, and what the class is made with. */
+/** Embeddings of a provider: package, class, and constructor options. */
 interface Provider {
   readonly package: string;
   readonly name: string;
@@ -98,11 +98,11 @@ interface Provider {
 
 const model = (name: string) => ({ model: name });
 
-/** OpenAI's newer models can be asked for fewer numbers than they have. */
+/** OpenAI's newer models can return fewer dimensions than they have. */
 const openai = (name: string, dimensions: number) =>
   name.startsWith('text-embedding-3') ? { model: name, dimensions } : { model: name };
 
-/** Names before the colon of `store.index.embed`; LangChain's own, with `-` or `_`. */
+/** Provider names of `store.index.embed`, before the colon: LangChain's own, with `-` or `_`. */
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   azure_openai: { package: '@langchain/openai', name: 'AzureOpenAIEmbeddings', options: openai },
   bedrock: { package: '@langchain/aws', name: 'BedrockEmbeddings', options: model },

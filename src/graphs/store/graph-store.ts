@@ -13,14 +13,14 @@ import { InvalidInput } from '../../core/errors.ts';
 import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { LongTermStore } from './long-term-store.ts';
 
-/** The long-term store as graphs see it. */
+/** The long-term store for graphs. */
 export function graphStore(store: LongTermStore): GraphStore {
   return new GraphStore(store);
 }
 
 /**
- * LangGraph's `BaseStore` by shape, so that a graph of any copy of the library takes it. Throws `InvalidInput` and
- * `BadRequest` for what CONTRACT §13 does not allow.
+ * LangGraph's `BaseStore` by shape, so that a graph of any copy of the library accepts it. Throws `InvalidInput` and
+ * `BadRequest` for anything that CONTRACT §13 forbids.
  */
 export class GraphStore {
   readonly #store: LongTermStore;
@@ -29,7 +29,7 @@ export class GraphStore {
     this.#store = store;
   }
 
-  /** In the order given; changes that follow each other are made together or not at all. */
+  /** In the given order; consecutive writes are atomic. */
   async batch<Operations extends Operation[]>(operations: Operations): Promise<OperationResults<Operations>> {
     const results: unknown[] = [];
     let changes: PutOperation[] = [];
@@ -128,7 +128,7 @@ function isPut(operation: Operation): operation is PutOperation {
   return 'value' in operation;
 }
 
-/** LangGraph's own `listNamespaces` names at most one of each kind. */
+/** LangGraph's own `listNamespaces` passes at most one of each kind. */
 function pathOf(kind: MatchCondition['matchType'], conditions: readonly MatchCondition[]) {
   const path = conditions.find((condition) => condition.matchType === kind)?.path;
   return path && { [kind]: path };

@@ -17,9 +17,9 @@ import {
 
 /** The configuration's `store.ttl`. */
 export interface StoreTtlRules {
-  /** Minutes, of items that name none; undefined: they stay. */
+  /** TTL of items without their own, minutes; `undefined`: they do not expire. */
   readonly default_ttl?: number | undefined;
-  /** Whether the time of an item starts again when it is read. */
+  /** Whether a read restarts the TTL of an item. */
   readonly refresh_on_read: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface StoreChange {
   readonly key: string;
   /** Null deletes. */
   readonly value: Record<string, unknown> | null;
-  /** What a search with a query sees: nothing, or these paths instead of the usual ones. */
+  /** What a search with a query indexes: nothing, or these paths instead of the default ones. */
   readonly index?: false | readonly string[] | null | undefined;
-  /** Minutes; null: it stays. */
+  /** Minutes; null: does not expire. */
   readonly ttl?: number | null | undefined;
 }
 
@@ -47,23 +47,23 @@ export interface StoreQuery {
   readonly limit: number;
   readonly offset: number;
   readonly refresh_ttl?: boolean | null | undefined;
-  /** Undefined: all. */
+  /** `undefined`: all. */
   readonly visibility?: Visibility | undefined;
 }
 
 export interface LongTermStoreDeps {
   readonly items: StoreItemRepository;
   readonly ttl: StoreTtlRules;
-  /** Searches go by meaning; without it by words. */
+  /** Enables semantic search; without it, search is by words. */
   readonly index?: StoreIndex | undefined;
 }
 
 export type LongTermStore = ReturnType<typeof longTermStore>;
 
 /**
- * The rules of the long-term store (CONTRACT §13), the same for clients and for graphs. Each verb throws `BadRequest`
- * or `InvalidInput` for a namespace, a key or a filter that cannot be, `Unavailable` when the embedder fails, and
- * `Conflict` for a put in place of an item that the actor must not see.
+ * The rules of the long-term store (CONTRACT §13), the same for clients and graphs. Each verb throws `BadRequest` or
+ * `InvalidInput` for an invalid namespace, key or filter, `Unavailable` if the embedder fails, and `Conflict` for a put
+ * over an item that is not visible to the actor.
  */
 export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   const refreshes = (wanted: boolean | null | undefined) => wanted ?? ttl.refresh_on_read;
@@ -79,9 +79,9 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   }
 
   return {
-    /** All or none, in their order; kept when the promise resolves. Their vectors are made first. */
+    /** Atomic and in order; committed when the promise resolves. The vectors are computed first. */
     async apply(changes: readonly StoreChange[], visibility?: Visibility): Promise<void> {
-      // At once: the caller's objects may change while vectors are made.
+      // Copied first: the caller may mutate its objects while vectors are computed.
       const snapshot: StoreChange[] = JSON.parse(JSON.stringify(changes));
       snapshot.forEach(checkChange);
       const vectors = index && (await embedChanges(index, snapshot));
@@ -98,7 +98,7 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
       return items.get(address, refreshes(refresh_ttl), visibility);
     },
 
-    /** Best first with a query, else last changed first. */
+    /** Best match first with a query, otherwise last changed first. */
     async search({ filter, query, refresh_ttl, ...scope }: StoreQuery): Promise<StoreMatch[]> {
       checkLabels(scope.namespace_prefix);
       const conditions = storeConditions(filter ?? {});
@@ -110,7 +110,7 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
       return items.namespaces(query, visibility);
     },
 
-    /** Makes the vectors of some items that another index, or none, knows; how many. Without an index there are none. */
+    /** Computes the vectors of some items that lack those of this index; returns how many. Without an index, 0. */
     async indexBatch(limit: number): Promise<number> {
       if (!index) return 0;
       const found = await items.findNotIndexedBy(index.name, limit);
@@ -148,8 +148,8 @@ async function embedChanges(
 }
 
 /**
- * One item that cannot be embedded, because its text is too long for the model, must not keep the others from it: it
- * stays without vectors. Throws when none can be, for then it is not their fault.
+ * An item that cannot be embedded, because its text is too long for the model, must not block the others: it stays
+ * without vectors. Throws if all fail, because then the items are not the cause.
  */
 async function embedEach(index: StoreIndex, items: readonly Embeddable[]): Promise<Float32Array[][]> {
   try {

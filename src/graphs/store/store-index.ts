@@ -7,14 +7,14 @@ import type { Embedder } from './embedder.ts';
 
 /** The configuration's `store.index`. */
 export interface StoreIndexRules {
-  /** Numbers in a vector. */
+  /** Dimensions of a vector. */
   readonly dims: number;
   readonly embed: string;
-  /** Paths of a value that have vectors, of items that name none; the whole value without it. */
+  /** Indexed paths of items without their own; by default the whole value. */
   readonly fields?: readonly string[] | undefined;
 }
 
-/** What has a vector of its own: the texts of an item, or its value where they are not known yet. */
+/** An item to embed: its value, and the paths to index. */
 export interface Embeddable {
   readonly value: Record<string, unknown>;
   readonly index?: false | readonly string[] | null | undefined;
@@ -22,14 +22,14 @@ export interface Embeddable {
 
 export type StoreIndex = ReturnType<typeof storeIndex>;
 
-/** Texts that an embedder is given at once: providers limit their number. */
+/** Texts per call of an embedder: providers limit their number. */
 const BATCH = 96;
-/** Providers that take longer have hung: the client waits. */
+/** Time-out of an embedder, ms: the client waits for it. */
 const EMBED_TIMEOUT_MS = 60_000;
 
 /**
- * Makes the vectors of items and of queries. Its name says what they depend on: vectors of another name cannot be
- * compared with these. `form` is how the database keeps them.
+ * Computes the vectors of items and queries. `name` identifies what they depend on: vectors of different names are not
+ * comparable. `form`: how the database stores them.
  */
 export function storeIndex({
   embedder,
@@ -72,7 +72,7 @@ export function storeIndex({
   return {
     name,
 
-    /** The vectors of each item, none for one without text. Throws `Unavailable` when the embedder fails. */
+    /** The vectors of each item, none if it has no text. Throws `Unavailable` if the embedder fails. */
     async embedItems(items: readonly Embeddable[]): Promise<Float32Array[][]> {
       const texts = items.map(({ value, index }) =>
         index === false ? [] : textsAtPaths(value, index ?? fields),
@@ -90,7 +90,7 @@ export function storeIndex({
       return texts.map((own) => own.map((text) => known.get(text) as Float32Array));
     },
 
-    /** Throws `Unavailable` likewise. */
+    /** Throws `Unavailable` if the embedder fails. */
     async embedQuery(query: string): Promise<Float32Array> {
       return unitVector(await withTimeout(embedder.query(query)));
     },

@@ -2,26 +2,26 @@ import { BadRequest, InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { StoreCondition } from '../../storage/store/scope.ts';
 
-/** Bytes of a key, and of all labels together: both are in the primary key, and PostgreSQL takes 2,704 for all. */
+/** Limit of a key, and of all labels together, bytes: both are in the primary key, where PostgreSQL allows 2,704. */
 const MAX_KEY_BYTES = 1024;
-/** Paths of one item, and characters of one of them: each is looked for in the whole value. */
+/** Paths per item, and characters per path: each is looked up in the whole value. */
 const MAX_PATHS = 100;
 const MAX_PATH_LENGTH = 256;
 
-/** Rules for what is written (CONTRACT §13). Throws `InvalidInput` for a bad label, else `BadRequest`. */
+/** Rules for writes (CONTRACT §13). Throws `InvalidInput` for an invalid label, otherwise `BadRequest`. */
 export function checkNamespace(namespace: readonly unknown[]): asserts namespace is string[] {
   if (namespace.length === 0) throw new BadRequest('Namespace cannot be empty.');
   checkLabels(namespace);
   if (namespace[0] === 'langgraph') throw new BadRequest('Root label for namespace cannot be "langgraph".');
 }
 
-/** Rules for the namespace of one item that is read or deleted. Throws `InvalidInput`. */
+/** Rules for the namespace of a single item that is read or deleted. Throws `InvalidInput`. */
 export function checkItemNamespace(namespace: readonly unknown[]): asserts namespace is string[] {
   if (namespace.length === 0) throw new InvalidInput('Namespace cannot be empty.');
   checkLabels(namespace);
 }
 
-/** Rules for any label; `*` is one like others here. */
+/** Rules for any label; `*` has no special meaning here. */
 export function checkLabels(labels: readonly unknown[]): asserts labels is string[] {
   for (const label of labels) {
     if (typeof label !== 'string') throw new InvalidInput('Namespace labels must be strings.');
@@ -44,7 +44,7 @@ export function checkKey(key: unknown): asserts key is string {
   }
 }
 
-/** Rules for the paths of an item that a search with a query sees. */
+/** Rules for the indexed paths of an item. */
 export function checkPaths(paths: false | readonly unknown[] | null | undefined): void {
   if (!Array.isArray(paths)) return;
   if (paths.length > MAX_PATHS) {
@@ -61,8 +61,8 @@ export function checkPaths(paths: false | readonly unknown[] | null | undefined)
 const OPERATORS = { $eq: 'eq', $ne: 'ne', $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
 
 /**
- * The conditions of a search filter: of each field a value to equal, or operators that must all hold (CONTRACT §13).
- * Throws `BadRequest` for an operator that does not exist or has nothing to compare with.
+ * Conditions of a search filter: per field a value to equal, or operators that must all match (CONTRACT §13). Throws
+ * `BadRequest` for an unknown operator, or one without a comparable operand.
  */
 export function storeConditions(filter: Readonly<Record<string, unknown>>): StoreCondition[] {
   return Object.entries(filter).flatMap(([field, expected]) => {

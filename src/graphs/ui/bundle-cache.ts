@@ -5,7 +5,7 @@ import { areUnchanged } from './bundle-inputs.ts';
 
 export interface UiBundles {
   readonly names: readonly string[];
-  /** As the files are now. Undefined when there is none of this name; throws `UiBuildError`. */
+  /** The bundle of the current files. Returns `undefined` for an unknown name; throws `UiBuildError`. */
   get(name: string): Promise<UiBundle | undefined>;
 }
 
@@ -16,7 +16,7 @@ export interface UiOptions extends Pick<UiSource, 'root' | 'shared'> {
   readonly logger: Logger;
 }
 
-/** Bundles are made when they are first asked for, and again when one of their files has changed. */
+/** Builds a bundle on the first request, and again when one of its files has changed. */
 export function uiBundles({ paths, root, shared, clock, logger }: UiOptions): UiBundles {
   const sources = new Map(Object.entries(paths).map(([name, path]) => [name, { name, path, root, shared }]));
   const built = new Map<string, { bundle: UiBundle; begun_at: number }>();

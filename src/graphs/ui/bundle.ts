@@ -9,10 +9,10 @@ import { tailwind } from './tailwind.ts';
 /** The components of one file of the user's project. */
 export interface UiSource {
   readonly name: string;
-  /** From `root`. */
+  /** Relative to `root`. */
   readonly path: string;
   readonly root: string;
-  /** Modules the page provides, beside those it always does. */
+  /** Modules that the page provides, besides those it always does. */
   readonly shared: readonly string[];
 }
 
@@ -26,11 +26,11 @@ export interface UiAsset {
 
 export interface UiBundle {
   readonly name: string;
-  /** The variable in which a page finds the program. */
+  /** Global variable of the program in the page. */
   readonly global: string;
-  /** A program, and a style sheet when there is one. */
+  /** A program, and a style sheet if there is one. */
   readonly assets: readonly UiAsset[];
-  /** Of the project. */
+  /** Source files of the project. */
   readonly inputs: readonly UiInput[];
 }
 
@@ -39,10 +39,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** Become part of the bundle: within a page of somebody else there is nothing that an address could be relative to. */
+/** Inlined into the bundle: in a foreign page there is no base for relative URLs. */
 const INLINED = ['.png', '.jpg', '.jpeg', '.gif', '.webp', '.avif', '.svg', '.woff', '.woff2', '.ttf'];
 
-/** Throws `UiBuildError`, which says where it went wrong. */
+/** Throws `UiBuildError` with the location of the error. */
 export async function bundleUi(source: UiSource): Promise<UiBundle> {
   const file = resolve(source.root, source.path);
   if (!(await stat(file).catch(() => undefined))?.isFile()) {
@@ -67,7 +67,7 @@ export async function bundleUi(source: UiSource): Promise<UiBundle> {
   };
 }
 
-/** The program without its style sheets. Empty when it does not build, which the build of both then tells. */
+/** The program without style sheets. Empty if it does not build; the main build then reports the error. */
 async function programOf(build: Build, options: BuildOptions): Promise<string> {
   const plain = { ...options, loader: { ...options.loader, '.css': 'empty' } } as const;
   const built = await build({ ...plain, write: false }).catch(() => undefined);
@@ -76,7 +76,7 @@ async function programOf(build: Build, options: BuildOptions): Promise<string> {
 
 let users = 0;
 
-/** The compiler is a process of its own; it ends with its last user, and nothing of it is loaded before the first. */
+/** esbuild is a separate process: it is loaded with the first build, and stopped after the last concurrent one. */
 async function withCompiler<T>(use: (esbuild: typeof import('esbuild')) => Promise<T>): Promise<T> {
   const esbuild = await import('esbuild');
   users += 1;
@@ -105,7 +105,7 @@ function buildOptions({ name, root, shared }: UiSource, file: string) {
     globalName: globalName(name),
     target: 'es2020',
     jsx: 'automatic',
-    // Also makes it the production form of the packages that have one.
+    // Also selects the production build of packages that have one.
     minify: true,
     keepNames: true,
     loader: Object.fromEntries(INLINED.map((extension) => [extension, 'dataurl'])),
@@ -120,21 +120,21 @@ function asset({ path, contents }: OutputFile): UiAsset {
   return { file, type: TYPES[extname(file)] as string, content: contents, etag: `"${digest}"` };
 }
 
-/** Components that do not build. 422 as for a graph that does not load: nothing but a change to them helps. */
+/** Components that do not build. 422, as for a graph that fails to load: only a change to them helps. */
 export class UiBuildError extends ServerError {
   readonly status = 422;
 }
 
-/** More would not help who reads it. */
+/** Limit of the reported errors. */
 const MAX_ERRORS = 5;
 
-/** `cause` is a failure of the bundler, which knows places, or whatever kept it from working. */
+/** `cause`: a failure of the bundler, which has locations, or any other error. */
 function buildError(name: string, cause: Error | BuildFailure): UiBuildError {
   const reasons = 'errors' in cause ? cause.errors.slice(0, MAX_ERRORS).map(errorText) : [cause.message];
   return new UiBuildError(`UI '${name}' does not build: ${reasons.join('; ')}`, { cause });
 }
 
-/** The file is told from the project's folder. What is not in a file is in the program around it. */
+/** Relative to the project's folder. An error without a file is in the entry program. */
 function errorText({ location, text }: BuildFailure['errors'][number]): string {
   return location?.file.includes('.')
     ? `${location.file}:${location.line}:${location.column}: ${text}`
@@ -142,8 +142,8 @@ function errorText({ location, text }: BuildFailure['errors'][number]): string {
 }
 
 /**
- * What a browser loads: the user's components and `render`, which the official clients call. They hand over the id of
- * the element to render under, and take the component by the store that they put on the window (CONTRACT §2, `/ui`).
+ * The program that a browser loads: the user's components and `render`. The official clients call `render` with the id
+ * of the element to render under, and receive the component through their store on the window (CONTRACT §2, `/ui`).
  */
 function entryProgram(file: string): string {
   return `import components from ${JSON.stringify(file)};
@@ -160,18 +160,18 @@ export function render(name, shadowRootId) {
 `;
 }
 
-/** The variable in which a page finds the program. */
+/** Global variable of the program in the page. */
 function globalName(name: string): string {
   return `__LGUI_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
 }
 
-/** What the official client provides (CONTRACT §2, `/ui`): two copies of React on a page do not work together. */
+/** Provided by the official client (CONTRACT §2, `/ui`): two copies of React on a page do not work together. */
 const ALWAYS_SHARED = ['react', 'react-dom', '@langchain/langgraph-sdk'];
 
-/** The namespace of their stand-ins. */
+/** Namespace of the stand-ins for shared modules. */
 const SHARED_NAMESPACE = 'shared';
 
-/** Leaves these packages, and what lies below them, to the page: it hands them over when the program runs. */
+/** Externalises these packages and their subpaths: the page provides them at run time. */
 function sharedModules(extra: readonly string[]): Plugin {
   const names = [...ALWAYS_SHARED, ...extra];
   const isShared = (path: string) => names.some((name) => path === name || path.startsWith(`${name}/`));

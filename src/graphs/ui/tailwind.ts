@@ -5,7 +5,7 @@ import type { Plugin } from 'esbuild';
 import { resolveUserModule } from '../project/user-module.ts';
 import type { UiInput } from './bundle-inputs.ts';
 
-/** The part of version 4 that is used. */
+/** The part of Tailwind 4 that is used. */
 interface Tailwind {
   compile(css: string, options: { base: string } & Loaders): Promise<{ build(candidates: string[]): string }>;
 }
@@ -16,16 +16,16 @@ interface Loaders {
 }
 
 export interface TailwindOptions {
-  /** The text in which class names are looked for: the program. */
+  /** The text to scan for class names: the program. */
   readonly program: () => Promise<string>;
-  /** Told of each style sheet as it is on disk. */
+  /** Called with each style sheet as it is on disk. */
   readonly onInput: (input: UiInput) => void;
 }
 
 const DIRECTIVE =
   /@(?:tailwind|theme|apply|utility|variant|custom-variant|reference|plugin|config|source)\b|@import\s+["']tailwindcss/;
 
-/** Compiles style sheets that are written for Tailwind CSS, with the copy of the project. */
+/** Compiles style sheets written for Tailwind CSS, with the project's copy. */
 export function tailwind({ program, onInput }: TailwindOptions): Plugin {
   async function readStyleSheet(file: string): Promise<string> {
     const css = await readFile(file, 'utf8');
@@ -67,7 +67,7 @@ async function tailwindOf(folder: string): Promise<Tailwind> {
 function loaders(readStyleSheet: (file: string) => Promise<string>): Loaders {
   return {
     async loadStylesheet(id, from) {
-      // A style sheet means its own folder by a bare name too.
+      // A bare name in a style sheet may also refer to its own folder.
       const url = resolveUserModule(from, `./${id}`, 'style') ?? resolveUserModule(from, id, 'style');
       if (url === undefined) throw new Error(`Could not resolve "${id}"`);
       const path = fileURLToPath(url);
@@ -83,7 +83,7 @@ function loaders(readStyleSheet: (file: string) => Promise<string>): Loaders {
   };
 }
 
-/** Whatever stands between spaces or quotes may be a class; Tailwind knows which of it is one. */
+/** Anything between spaces or quotes may be a class; Tailwind knows which ones are. */
 function candidates(program: string): string[] {
   return [...new Set(program.split(/[\s"'`\\]+/))];
 }

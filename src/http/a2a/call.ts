@@ -14,7 +14,7 @@ export interface A2aDeps {
   readonly logger: Logger;
   readonly replies: Pick<RunReplies, 'sendEvents' | 'sendKeepAliveJson'>;
   readonly cardParts: (request: FastifyRequest) => CardContext;
-  /** Undefined: cards are not signed. */
+  /** Undefined if cards are unsigned. */
   readonly signer: CardSigner | undefined;
 }
 
@@ -23,7 +23,7 @@ export type A2aRequest = FastifyRequest<{
   Querystring: Record<string, string | undefined>;
 }>;
 
-/** What the client says it speaks; '' when it says nothing. */
+/** Protocol version that the client requests; '' if it sends none. */
 export function requestedVersion({ headers, query }: FastifyRequest): string {
   const asked = headers['a2a-version'] ?? (query as JsonObject)['A2A-Version'] ?? '';
   return String(asked).trim();
@@ -35,7 +35,7 @@ export function isSupportedVersion(asked: string): boolean {
 
 export function a2aCall(
   request: FastifyRequest,
-  facts: CardData,
+  cardData: CardData,
   { cardParts, signer }: Pick<A2aDeps, 'cardParts' | 'signer'>,
   { version, signal, context_id }: Pick<A2aCall, 'version' | 'signal'> & { context_id?: unknown },
 ): A2aCall {
@@ -43,25 +43,25 @@ export function a2aCall(
   const parts = cardParts(request);
   const last = headers['last-event-id'];
   const extended = async () => {
-    const card = extendedAgentCard(facts, parts);
+    const card = extendedAgentCard(cardData, parts);
     return signer ? signer.sign(card, parts.base) : card;
   };
   return {
     actor: { ...request.actor, protocol: { name: 'a2a', version } },
-    facts,
+    cardData,
     version,
     signal,
     scope: headers[HISTORY_SCOPE.toLowerCase()] === 'task' ? 'task' : 'context',
     last_event_id: typeof last === 'string' && last !== '' ? last : undefined,
     context_id: typeof context_id === 'string' && context_id !== '' ? context_id : undefined,
-    card: () => agentCard(facts, parts, '1.0'),
+    card: () => agentCard(cardData, parts, '1.0'),
     extendedCard: parts.security.length > 0 ? extended : undefined,
     event_id: undefined,
     refusal: undefined,
   };
 }
 
-/** Carries an answer out of what was to become a stream. */
+/** Thrown to return a plain reply from a call that was opened as a stream. */
 class PlainAnswer {
   readonly answer: unknown;
   constructor(answer: unknown) {
@@ -70,8 +70,8 @@ class PlainAnswer {
 }
 
 /**
- * Sends the messages as server-sent events, with the ids that the call has by then. `open` may answer at once instead:
- * that answer is returned, and nothing was sent.
+ * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open` resolves to
+ * `{ answer }`, returns that answer and sends nothing.
  */
 export async function sendStream<T>(
   reply: FastifyReply,

@@ -21,26 +21,26 @@ const SCOPE_EXTENSION = {
   },
 };
 
-/** Files are handed on to the graph, whose models say what they read. */
+/** Files are passed through to the graph: which media types it reads depends on its models. */
 const MODES = ['text/plain', 'application/json'];
 const MESSAGE_MODES = [...MODES, 'image/*', 'audio/*', 'video/*', 'application/*', 'text/*'];
 
 export interface CardContext {
-  /** Whether subscribers are told of their tasks. */
+  /** Whether the server sends push notifications for tasks. */
   readonly sends_push: boolean;
-  /** Where clients reach the server, without a slash at its end. */
+  /** Public base URL without a trailing slash. */
   readonly base: string;
-  /** As OpenAPI has them; empty where nobody is asked for a key. */
+  /** OpenAPI security schemes; empty without authentication. */
   readonly securitySchemes: Readonly<Record<string, JsonObject>>;
   readonly security: readonly Readonly<Record<string, string[]>>[];
 }
 
 export type CardForm = 'hybrid' | '1.0' | '0.3';
 
-/** The card of an assistant, in the form of a version; `hybrid` is one of 0.3 that clients of 1.0 read as well. */
-export function agentCard(facts: CardData, parts: CardContext, form: CardForm): JsonObject {
-  const card = commonFields(facts, parts);
-  const url = `${parts.base}/a2a/${facts.assistant.assistant_id}`;
+/** The assistant's agent card; `hybrid` is a 0.3 card that 1.0 clients can read as well. */
+export function agentCard(cardData: CardData, parts: CardContext, form: CardForm): JsonObject {
+  const card = commonFields(cardData, parts);
+  const url = `${parts.base}/a2a/${cardData.assistant.assistant_id}`;
   const supportedInterfaces = [
     { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
     { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -73,10 +73,10 @@ export function agentCard(facts: CardData, parts: CardContext, form: CardForm): 
   };
 }
 
-/** For callers who are known: with the JSON Schemas of input and output. */
-export function extendedAgentCard(facts: CardData, parts: CardContext): JsonObject {
-  const card = agentCard(facts, parts, '1.0');
-  const { input_schema, output_schema } = facts.schemas;
+/** Extended card for authenticated callers: adds the JSON Schemas of input and output. */
+export function extendedAgentCard(cardData: CardData, parts: CardContext): JsonObject {
+  const card = agentCard(cardData, parts, '1.0');
+  const { input_schema, output_schema } = cardData.schemas;
   const capabilities = card['capabilities'] as { extensions: JsonObject[] };
   const schemas = {
     uri: 'urn:agent-server:schemas',
@@ -87,13 +87,13 @@ export function extendedAgentCard(facts: CardData, parts: CardContext): JsonObje
   return { ...card, capabilities: { ...capabilities, extensions: [...capabilities.extensions, schemas] } };
 }
 
-/** The same for the same card. */
+/** Strong ETag: a digest of the card's content. */
 export function cardEtag(card: JsonObject): string {
   return `"${createHash('sha256').update(toJson(card)).digest('base64url').slice(0, 27)}"`;
 }
 
-function commonFields(facts: CardData, { base }: CardContext): JsonObject {
-  const { assistant, has_messages, input_modes, output_modes } = facts;
+function commonFields(cardData: CardData, { base }: CardContext): JsonObject {
+  const { assistant, has_messages, input_modes, output_modes } = cardData;
   const { assistant_id, graph_id, name, description, version, metadata } = assistant;
   const said = description || `Runs the assistant ${name}.`;
   const isSystem = assistant_id === systemAssistantId(graph_id);
@@ -116,7 +116,7 @@ function commonFields(facts: CardData, { base }: CardContext): JsonObject {
   };
 }
 
-/** The forms of OpenAPI in the words of 1.0; flows of OAuth stay with what OpenAPI says of them. */
+/** OpenAPI security schemes in the 1.0 form; OAuth flows stay as OpenAPI describes them. */
 function schemes({ securitySchemes }: CardContext): JsonObject {
   const made = Object.entries(securitySchemes).map(([name, scheme]) => [name, schemeOf(scheme)]);
   return Object.fromEntries(made.filter(([, scheme]) => scheme !== undefined));
@@ -138,17 +138,17 @@ function requirements({ security }: CardContext): JsonObject[] {
   }));
 }
 
-/** Signs cards as specification §8.4 says, so that clients can tell that nobody on the way has changed them. */
+/** Signs agent cards (A2A §8.4), so that clients can detect a card modified in transit. */
 export interface CardSigner {
-  /** Says by which key. */
+  /** Key id: the JWK thumbprint. */
   readonly kid: string;
-  /** What clients verify with: a JSON Web Key Set. */
+  /** The JSON Web Key Set that clients verify signatures with. */
   readonly keys: { readonly keys: readonly JWK[] };
-  /** The card in the form of 1.0 with its signature. `base`: where clients reach the server. */
+  /** Returns the 1.0 card with its signature. `base`: public base URL of the server. */
   sign(card: JsonObject, base: string): Promise<JsonObject>;
 }
 
-/** `text`: the private key of the configuration, which has checked it. The name of the key is its thumbprint (RFC 7638). */
+/** `text`: the private key, already validated by the configuration. The key id is the JWK thumbprint (RFC 7638). */
 export async function cardSigner(text: string): Promise<CardSigner> {
   const parsed = signingKey(text);
   if (!parsed) throw new Error('http.a2a.signing_key is not a valid key.');
@@ -167,9 +167,9 @@ export async function cardSigner(text: string): Promise<CardSigner> {
 }
 export interface CardOptions {
   readonly default_assistant?: string | undefined;
-  /** For requests that name no version. */
+  /** Card form for requests that name no version. */
   readonly card_default: CardForm;
   readonly card_access: 'protected' | 'public';
-  /** Private, in PEM or as a JWK: it signs cards. */
+  /** Private key that signs cards, as PEM or JWK. */
   readonly signing_key?: string | undefined;
 }

@@ -4,12 +4,12 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 
 const TYPES = 'type.googleapis.com/google.rpc';
 
-/** Why a request was refused, for programs. */
+/** Machine-readable reason of a refusal: `google.rpc.ErrorInfo`. */
 export function errorInfo(reason: string): JsonObject {
   return { '@type': `${TYPES}.ErrorInfo`, reason, domain: 'a2a-protocol.org', metadata: {} };
 }
 
-/** A message that is too large, as JSON-RPC says it; its id was not read. */
+/** Renders `ContentTooLarge` as a JSON-RPC error; the id is null because the body was not parsed. */
 export function contentTooLargeRpc(error: Error, _request: FastifyRequest, reply: FastifyReply) {
   if (!(error instanceof ContentTooLarge)) throw error;
   const { status, message } = error;
@@ -17,7 +17,7 @@ export function contentTooLargeRpc(error: Error, _request: FastifyRequest, reply
   return reply.code(status).send({ jsonrpc: '2.0', id: null, error: { code: -32600, message, data } });
 }
 
-/** The same in the form of Google's APIs. */
+/** Renders `ContentTooLarge` as a Google API error (`google.rpc.Status`). */
 export function contentTooLargeRest(error: Error, _request: FastifyRequest, reply: FastifyReply) {
   if (!(error instanceof ContentTooLarge)) throw error;
   const { status: code, message } = error;
@@ -25,7 +25,7 @@ export function contentTooLargeRest(error: Error, _request: FastifyRequest, repl
   return reply.code(code).send({ error: { code, status: 'INVALID_ARGUMENT', message, details } });
 }
 
-/** The details of an error with all that the protocol asks for; `isInvalid`: parameters are wrong, and it says which. */
+/** Completes error details as the protocol requires; `isInvalid` adds the field violation named in the message. */
 export function completeDetails(
   details: readonly unknown[],
   { message, isInvalid }: { message: string; isInvalid: boolean },
@@ -37,7 +37,7 @@ export function completeDetails(
   return isInvalid ? [...whole, badRequest(message)] : whole;
 }
 
-/** Our messages begin with the name of the field. */
+/** `google.rpc.BadRequest`. Validation messages start with the field name. */
 function badRequest(description: string): JsonObject {
   const field = /^([\w.]+) (must|needs|is)/.exec(description)?.[1] ?? '';
   return { '@type': `${TYPES}.BadRequest`, fieldViolations: [{ field, description }] };

@@ -6,7 +6,6 @@ import { agentCard, type CardOptions, cardEtag, cardSigner } from './card.ts';
 import { type PushConfigHandlers, pushConfigHandlers, type RestHandlers, restHandlers } from './rest.ts';
 import { handleRpc, unsupportedVersion } from './rpc.ts';
 
-/** Answers clients of A2A. */
 export interface A2aHandler extends CardHandlers, RestHandlers, PushConfigHandlers {
   rpc(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
 }
@@ -22,16 +21,16 @@ export async function createA2aHandler(options: Omit<A2aDeps, 'signer'> & CardOp
   };
 }
 
-/** How long a card may be kept, seconds. */
+/** `max-age` of a card, seconds. */
 const MAX_AGE_SECONDS = 60;
-/** Clients give up on a card after five seconds; one without schemas says that all is taken. */
+/** Budget for the graph's schemas, ms: clients time out after 5 s, and a card without schemas accepts every mode. */
 const SCHEMA_TIMEOUT_MS = 3_000;
 
 export interface CardHandlers {
-  /** At the root, of the assistant that a parameter names. */
+  /** Card at the root; a query parameter selects the assistant. */
   rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
   card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
-  /** What signed cards are verified with. */
+  /** JWK Set that verifies signed cards. */
   keys(): unknown;
 }
 
@@ -68,7 +67,7 @@ async function sendCard(
     const cardParts = parts.cardParts(request);
     const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;
     const card = agentCard(cardData, cardParts, shape);
-    // No two signatures of a card are alike.
+    // Hash the unsigned card: two signatures of the same card differ.
     const etag = cardEtag({ ...card, kid: signer?.kid });
     const is_public = cardParts.security.length === 0 || parts.card_access === 'public';
     reply.headers({
@@ -78,7 +77,7 @@ async function sendCard(
       'last-modified': new Date(cardData.assistant.updated_at).toUTCString(),
     });
     if (matchesEtag(etag, request.headers['if-none-match'])) return reply.code(304).send();
-    // Clients of 0.3 read signatures of another form of the card.
+    // A pure 0.3 card stays unsigned: 0.3 clients verify signatures over another form of the card.
     return signer && shape !== '0.3' ? await signer.sign(card, cardParts.base) : card;
   } catch (error) {
     if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
@@ -88,7 +87,7 @@ async function sendCard(
   }
 }
 
-/** Among those that the client has (RFC 9110 §13.1.2). */
+/** `If-None-Match` (RFC 9110 §13.1.2). */
 function matchesEtag(etag: string, known = ''): boolean {
   return known.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 
 /**
- * Parameters as their version has them. Clients mix names and forms of the two versions, and both are clear: parts with
- * and without `kind`, `file` and `raw`, roles in either spelling, names in camel case and in snake case.
+ * Normalizes parameters to the form of their version. Clients mix both versions, and each mix is unambiguous: parts
+ * with or without `kind`, `file` or `raw`, roles in either spelling, names in camelCase or snake_case.
  */
 export function normalizeParams(params: unknown, version: '0.3' | '1.0'): unknown {
   if (!isObject(params)) return params;
@@ -26,7 +26,7 @@ function inCamelCase(object: JsonObject): JsonObject {
   );
 }
 
-/** Whoever says nothing waits, in either version. */
+/** Blocking by default in both versions. */
 function configurationOf(configuration: JsonObject, version: '0.3' | '1.0'): JsonObject {
   const { blocking, returnImmediately, pushNotificationConfig, taskPushNotificationConfig, ...others } =
     configuration;
@@ -38,7 +38,7 @@ function configurationOf(configuration: JsonObject, version: '0.3' | '1.0'): Jso
     : { ...others, returnImmediately: !waits, ...(pushConfig && { taskPushNotificationConfig: pushConfig }) };
 }
 
-/** Who is to be told of a task is a part of the parameters in 0.3, and all of them in 1.0. */
+/** The push notification config is a field of the parameters in 0.3, and the parameters themselves in 1.0. */
 function withPushConfig(params: JsonObject, version: '0.3' | '1.0'): JsonObject {
   const { pushNotificationConfig, ...others } = params;
   if (pushNotificationConfig === undefined && others['url'] === undefined) return params;
@@ -49,7 +49,7 @@ function withPushConfig(params: JsonObject, version: '0.3' | '1.0'): JsonObject 
   return { taskId: others['taskId'], pushNotificationConfig: { id, url, token, authentication } };
 }
 
-/** 0.3 has a list of schemes, of which the first one counts, and 1.0 has one. */
+/** Authentication schemes: 0.3 has a list, of which the first counts; 1.0 has one. */
 function pushConfigOf(config: JsonObject, version: '0.3' | '1.0'): JsonObject {
   const { authentication } = config;
   if (!isObject(authentication)) return config;
@@ -100,7 +100,7 @@ function flat({ bytes, uri, name, mimeType }: JsonObject): JsonObject {
   };
 }
 
-/** What is wrong with a message before it is read; undefined when nothing is. */
+/** Validates a message before parsing. Returns the problem, or `undefined` if the message is valid. */
 export function invalidMessage(params: unknown): string | undefined {
   const message = isObject(params) ? params['message'] : undefined;
   if (!isObject(message)) return 'message must be an object.';
@@ -121,7 +121,7 @@ function isReadable(part: JsonObject): boolean {
   return raw === undefined || (typeof raw === 'string' && BASE64.test(raw));
 }
 
-/** The same of parameters that name who is to be told of a task. */
+/** Validates the parameters of a push notification config, like `invalidMessage`. */
 export function invalidPushConfig(params: unknown): string | undefined {
   const { taskId, pushNotificationConfig } = isObject(params) ? params : {};
   if (typeof taskId !== 'string') return 'taskId must be a text.';

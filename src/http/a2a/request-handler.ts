@@ -20,22 +20,22 @@ import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
 import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 
-/** One request of a client. */
+/** One client request. */
 export interface A2aCall {
   readonly actor: Actor;
-  readonly facts: CardData;
+  readonly cardData: CardData;
   readonly version: '0.3' | '1.0';
   readonly scope: HistoryScope;
   readonly last_event_id: string | undefined;
-  /** Where the task that is asked for has to be. */
+  /** Context that the requested task must belong to. */
   readonly context_id: string | undefined;
   readonly signal: AbortSignal;
-  /** For callers that are known; undefined where nobody is. */
+  /** Undefined without authentication. */
   readonly extendedCard: (() => Promise<object>) | undefined;
   readonly card: () => object;
-  /** The place of the event that was handed out last, for its `id:`. */
+  /** Resume position of the last event yielded, for `id:`. */
   event_id: string | undefined;
-  /** What is not for the protocol to say: who may not call gets the status of HTTP. */
+  /** Failure reported by HTTP status instead of the protocol: 401, 403 or 503. */
   refusal: ServerError | undefined;
 }
 
@@ -44,10 +44,10 @@ export interface RequestHandlerDeps {
   readonly logger: Logger;
 }
 
-/** The operations of the protocol over our services, for one request. */
+/** Maps the protocol's operations to the services, for one request. */
 export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCall): A2ARequestHandler {
   const { actor, signal, scope } = call;
-  const { assistant_id } = call.facts.assistant;
+  const { assistant_id } = call.cardData.assistant;
   const options = { scope, answer_in_status: call.version === '0.3' };
   const publicErrors = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
@@ -160,7 +160,7 @@ function trimOf({
   return { historyLength, modes: acceptedOutputModes };
 }
 
-/** As much of the task as the client asked for. */
+/** Applies the client's `historyLength` and accepted output modes to the task. */
 function trimmed(task: Task, { historyLength, modes }: Trim): Task {
   const history =
     historyLength === undefined
@@ -172,7 +172,7 @@ function trimmed(task: Task, { historyLength, modes }: Trim): Task {
   return { ...task, history, artifacts };
 }
 
-/** None where nothing of it is acceptable. */
+/** Returns no event if no part of the artifact is acceptable. */
 function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse[] {
   if (payload?.$case === 'task') return [{ payload: { ...payload, value: trimmed(payload.value, trim) } }];
   if (payload?.$case !== 'artifactUpdate' || !payload.value.artifact) return [{ payload }];
@@ -181,14 +181,14 @@ function trimmedEvent({ payload }: StreamResponse, trim: Trim): StreamResponse[]
   return artifacts.map((artifact) => ({ payload: { ...payload, value: { ...value, artifact } } }));
 }
 
-/** Without parts that the client cannot read; an artifact of such parts alone is left out. */
+/** Drops parts that the client does not accept; an artifact with no part left is omitted. */
 function acceptedParts(artifact: Artifact, modes: readonly string[]): Artifact[] {
   if (modes.length === 0) return [artifact];
   const parts = artifact.parts.filter((part) => isAccepted(mediaTypeOf(part), modes));
   return parts.length > 0 ? [{ ...artifact, parts }] : [];
 }
 
-/** What a client may know of a failure, in the words of the protocol. */
+/** Maps a failure to a protocol error that is safe to expose to the client. */
 function publicError(error: unknown, call: A2aCall, logger: Logger): Error {
   if (error instanceof A2AError) return error;
   if (error instanceof ServerError) {

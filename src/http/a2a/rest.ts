@@ -53,7 +53,7 @@ export type PushConfigHandlers = Readonly<
   Record<'createSubscriber' | 'listSubscribers' | 'getSubscriber' | 'deleteSubscriber', RestHandler>
 >;
 
-/** HTTP+JSON of protocol 1.0 (specification §11). */
+/** HTTP+JSON binding of A2A 1.0 (§11). */
 export function restHandlers(parts: A2aDeps): RestHandlers {
   const { answer, stream } = replies(parts);
   return {
@@ -105,7 +105,7 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
   };
 }
 
-/** Who is told of a task. */
+/** Push notification configs of a task. */
 export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
   const { answer } = replies(parts);
   const named = ({ params }: RestRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
@@ -187,7 +187,7 @@ function replies(parts: A2aDeps) {
   };
 }
 
-/** The protocol's own media type, which not all of its clients know. */
+/** The protocol's media type; some of its clients do not know it. */
 const A2A_MEDIA_TYPE = 'application/a2a+json';
 
 function wantsA2aMediaType({ headers }: A2aRequest): boolean {
@@ -226,7 +226,7 @@ async function messageIn(request: A2aRequest): Promise<SendMessageRequest> {
   return SendMessageRequest.fromJSON(params);
 }
 
-/** `<id>:cancel` */
+/** Splits `<id>:cancel` into id and verb. */
 function taskIn({ params: { task } }: RestRequest): { id: string; verb: string | undefined } {
   const verb = /:(cancel|subscribe)$/.exec(task)?.[1];
   return { verb, id: verb === undefined ? task : task.slice(0, -verb.length - 1) };
@@ -238,7 +238,7 @@ function listQuery(query: Record<string, string | undefined>): Record<string, un
   return { ...asked, includeArtifacts: asked['includeArtifacts'] === 'true' };
 }
 
-/** In the form of Google's APIs. Who may not call is told by the server's own form. */
+/** Renders a Google API error. Authentication errors keep the server's own `{detail}`. */
 function sendRestError(reply: FastifyReply, error: unknown) {
   const known =
     error instanceof ServerError && (error.status === 404 || error.status === 422)

@@ -17,16 +17,16 @@ import type { PushConfigHandlers, RestHandlers, RestRequest } from './rest.ts';
 
 export interface A2aRouteDeps extends Omit<A2aDeps, 'a2a' | 'cardParts' | 'signer'>, CardOptions {
   readonly a2a: Lazy<A2aService>;
-  /** Where clients reach the server; what the request says without it. */
+  /** Public base URL; defaults to the one derived from the request. */
   readonly base_url?: string | undefined;
   /** Largest message, bytes. */
   readonly body_limit: number;
   readonly mount_prefix: string;
-  /** Undefined where nobody is asked who they are. */
+  /** Undefined without authentication. */
   readonly security: SecurityDocument | undefined;
 }
 
-/** The door for A2A clients of 1.0 and 0.3. What is behind it is loaded for the first of them. */
+/** A2A routes for 1.0 and 0.3 clients. The handler and the SDK load with the first request. */
 export function a2aRoutes(server: FastifyInstance, route: A2aRouteDeps): void {
   const handler = lazy(async () => {
     const [{ createA2aHandler }, a2a] = await Promise.all([import('./handler.ts'), route.a2a()]);
@@ -34,7 +34,7 @@ export function a2aRoutes(server: FastifyInstance, route: A2aRouteDeps): void {
     return createA2aHandler({ ...route, a2a, cardParts });
   });
   server.register((scope, _options, done) => {
-    // The protocol has its own words for what is wrong with a message.
+    // Skip Fastify's validation: the protocol defines its own errors for invalid messages.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
     const limit = { bytes: route.body_limit, setting: 'http.a2a.body_limit' };
@@ -77,7 +77,7 @@ function cardContextOf(
 const NO_SLASH = 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/';
 const CARD_NAMES = ['agent-card.json', 'agent.json'];
 
-/** The cards of all assistants: at the root by a parameter, and below the address of each. */
+/** Agent cards of all assistants: at the root by query parameter, and below each assistant's URL. */
 function cardRoutes(
   server: FastifyInstance,
   handler: Lazy<A2aHandler>,
@@ -94,7 +94,7 @@ function cardRoutes(
     server.get(JWKS_PATH, { config: { open: true }, schema: {} }, async () => (await handler()).keys());
   }
   for (const name of CARD_NAMES) {
-    // Clients that resolve the path of the card against an address without a slash lose the assistant.
+    // Resolving the card's path against a URL without a trailing slash drops the assistant.
     server.get(`/a2a/.well-known/${name}`, { config, schema: {} }, async () => {
       throw new NotFound(NO_SLASH);
     });
@@ -123,10 +123,10 @@ interface Typed {
   Querystring: RestRequest['query'];
 }
 
-/** The addresses of HTTP+JSON of protocol 1.0 (specification §11). */
+/** Routes of the HTTP+JSON binding of A2A 1.0 (§11). */
 function restRoutes(server: FastifyInstance, handler: Lazy<A2aHandler>): void {
   const agent = '/a2a/:assistant_id';
-  // The router does not look for a colon behind a parameter: `/tasks/<id>:cancel` is this too.
+  // The router does not match a colon after a parameter: this also covers `/tasks/<id>:cancel`.
   const task = `${agent}/tasks/:task`;
   const subscribers = `${task}/pushNotificationConfigs`;
   const run = { config: { scope: 'run' as const }, schema: {}, errorHandler: contentTooLargeRest };

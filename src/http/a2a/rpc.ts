@@ -49,7 +49,7 @@ const METHODS_0_3 = [
   'agent/getAuthenticatedExtendedCard',
 ];
 const STREAMING_METHODS = ['SendStreamingMessage', 'SubscribeToTask', 'message/stream', 'tasks/resubscribe'];
-/** What the library does not look at before it reads the parameters. */
+/** Checks that the SDK does not make before it parses the parameters. */
 const PARAM_CHECKS: Readonly<Record<string, (params: unknown) => string | undefined>> = {
   SendMessage: invalidMessage,
   SendStreamingMessage: invalidMessage,
@@ -63,7 +63,7 @@ interface RpcRequest extends JsonObject {
   readonly method: string;
 }
 
-/** What JSON-RPC itself finds wrong. */
+/** A JSON-RPC protocol error. */
 class RpcError extends Error {
   readonly code: number;
   readonly id: unknown;
@@ -74,7 +74,7 @@ class RpcError extends Error {
   }
 }
 
-/** Answers JSON-RPC of both versions: the name of the method says which one it is. */
+/** Serves JSON-RPC of both versions; the method name determines the version. */
 export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: FastifyReply): Promise<unknown> {
   let id: unknown = null;
   try {
@@ -107,7 +107,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
   }
 }
 
-/** The answer, or the messages of a stream whose beginning went well. */
+/** Returns the response, or the messages of a stream that opened successfully. */
 async function dispatch(parts: A2aDeps, call: ReturnType<typeof a2aCall>, rpc: RpcRequest) {
   const handler = requestHandler(parts, call);
   const transport =
@@ -132,7 +132,7 @@ async function dispatch(parts: A2aDeps, call: ReturnType<typeof a2aCall>, rpc: R
   }
 }
 
-/** Its clients read a stream of events whatever happens. */
+/** Clients of this method expect an event stream even for an error. */
 const EVENTS_ONLY = 'tasks/resubscribe';
 
 async function* errorEvent(id: unknown, error: unknown): AsyncGenerator<unknown> {
@@ -141,7 +141,7 @@ async function* errorEvent(id: unknown, error: unknown): AsyncGenerator<unknown>
 
 const INTERRUPTED_STATES = ['input-required', 'auth-required'];
 
-/** A question ends a stream of 0.3 as the end of a task does; the library of the protocol says so of the latter alone. */
+/** Sets `final` on a 0.3 status update of an interrupt: the SDK sets it for terminal states only. */
 async function* withFinalOnQuestions(messages: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
   for await (const message of messages) {
     const { result } = message as { result?: { kind?: string; status?: { state?: string } } };
@@ -186,12 +186,12 @@ function versionOf({ method, id }: RpcRequest): '0.3' | '1.0' {
   throw new RpcError(-32601, `Method not found: ${method}`, id);
 }
 
-/** `served`: where it was asked for. */
+/** `served`: the versions that this binding supports. */
 export function unsupportedVersion(asked: string, served = '1.0, 0.3'): A2AError {
   return new VersionNotSupportedError(`A2A-Version ${asked} is not supported. Supported: ${served}.`);
 }
 
-/** Throws what HTTP has to say: who may not call, and what must be tried again. */
+/** Rethrows errors that HTTP reports: authorization failures and retryable ones. */
 function rpcErrorOf(error: unknown) {
   if (error instanceof RpcError) {
     const { code, message } = error;
@@ -211,7 +211,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [-32602]: 'INVALID_PARAMS',
 };
 
-/** Parameters that cannot be are named as Google's APIs do. */
+/** Adds `google.rpc` details; invalid parameters get a field violation. */
 function withDetails({ code, message, data = [] }: { code: number; message: string; data?: JsonObject[] }) {
   const reason = code === -32603 ? 'INTERNAL_ERROR' : 'INVALID_PARAMS';
   const details = data.length > 0 ? data : [errorInfo(reason)];

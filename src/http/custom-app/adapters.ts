@@ -2,23 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import { type CustomRoute, expressRoutes, honoRoutes, routeOf } from './routes.ts';
 
-/** Who sends a request, as the official server tells the project's own routes. */
+/** The caller, in the form in which the official server passes it to custom routes. */
 export interface CallerContext {
   readonly user: unknown;
   readonly scopes: readonly string[];
 }
 
-/** What an app made for `fetch` may need beside the request. */
+/** Context that a `fetch` app receives beside the request. */
 export interface FetchContext {
   /** Undefined without authentication. */
   readonly auth: CallerContext | undefined;
-  /** The server has a route for this request. */
+  /** Whether the server has a route for this request. */
   readonly has_server_route: boolean;
-  /** Has a request answered by the server's own routes. */
+  /** Forwards a request to the server's own routes. */
   forward(request: Request): Promise<Response>;
 }
 
-/** As much of a Hono app as is needed: the project has its own copy of the package. */
+/** The subset of Hono in use, typed structurally: the project has its own copy of the package. */
 export interface HonoApp {
   readonly routes: readonly unknown[];
   route(path: string, app: HonoApp): HonoApp;
@@ -33,7 +33,7 @@ interface HonoContext {
   readonly env: FetchContext;
   readonly req: {
     readonly raw: Request;
-    /** What was read of the body, by the form it was read in. */
+    /** The parsed body, keyed by the parser that read it. */
     readonly bodyCache: Readonly<Record<string, unknown>>;
   };
   set(name: 'auth', value: CallerContext): void;
@@ -55,8 +55,8 @@ function hasMethod<const Name extends string>(
 }
 
 /**
- * Our routes stand behind the app's, so that its middleware is around them too, and what it has no route for is ours.
- * Its own page for what is not found is never shown, as with the official server.
+ * Mounts the server's routes behind the app, so that its middleware wraps them and unmatched requests fall through. The
+ * app's own 404 page is never sent, as in the official server.
  */
 function adaptHono(app: HonoApp): (request: Request, context: FetchContext) => Promise<Response> {
   const Hono = app.constructor as new () => HonoApp;
@@ -70,7 +70,7 @@ function adaptHono(app: HonoApp): (request: Request, context: FetchContext) => P
   return async (request, context) => outer.fetch(request, context);
 }
 
-/** The request with its body, which middleware may have read. */
+/** Rebuilds the request with its body, which middleware may have consumed. */
 async function withUnreadBody({ req: { raw, bodyCache } }: HonoContext): Promise<Request> {
   if (!raw.bodyUsed) return raw;
   const [form] = Object.keys(bodyCache);
@@ -81,25 +81,25 @@ async function withUnreadBody({ req: { raw, bodyCache } }: HonoContext): Promise
   return new Request(raw.url, { method, headers, signal, ...(bytes === undefined ? {} : { body: bytes }) });
 }
 
-/** As Express has it. What it does not answer it hands on. */
+/** Express-style handler: calls `next` for a request that it does not serve. */
 export type NodeHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => unknown;
 
-/** The project's own app (`http.app`), in one of the two ways there are to answer a request. */
+/** The custom app (`http.app`), as one of two handler types. */
 export type CustomApp = (
   | { readonly fetch: (request: Request, context: FetchContext) => Promise<Response> }
   | { readonly handle: NodeHandler; readonly close?: () => Promise<unknown> }
 ) & {
-  /** Those that the app tells of itself; a function has none to tell. */
+  /** Routes that the app exposes; a plain function exposes none. */
   readonly routes: readonly CustomRoute[];
 };
 
 /**
- * Tells by its shape what the project exports: a Hono app, anything with `fetch(request)`, a Fastify plugin, a handler
- * as Express has it, or a function like `fetch`. Throws an `Error` that names these for anything else.
+ * Detects by duck typing what the project exports: a Hono app, an object with `fetch(request)`, a Fastify plugin, an
+ * Express-style handler, or a function like `fetch`. Throws an `Error` that names these for anything else.
  */
 export async function adaptCustomApp(exported: unknown): Promise<CustomApp> {
   const app = await exported;
@@ -111,7 +111,7 @@ export async function adaptCustomApp(exported: unknown): Promise<CustomApp> {
     return { fetch: fallThroughOn404((request, env) => app.fetch(request, env)), routes: [] };
   if (typeof app === 'function') {
     if (isFastifyPlugin(app)) return fastifyApp(app as FastifyPluginAsync);
-    // Express' own app is a function of this kind too.
+    // An Express app is a function of this arity, too.
     if (app.length >= 3) return { handle: app as NodeHandler, routes: expressRoutes(app) };
     return { fetch: fallThroughOn404(app as FetchFunction), routes: [] };
   }
@@ -122,7 +122,7 @@ export async function adaptCustomApp(exported: unknown): Promise<CustomApp> {
 
 type FetchFunction = (request: Request, env: { auth: CallerContext | undefined }) => unknown;
 
-/** Without middleware there is no other sign than 404 that an app has no route for an address that is ours. */
+/** Without middleware, 404 is the only sign that the app has no route for a path that the server has. */
 function fallThroughOn404(answer: FetchFunction) {
   return async (request: Request, { auth, has_server_route, forward }: FetchContext): Promise<Response> => {
     const untouched = request.clone();
@@ -132,13 +132,13 @@ function fallThroughOn404(answer: FetchFunction) {
   };
 }
 
-/** Marked by `fastify-plugin`, or with the two parameters of a plugin that is a promise. */
+/** Marked by `fastify-plugin`, or of the arity of an async plugin: 2. */
 function isFastifyPlugin(app: object): boolean {
   const isMarked = Symbol.for('skip-override') in app || Symbol.for('plugin-meta') in app;
   return isMarked || (app as { length: number }).length === 2;
 }
 
-/** In an instance of its own, so that it finds the framework's defaults, and none of our rules and names. */
+/** Runs the plugin in its own Fastify instance, isolated from this server's hooks and decorators. */
 async function fastifyApp(plugin: FastifyPluginAsync): Promise<CustomApp> {
   const instance: FastifyInstance = fastify({ routerOptions: { maxParamLength: 1024 } });
   const fallThrough = new WeakMap<IncomingMessage, () => void>();

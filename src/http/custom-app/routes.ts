@@ -1,26 +1,26 @@
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 
-/** A route of the project's own app, for the reference. */
+/** A custom route, for the OpenAPI document. */
 export interface CustomRoute {
   readonly method: string;
-  /** With parameters as `:name`. */
+  /** Parameters as `:name`. */
   readonly path: string;
 }
 
-/** Words and `:names`: what else routers know is no template of OpenAPI. */
+/** Literal segments and `:names`; other router patterns have no OpenAPI template. */
 const PLAIN_PATH = /^(?:\/|(?:\/(?::\w{1,100}|[\w.~-]{1,200})){1,50}\/?)$/;
 const HTTP_METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 
-/** Of a Hono app. Middleware has no method of its own and is left out. */
+/** Routes of a Hono app. Middleware has no method of its own and is skipped. */
 export function honoRoutes(routes: readonly unknown[]): CustomRoute[] {
   const found = routes.filter(isObject).map(({ method, path }) => routeOf(method, path));
   return unique(found.filter((route) => route !== undefined));
 }
 
-/** Of an app as Express has it, whose layers hold them; those of routers below it are not found. */
+/** Routes of an Express-style app, read from its layer stack; those of nested routers are not found. */
 export function expressRoutes(app: unknown): CustomRoute[] {
-  // Each version has its own name for it, and the older one throws at the newer name.
+  // Express 4 has `_router` and throws on `router`; Express 5 has `router`.
   const stack = ['_router', 'router']
     .map((name) =>
       tryOrUndefined(() => (app as Record<string, { stack?: unknown } | undefined>)[name]?.stack),
@@ -34,7 +34,7 @@ export function expressRoutes(app: unknown): CustomRoute[] {
   return unique(routes.filter((route) => route !== undefined));
 }
 
-/** Undefined for what cannot be described: a pattern, or any method. */
+/** Returns `undefined` for a route that OpenAPI cannot describe: a pattern, or any method. */
 export function routeOf(method: unknown, path: unknown): CustomRoute | undefined {
   const name = String(method).toUpperCase();
   if (!HTTP_METHODS.has(name) || typeof path !== 'string' || !PLAIN_PATH.test(path)) return undefined;

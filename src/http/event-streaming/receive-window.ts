@@ -1,19 +1,18 @@
-/** Messages of one client that may wait for their answers. */
+/** Messages of one client that may be unanswered. */
 export const MAX_WAITING_MESSAGES = 64;
-/** The same in bytes; a single message may be larger. */
+/** Bytes of such messages; a single message may be larger. */
 export const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** What is used of the `ws` package's socket. */
+/** The subset of the `ws` socket in use. */
 export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
 /**
- * Back-pressure on a client that writes faster than it is answered: while this much waits, its connection is not read
- * and TCP holds the client back. On top comes what was read at once with the last message, at most 64 KiB. Pings wait
- * behind what the client wrote before them. A paused connection is not told that its client is gone: it finds out with
- * the next answer, and every command is answered in the end.
+ * Back-pressure on a client that writes faster than it is answered: while the window is full, its socket is paused and
+ * TCP blocks the sender. Up to 64 KiB read together with the last message come on top. Pings queue behind earlier
+ * messages. A paused socket does not notice a disconnect until the next answer; every command is answered eventually.
  */
 export class ReceiveWindow {
   readonly #socket: Pausable;
@@ -24,7 +23,7 @@ export class ReceiveWindow {
     this.#socket = socket;
   }
 
-  /** Counts a message until what is returned is called, once. */
+  /** Counts a message until the returned function is called, once. */
   add(bytes: number): () => void {
     this.#messages += 1;
     this.#bytes += bytes;

@@ -47,7 +47,7 @@ export function commandRoutes(
       const answer = await eventStreaming.command(actor, params.thread_id, body, {
         idempotencyContext,
       });
-      // Whatever stood in the way may be gone when the command comes again.
+      // Releases the idempotency key of a failed command: a retry may succeed.
       if (answer.type === 'error' && idempotencyContext) await idempotency.release(idempotencyContext);
       if (answer.type === 'error') request.idempotencyContext = undefined;
       if (isBadEnvelope(answer)) (reply as FastifyReply).code(400);
@@ -56,7 +56,7 @@ export function commandRoutes(
   );
 }
 
-/** Here as the official server has it: text that is no JSON is a bad request, not a bad field. */
+/** Invalid JSON is 400 here, not 422, as in the official server. */
 function invalidJsonAs400(error: Error, _request: FastifyRequest, reply: FastifyReply) {
   if (!(error instanceof InvalidInput) || !error.message.startsWith(INVALID_JSON)) throw error;
   return reply.code(400).send({ detail: 'Invalid JSON body' });

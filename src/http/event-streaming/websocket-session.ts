@@ -10,15 +10,15 @@ import type { RequestBodies } from '../request-bodies.ts';
 import type { ParsedJson } from '../secure-json.ts';
 import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
-/** What one client may have waiting for it; then it reads the log at its own pace. */
+/** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** Clients read 4000 + an HTTP status as that status (CONTRACT §7 WebSocket). */
+/** Clients read close code 4000 + n as HTTP status n (CONTRACT §7 WebSocket). */
 const STATUS_CODE_BASE = 4000;
-/** The protocol allows 123 bytes for the reason of a close; a character that is cut through may take two more. */
+/** A close reason may have 123 bytes; a truncated character may take two more than the cut. */
 const MAX_REASON_BYTES = 120;
 const INTERNAL_ERROR = 1011;
 
-/** What is used of the `ws` package's socket. */
+/** The subset of the `ws` socket in use. */
 export interface Socket extends Pausable {
   readonly bufferedAmount: number;
   send(text: string, onWritten?: () => void): void;
@@ -34,15 +34,15 @@ export interface SessionDeps {
   readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
 }
 
-/** Closes with an HTTP status as clients read it. */
+/** Closes with the close code for an HTTP status. */
 export function closeWithStatus(socket: Socket, status: number, reason = ''): void {
   socket.close(STATUS_CODE_BASE + status, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
 }
 
 /**
- * Commands are carried out one after the other, as they come; events flow between the answers. Only a subscription,
- * which is answered after its replay, does not hold up what comes next. A command waits until its answer has left, so
- * that the window holds back who does not read answers, too.
+ * Executes commands sequentially in order of arrival; events interleave with the answers. A subscription, answered
+ * after its replay, does not block the next command (head-of-line blocking). A command stays in the window until its
+ * answer is written, so that back-pressure also covers a client that does not read.
  */
 export function runSession(
   socket: Socket,
@@ -63,7 +63,7 @@ export function runSession(
     if (!connection) return release();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
     const answered = answerTo(connection, command)
-      // Before the answer has left: a client that does not read it holds no more than the answer.
+      // Release the bytes before the answer is written: a client that does not read holds only the answer.
       .finally(() => message.counted?.[Symbol.dispose]())
       .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
       .catch(fail)
@@ -77,7 +77,7 @@ export function runSession(
     end();
   }
 
-  /** What is still to come is passed over: the client's own goodbye is behind it. */
+  /** Discards further messages: the client's close frame is behind them. */
   function end(): void {
     isOver = true;
     socket.resume();
@@ -94,7 +94,7 @@ export function runSession(
 
 type Connection = Awaited<ReturnType<EventStreamingService['connect']>>;
 
-/** What a client wrote, counted among all bodies; or the refusal of what is too much, of which nothing is kept. */
+/** A client message, counted against the body budget; or the refusal of one over the limit, whose text is dropped. */
 type Message =
   | { readonly text: string; readonly counted: Disposable; readonly refused?: undefined }
   | { readonly refused: ProtocolError; readonly counted?: undefined };
@@ -109,7 +109,7 @@ function receive(data: Buffer, bodies: Pick<RequestBodies, 'count'>): Message {
   }
 }
 
-/** As clients write it, in front: the rest of a message that is refused is not read. */
+/** Reads the id by regex, where clients write it first: a refused message is not parsed. */
 function idOf(data: Buffer): number | null {
   const [, id] = /^\s*\{\s*"id"\s*:\s*(\d{1,15})\s*,/.exec(data.toString('latin1', 0, 100)) ?? [];
   return id === undefined ? null : Number(id);
@@ -123,12 +123,12 @@ async function answerTo(
   return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
 }
 
-/** Resolves when the operating system has taken it; on a socket that is gone, too. */
+/** Resolves when the kernel has accepted the message, or the socket is closed. */
 function sent(socket: Socket, text: string): Promise<void> {
   return new Promise((resolve) => socket.send(text, () => resolve()));
 }
 
-/** Resolves when the socket was closed. */
+/** Resolves when the socket is closed. */
 async function serve(
   opening: ReturnType<EventStreamingService['connect']>,
   socket: Socket,
@@ -151,7 +151,7 @@ function sinkOf(socket: Socket): EventSink {
       written = sent(socket, text);
     },
     isFull: () => socket.bufferedAmount > MAX_BUFFERED_BYTES,
-    // The last one that was sent is the last one that leaves.
+    // Sends are ordered: the last one sent is the last one written.
     drained: () => written,
   };
 }

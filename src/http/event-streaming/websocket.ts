@@ -9,13 +9,10 @@ import type { EventStreamingService } from '../../services/event-streaming/event
 import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
 const SERVICE_RESTART = 1012;
-/** How long a client may take to say goodbye when the server closes, ms. */
+/** Timeout of the close handshake at shutdown, ms. */
 const CLOSE_TIMEOUT_MS = 200;
 
-/**
- * Other offers to change the protocol are no reason to refuse a request: clients written in Java offer HTTP/2 with
- * each.
- */
+/** Ignores other `Upgrade` offers: Java clients offer HTTP/2 (h2c) with every request. */
 export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -49,7 +46,7 @@ export function webSocketRoutes(
     errorHandler(error, request, reply) {
       if (!request.ws) throw error;
       reply.hijack();
-      // A browser is not told the status of a refused handshake, and could not tell a wrong key from a broken line.
+      // Accept, then close with a code: a browser cannot read the status of a refused handshake.
       const status = error instanceof ServerError ? error.status : 500;
       const { raw } = request;
       server.websocketServer.handleUpgrade(raw, raw.socket, EMPTY, (socket: Socket) =>

@@ -4,17 +4,17 @@ import type { ToolSchemas } from '../../services/mcp/tool-schemas.ts';
 
 type Validator = (given: JsonObject) => string | undefined;
 
-/** Compiling a schema takes milliseconds; a tool's schemas live as long as its assistant's version. */
+/** Compiling a schema takes milliseconds; the key lives as long as the assistant's version. */
 const validators = new WeakMap<ToolSchemas, Validator>();
 
-/** What is wrong with the arguments of a call, by field; undefined when they fit. */
+/** Validates the arguments of a call. Returns the problems by field, or `undefined` if they are valid. */
 export function invalidArguments(schemas: ToolSchemas, given: JsonObject): string | undefined {
   const check = validators.get(schemas) ?? compile(schemas);
   validators.set(schemas, check);
   return check(given);
 }
 
-/** A schema that cannot be compiled checks nothing: the graph itself is the judge then. */
+/** A schema that fails to compile validates nothing: the graph then rejects bad arguments itself. */
 function compile({ accepted }: ToolSchemas): Validator {
   try {
     const { validate } = fromJsonSchema(accepted as never)['~standard'];

@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { Actor } from '../../auth/actor.ts';
 
-/** Adds a project's own tools, resources, prompts and completions to the server of one request. */
+/** Registers the project's tools, resources, prompts and completions on the MCP server of one request. */
 export type RegisterCustomTools = (
   server: McpServer,
   of: { readonly request: Request; readonly auth: Actor['user'] },
@@ -9,13 +9,13 @@ export type RegisterCustomTools = (
 
 type Handler = (request: unknown, ctx: unknown) => Promise<{ tools?: { name: string }[] }>;
 
-/** The tools that a project registered itself; assistants stand beside them. */
+/** Tools registered by the project, listed beside the assistants. */
 export interface CustomTools {
   list(request: unknown, ctx: unknown): Promise<{ name: string }[]>;
   call(request: unknown, ctx: unknown): Promise<unknown>;
 }
 
-/** Lets a project register what it has, and remembers the handlers of its tools, which the assistants' replace. */
+/** Runs the project's `register` and captures its tool handlers, which the handlers for assistants replace. */
 export async function registerCustomTools(server: McpServer, register: () => unknown): Promise<CustomTools> {
   const handlers = new Map<string, Handler>();
   const lowLevelServer = server.server as unknown as {

@@ -16,19 +16,19 @@ import {
   reviewRequestOf,
 } from '../../services/chat/human-in-the-loop.ts';
 
-/** One thing to ask a client, and the interrupt that its answer goes to. */
+/** One input request to the client, and the interrupt that its response resumes. */
 export interface Question {
-  /** The name under which the client answers. */
+  /** Key of the client's response. */
   readonly key: string;
   readonly interrupt_id: string;
-  /** Set where the interrupt's value asks several things, each in a field. */
+  /** Set if one interrupt value holds several requests, one per field. */
   readonly field?: string;
   readonly request: InputRequest;
-  /** The graph said itself what to ask of the client, and nothing else will do. */
+  /** The graph specified this request itself, so there is no fallback to another form. */
   readonly is_own?: boolean;
-  /** The form has only the field `response`, whose value is the answer. */
+  /** The form has the single field `response`, whose value resumes the graph. */
   readonly is_plain?: boolean;
-  /** The form asks for a decision on each of these calls. */
+  /** The form requests a decision on each of these tool calls. */
   readonly review?: readonly ActionRequest[];
 }
 
@@ -48,8 +48,8 @@ export function questionsOf(interrupts: readonly Interrupt[]): Question[] {
 }
 
 /**
- * Whether to ask the client. What a graph says itself is always asked: a client that cannot is told which capability
- * it lacks.
+ * Whether to send the questions. Requests that the graph specified are always sent: a client that cannot answer gets an
+ * error naming the capability it lacks.
  */
 export function canAnswer(questions: readonly Question[], capabilities: ClientCapabilities): boolean {
   return questions.every(({ request, is_own }) => is_own || canFillIn(request, capabilities));
@@ -65,12 +65,12 @@ function questionsIn(interrupt: Interrupt): Question[] {
     const request = customRequest(asked);
     return request ? [{ key: field, interrupt_id, field, request, is_own: true }] : [];
   });
-  // An object whose every field is a request asks all of them in one round.
+  // If every field of an object is a request, all of them go out in one round.
   if (fields.length > 0 && requests.length === fields.length) return requests;
   return [{ key: interrupt_id, interrupt_id, ...elicitation(interrupt) }];
 }
 
-/** `{mcp: {method, params, key?}}`: the graph says itself what to ask. */
+/** `{mcp: {method, params, key?}}`: the graph specifies the request itself. */
 function customRequest(value: unknown): InputRequest | undefined {
   const mcp = isObject(value) ? value['mcp'] : undefined;
   if (!isObject(mcp) || typeof mcp['method'] !== 'string') return undefined;
@@ -88,7 +88,7 @@ function elicitation({
 }: Interrupt): Pick<Question, 'request' | 'is_plain' | 'review'> {
   const message = interruptText(value);
   const review = reviewRequestOf(value);
-  // One that allows neither is for clients that can edit: they answer on the thread.
+  // If neither decision is allowed, only an editing client can answer, on the thread.
   if (
     review?.every(({ allowed_decisions: allowed }) => DECISIONS.some((verdict) => allowed.includes(verdict)))
   )
@@ -101,7 +101,7 @@ function elicitation({
   return { request: inputRequired.elicit({ message, requestedSchema }), is_plain: form === undefined };
 }
 
-/** A decision on each call, and why where it is rejected. Changed arguments do not fit into plain fields. */
+/** A decision for each call, with the reason for a rejection. Edited arguments do not fit into a flat form. */
 function reviewForm(review: readonly ActionRequest[]): Form {
   const properties: Form['properties'] = {};
   for (const [index, { name, allowed_decisions: allowed }] of review.entries()) {
@@ -112,7 +112,7 @@ function reviewForm(review: readonly ActionRequest[]): Form {
   return { type: 'object', properties, required: review.map((_, index) => `decision${index}`) };
 }
 
-/** Who declines, or decides nothing, approves nothing. */
+/** A declined form or a missing decision counts as a rejection. */
 function decisionsIn(review: readonly ActionRequest[], response: Elicited): unknown {
   const content = response.action === 'accept' ? (response.content ?? {}) : {};
   const verdicts = review.map(({ allowed_decisions: allowed }, index): Decision | undefined => {
@@ -125,7 +125,7 @@ function decisionsIn(review: readonly ActionRequest[], response: Elicited): unkn
   return decided.length === review.length ? resumeWithDecisions(decided) : { action: response.action };
 }
 
-/** Clients show forms of plain fields only. */
+/** Elicitation forms are flat: primitive fields only. */
 function isFlatForm(schema: unknown): boolean {
   if (!isObject(schema) || schema['type'] !== 'object' || !isObject(schema['properties'])) return false;
   const types = ['string', 'number', 'integer', 'boolean'];
@@ -134,14 +134,14 @@ function isFlatForm(schema: unknown): boolean {
   );
 }
 
-/** Our own questions are forms and addresses. A client that names no mode knows forms. */
+/** The server's own questions are forms and URLs. A client that names no mode supports forms. */
 function canFillIn({ params }: InputRequest, { elicitation }: ClientCapabilities): boolean {
   if (elicitation === undefined) return false;
   const isUrl = isObject(params) && 'mode' in params && params.mode === 'url';
   return isUrl ? elicitation.url !== undefined : elicitation.form !== undefined || !elicitation.url;
 }
 
-/** Answers by interrupt; undefined while one is missing. What was not asked is left aside. */
+/** Answers by interrupt id; `undefined` while one is missing. Unsolicited responses are ignored. */
 export function answersTo(
   questions: readonly Question[],
   responses: Record<string, unknown> | undefined,
@@ -157,7 +157,7 @@ export function answersTo(
   return answers;
 }
 
-/** What a graph is resumed with: the form's content, what the model or the client said, or that nobody answers. */
+/** Value that resumes the graph: the form's content, the client's response, or the action that declined it. */
 function answerOf({ is_plain, review }: Question, response: InputResponseView): unknown {
   switch (response.kind) {
     case 'missing':

@@ -23,14 +23,14 @@ export interface McpHandlerDeps extends LegacyDeps {
   readonly body_limit: number;
 }
 
-/** Answers messages of MCP. */
+/** Serves MCP messages. */
 export interface McpHandler {
-  /** Ends what clients listen to. */
+  /** Ends open streams. */
   close(): Promise<void>;
   serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** For clients of all revisions: stateless, each request with a server of its own. */
+/** Serves clients of all protocol revisions. Stateless: each request has its own MCP server. */
 export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
   const factory = ({ authInfo, requestInfo }: McpRequestContext) =>
     mcpServer(parts, authInfo?.extra?.['caller'] as Caller, requestInfo as Request);
@@ -57,7 +57,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const text = typeof incoming.body === 'string' ? incoming.body : '';
       const json = await messageIn(incoming, text);
       if ('refused' in json) return reply.code(400).send(invalidRequest(json.refused));
-      // What is no JSON, the library says so in the protocol's way; what is, it does not read again.
+      // Passed on as parsed, so that the SDK does not parse twice. It reports invalid JSON by itself.
       const message = 'value' in json ? json.value : undefined;
       const request = webRequest(incoming, text, disconnected.signal);
       const caller = callerOf(incoming, message);
@@ -70,7 +70,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
   };
 }
 
-/** The library passes it on untouched; who calls was found out before. */
+/** The SDK passes this through; the caller is already authenticated. */
 function authInfoOf(caller: Caller) {
   return { token: '', clientId: caller.actor.user?.identity ?? '', scopes: [], extra: { caller } };
 }
@@ -125,7 +125,7 @@ function webRequest(request: FastifyRequest, body: string, signal: AbortSignal):
   for (const [name, value] of Object.entries(raw.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  // Clients that take only one of the two forms, or say nothing, are served too.
+  // Also serve clients that accept only one of the two types, or send no header.
   headers.set('accept', 'application/json, text/event-stream');
   headers.delete('content-length');
   const url = new URL(raw.url ?? '/', publicUrl(request) ?? 'http://localhost');

@@ -1,11 +1,11 @@
 import { sleep } from '../../core/timers.ts';
 
-/** Proxies and clients give up on a silent connection; the library shows signs of life in streams only. */
+/** Proxies and clients time out on an idle connection; the SDK sends keep-alives in streams only. */
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * The answer as it is when it comes soon. One that takes longer becomes a stream with comments in it until the answer
- * is there, as a message or as a stream of its own. Only for clients that take both.
+ * Returns the response as is if it arrives within `every_ms`. A slower one becomes an event stream with keep-alive
+ * comments until the response arrives, as a message or as a stream. Only for clients that accept both.
  */
 export async function withKeepAlive(answer: Promise<Response>, every_ms = KEEP_ALIVE_MS): Promise<Response> {
   const early = await withTimeout(answer, every_ms);
@@ -30,7 +30,7 @@ async function* keepAliveEvents(answer: Promise<Response>, every_ms: number): As
   if (text !== '') yield `event: message\ndata: ${text}\n\n`;
 }
 
-/** Undefined when it takes longer. */
+/** Returns `undefined` on timeout. */
 async function withTimeout(answer: Promise<Response>, ms: number): Promise<Response | undefined> {
   const done = new AbortController();
   try {

@@ -11,9 +11,9 @@ export interface LegacyDeps extends McpServerDeps {
 const SESSION = 'mcp-session-id';
 
 /**
- * Serves clients of the revisions before 2026-07-28, which begin with `initialize`. Nothing is kept between their
- * requests, but for one thing: they cancel a call by a second message. Where that shall end the run, clients get a
- * session, which is no more than a name, so that one is not taken for another. Only calls of this process hear of it.
+ * Serves clients of revisions before 2026-07-28, which begin with `initialize`. Requests are stateless, except for
+ * cancellation, which arrives as a second message. If cancelling ends the run, clients get a session id that tells
+ * their request ids apart. Cancellation reaches calls of this process only.
  */
 export function legacyHandler(parts: LegacyDeps) {
   const calls = new Map<string, AbortController>();
@@ -24,7 +24,7 @@ export function legacyHandler(parts: LegacyDeps) {
     return { signal: call.signal, [Symbol.dispose]: () => void calls.delete(key) };
   }
 
-  /** Undefined where messages cancel nothing. */
+  /** Returns `undefined` if messages cannot cancel a call. */
   function cancellationFor(message: unknown, { actor }: Caller, session: string | null) {
     if (!parts.cancel_on_disconnect || session === null || !isObject(message)) return undefined;
     const { method, id, params } = message;
@@ -41,7 +41,7 @@ export function legacyHandler(parts: LegacyDeps) {
     const server = await mcpServer(parts, { ...caller, openCall }, request);
     await server.connect(transport);
     const stream = await transport.handleRequest(request, { parsedBody: message });
-    // A batch, of 2025-03-26, has several answers.
+    // A batch (revision 2025-03-26) has several responses.
     const response = Array.isArray(message) ? stream : await asJsonIfSingle(stream);
     const isFirst = isObject(message) && message['method'] === 'initialize';
     if (isFirst && parts.cancel_on_disconnect) response.headers.set(SESSION, parts.ids.uuid4());
@@ -49,12 +49,12 @@ export function legacyHandler(parts: LegacyDeps) {
   };
 }
 
-/** A server-sent event of the protocol's library. */
+/** End of a server-sent event, as the SDK writes it. */
 const EVENT_END = '\n\n';
 
 /**
- * A stream that begins with its only answer becomes plain JSON, as the official server gives it; where something comes
- * before the answer (progress, a log message) it stays a stream. The answer waits for the first event either way.
+ * Turns a stream that begins with its only response into plain JSON, like the official server. If a notification
+ * (progress, a log message) comes first, it stays a stream. Both wait for the first event.
  */
 async function asJsonIfSingle(response: Response): Promise<Response> {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
@@ -68,7 +68,7 @@ async function asJsonIfSingle(response: Response): Promise<Response> {
   return Response.json(message, { status: response.status });
 }
 
-/** Undefined when the stream ends without one. */
+/** Returns `undefined` if the stream ends without a message. */
 async function firstMessage(stream: ReadableStream<Uint8Array>): Promise<object | undefined> {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -6,9 +6,9 @@ import type { ToolProgress } from '../../services/mcp/mcp.ts';
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /**
- * Tells a client what happens during its call: each node that has finished, or what the graph itself reports by the
- * custom events `{mcp: {progress, total, message}}` and `{mcp: {log: {level, data, logger}}}`. Progress goes only to
- * who gave a token for it, and never back.
+ * Notifies the client during a call: each finished node, or what the graph reports by the custom events `{mcp:
+ * {progress, total, message}}` and `{mcp: {log: {level, data, logger}}}`. Progress requires the client's progress
+ * token, and only increases.
  */
 export function progressNotifier(
   { mcpReq }: ServerContext,

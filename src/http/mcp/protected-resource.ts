@@ -5,9 +5,9 @@ import { TAGS } from '../openapi/tags.ts';
 import { publicUrl } from '../public-url.ts';
 
 export interface ProtectedResourceOptions {
-  /** Who issues tokens for this server; nothing is told to anybody without one. */
+  /** Authorization servers; without one, no metadata is published. */
   readonly issuers: readonly string[];
-  /** Where clients reach the server; what the request says without it. */
+  /** Public base URL; defaults to the one derived from the request. */
   readonly base_url?: string | undefined;
   readonly mount_prefix: string;
 }
@@ -21,7 +21,7 @@ const METADATA_SCHEMA = {
   response: { 200: ProtectedResource },
 };
 
-/** Tells who issues tokens: below the address of the server, and of MCP and each assistant there. */
+/** Publishes the authorization servers (RFC 9728) for the server, for MCP and for each assistant. */
 export function protectedResourceRoutes(server: FastifyInstance, rules: ProtectedResourceOptions): void {
   if (rules.issuers.length === 0) return;
   const config = { open: true };
@@ -40,13 +40,13 @@ export function protectedResourceRoutes(server: FastifyInstance, rules: Protecte
   }
 }
 
-/** Who is refused for want of a token is told where to get one. */
+/** Points a 401 at the resource metadata, so that the client can find the authorization server. */
 export function useChallenge(server: FastifyInstance, rules: ProtectedResourceOptions): void {
   if (rules.issuers.length === 0) return;
   server.addHook('onSend', async (request, reply) => {
     if (reply.statusCode !== 401) return;
     const existing = String(reply.getHeader('www-authenticate') ?? '');
-    // What the user's own code says itself stands.
+    // A challenge set by custom auth handlers takes precedence.
     if (!existing.includes('resource_metadata'))
       reply.header('www-authenticate', challenge(request, rules, existing));
   });

@@ -6,7 +6,7 @@ import { aiMessagesOfLastTurn, stateMessages, textOf } from '../../services/chat
 import type { ToolOutcome } from '../../services/mcp/mcp.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 
-/** The result of a call that came to its end. A graph may say it itself by `mcp: {content, isError}` in its output. */
+/** Result of a finished run. A graph may provide it by `mcp: {content, isError}` in its output. */
 export function valuesResult({ schemas }: AssistantTool, run: Run, values: JsonObject): CallToolResult {
   const { mcp: custom, ...rest } = values;
   const output = schemas.output ? outputOf(schemas.output, rest) : undefined;
@@ -26,7 +26,7 @@ export function failedResult(message: string, run?: Run): CallToolResult {
   return { content: [{ type: 'text', text: message }], isError: true, ...(run ? metaOf(run) : {}) };
 }
 
-/** For clients that cannot be asked: the questions as text and as data; they answer on the thread that is named. */
+/** For clients without elicitation: the questions as text and as data, to be answered on the named thread. */
 export function questionResult(
   { schemas }: AssistantTool,
   run: Run,
@@ -40,19 +40,19 @@ export function questionResult(
   };
 }
 
-/** What the schema names; a graph's state may hold more than its output. */
+/** Projects the state onto the output schema. */
 function outputOf(schema: JsonObject, values: JsonObject): JsonObject {
   const names = Object.keys(isObject(schema['properties']) ? schema['properties'] : {});
   const given = names.filter((name) => values[name] !== undefined && values[name] !== null);
   return Object.fromEntries(given.map((name) => [name, values[name]]));
 }
 
-/** Where the work was done, for who wants to look at it. */
+/** Ids of the run, for tracing a call. */
 function metaOf({ thread_id, run_id }: Run) {
   return { _meta: { thread_id, run_id } };
 }
 
-/** What a tool says: the last answer of the assistant, or all of the output where it does not speak in messages. */
+/** Content of a tool result: the assistant's last answer, or the whole output if the state has no messages. */
 export function contentOf(values: JsonObject, output: JsonObject): ContentBlock[] {
   if (stateMessages(values).length === 0) return [{ type: 'text', text: toJson(output) }];
   const answer = aiMessagesOfLastTurn(values).at(-1);
@@ -61,7 +61,7 @@ export function contentOf(values: JsonObject, output: JsonObject): ContentBlock[
   return text === '' && media.length > 0 ? media : [{ type: 'text', text }, ...media];
 }
 
-/** LangChain's image, audio, video and file blocks; other blocks are no content of a tool. */
+/** Converts LangChain's image, audio, video and file blocks; other blocks have no MCP equivalent. */
 function mediaBlock(block: unknown): ContentBlock[] {
   if (!isObject(block) || typeof block['type'] !== 'string') return [];
   const { type, url } = block;

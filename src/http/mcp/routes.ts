@@ -14,14 +14,14 @@ import {
 
 const EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-/** The address of MCP. What is behind it is loaded for the first client: the protocol's library takes 34 MB. */
+/** MCP route. The handler loads with the first request: the SDK takes 34 MB. */
 export function mcpRoutes(server: FastifyInstance, parts: McpHandlerDeps & ProtectedResourceOptions): void {
   const handler = lazy(async () => (await import('./handler.ts')).createMcpRequestHandler(parts));
   let isClosing = false;
   protectedResourceRoutes(server, parts);
   server.register((scope, _options, done) => {
     useChallenge(scope, parts);
-    // The protocol has its own words for what is wrong with a message.
+    // Skip Fastify's validation: the protocol defines its own errors for invalid messages.
     scope.setValidatorCompiler(() => () => true);
     scope.removeAllContentTypeParsers();
     const limit = { bytes: parts.body_limit, setting: 'http.mcp.body_limit' };
@@ -37,7 +37,7 @@ export function mcpRoutes(server: FastifyInstance, parts: McpHandlerDeps & Prote
       const schema = url === '/mcp/' ? RPC_SCHEMA : {};
       const options = { config: { scope: 'run' as const }, schema, errorHandler: contentTooLarge };
       scope.post(url, options, async (request, reply) => {
-        // A door that opens now would stay open.
+        // A handler created after `close` would leak.
         if (isClosing) throw new Unavailable('The server is shutting down.');
         return (await handler()).serve(request, reply);
       });
@@ -46,7 +46,7 @@ export function mcpRoutes(server: FastifyInstance, parts: McpHandlerDeps & Prote
   });
 }
 
-/** A message that is too large, in the protocol's words; its id was not read. */
+/** Renders `ContentTooLarge` as a JSON-RPC error; the id is null because the body was not parsed. */
 function contentTooLarge(error: Error, _request: FastifyRequest, reply: FastifyReply) {
   if (!(error instanceof ContentTooLarge)) throw error;
   const { status, message } = error;
@@ -61,7 +61,7 @@ const RPC_SCHEMA = {
   tags: [TAGS.mcp],
   body: McpMessage,
   example: EXAMPLE,
-  // What is wrong with a message is told in the protocol's words; one that needs no answer has none.
+  // Errors are JSON-RPC responses as well; a notification gets 202 without a body.
   response: {
     200: McpAnswer,
     202: z.string(),

@@ -14,20 +14,20 @@ import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './to
 
 export interface McpServerDeps extends ToolCallDeps {
   readonly version: string;
-  /** The project's own; undefined when it has none. */
+  /** The project's own tools; undefined if it has none. */
   readonly register: RegisterCustomTools | undefined;
 }
 
 const PAGE = 100;
 
 /**
- * The server of one request: assistants as the tools of who calls, and what the project registers itself. It keeps
- * nothing between requests.
+ * MCP server of one request: the caller's assistants as tools, and what the project registers. Stateless between
+ * requests.
  */
 export async function mcpServer(parts: McpServerDeps, caller: Caller, request: Request): Promise<McpServer> {
   const codec = pendingCallCodec(await parts.mcp.stateKey(), caller.actor);
   const { tool_name } = caller;
-  // What is wrong with it is told by the call.
+  // The call itself reports the error.
   const called =
     tool_name === undefined ? undefined : await findTool(parts, caller, tool_name).catch(() => undefined);
   const mcp = createMcpServer(parts.version, codec, called);
@@ -35,11 +35,11 @@ export async function mcpServer(parts: McpServerDeps, caller: Caller, request: R
     parts.register?.(mcp, { request, auth: caller.actor.user }),
   );
 
-  /** The address of an assistant has that tool alone. */
+  /** The URL of one assistant exposes that tool only. */
   const listCustomTools = async (asked: unknown, ctx: unknown) =>
     caller.assistant_id === undefined ? ((await customTools.list(asked, ctx)) as Tool[]) : [];
 
-  // After the project's: the library sets its handlers of tools with the first of them, or with this.
+  // After the project's tools: the SDK installs its own tool handlers with the first of them, or here.
   mcp.server.registerCapabilities({ tools: { listChanged: true } });
 
   mcp.server.setRequestHandler('tools/list', (asked, ctx) =>
@@ -51,7 +51,7 @@ export async function mcpServer(parts: McpServerDeps, caller: Caller, request: R
       const last = found.length > PAGE ? page.at(-1) : undefined;
       const others = page.filter(({ name }) => custom.every((each) => each.name !== name));
       return {
-        // The project's own are few, and on the first page.
+        // Custom tools are few and all on the first page.
         tools: [...(cursor === undefined ? custom : []), ...others.map(toolOf)],
         ...(last ? { nextCursor: cursorAfter(last.name) } : {}),
       };
@@ -62,7 +62,7 @@ export async function mcpServer(parts: McpServerDeps, caller: Caller, request: R
       const { name } = asked.params;
       const isCustom = (await listCustomTools(asked, ctx)).some((each) => each.name === name);
       if (isCustom) return (await customTools.call(asked, ctx)) as CallToolResult;
-      // A batch, of 2025-03-26, calls several.
+      // A batch (revision 2025-03-26) may call several tools.
       const known = name === tool_name ? called : undefined;
       const tool = known ?? (await findTool(parts, caller, name));
       return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
@@ -71,7 +71,7 @@ export async function mcpServer(parts: McpServerDeps, caller: Caller, request: R
   return mcp;
 }
 
-/** Undefined where there is none of that name for who calls. */
+/** Returns `undefined` if the caller has no tool of that name. */
 async function findTool(
   { mcp }: McpServerDeps,
   { actor, assistant_id }: Caller,
@@ -79,7 +79,7 @@ async function findTool(
 ): Promise<AssistantTool | undefined> {
   const tool = await mcp.find(actor, name);
   if (!tool || assistant_id === undefined) return tool;
-  // The address may say the name of a graph.
+  // `assistant_id` may be a graph name.
   const only = await mcp.find(actor, assistant_id);
   return tool.assistant.assistant_id === only?.assistant.assistant_id ? tool : undefined;
 }
@@ -118,7 +118,7 @@ function parseCursor(cursor: string): string {
   );
 }
 
-/** What nobody foresaw is logged, and told to nobody: the library would send its text. */
+/** Logs unexpected errors and hides their text, which the SDK would send to the client. */
 async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promise<T> {
   try {
     return await answer();
@@ -132,10 +132,10 @@ async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promi
   }
 }
 
-/** How long a client may keep the list of tools; it is told of changes where it listens. */
+/** Cache lifetime of the tool list, ms; a listening client is notified of changes. */
 const LIST_TTL_MS = 60_000;
 
-/** With the schema of the tool that is called, by which the library compares the headers of a call with its arguments. */
+/** Exposes the called tool's input schema, which the SDK needs to check a call's headers against its arguments. */
 class CallServer extends McpServer {
   readonly #tool: AssistantTool | undefined;
 
@@ -149,7 +149,7 @@ class CallServer extends McpServer {
   }
 }
 
-/** `tool`: the one that the request calls; `verify` reads what a client brings back with its answers. */
+/** `tool`: the one that the request calls; `verify` checks the signed state that a client returns with its answers. */
 function createMcpServer(
   version: string,
   { verify }: Pick<RequestStateCodec, 'verify'>,
@@ -165,7 +165,7 @@ function createMcpServer(
         'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
       },
       requestState: { verify },
-      // Clients of the older revisions keep no channel on which they could be asked.
+      // Clients of older revisions have no channel for input requests.
       inputRequired: { legacyShim: false },
     },
   );

@@ -25,20 +25,20 @@ import { answersTo, canAnswer, type Question, questionsOf } from './elicitation.
 import { progressNotifier } from './progress.ts';
 import { failedResult, questionResult, valuesResult } from './results.ts';
 
-/** Who calls, and how far the call reaches. */
+/** The caller and the scope of the call. */
 export interface Caller {
   readonly actor: Actor;
-  /** The only assistant that is a tool; all that the caller may see without it. */
+  /** Restricts the tools to this assistant; undefined exposes all that the caller may see. */
   readonly assistant_id: string | undefined;
-  /** The tool that is called; undefined when none is. */
+  /** The tool that the request calls, if any. */
   readonly tool_name: string | undefined;
-  /** Names the memory where the call itself does not. */
+  /** Thread to use if the call names none. */
   readonly thread: string | undefined;
-  /** Set where a call may be cancelled by something else than the end of its connection. */
+  /** Set if a call can be cancelled other than by closing its connection. */
   readonly openCall?: (() => Cancellable) | undefined;
 }
 
-/** A call that is under way until it is disposed of. */
+/** A call in progress until disposed. */
 export interface Cancellable extends Disposable {
   readonly signal: AbortSignal;
 }
@@ -46,23 +46,22 @@ export interface Cancellable extends Disposable {
 export interface ToolCallDeps {
   readonly mcp: McpService;
   readonly logger: Logger;
-  /** Whether a run stops when its caller goes away. */
+  /** Whether a run is cancelled when its caller disconnects. */
   readonly cancel_on_disconnect: boolean;
 }
 
-/** One call of one tool. */
 interface ToolCall extends ToolCallDeps, Caller {
   readonly codec: RequestStateCodec<PendingCall>;
   readonly tool: AssistantTool;
   readonly ctx: ServerContext;
-  /** The client does not want the result any more. */
+  /** Aborts when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
 }
 
 type Params = CallToolRequest['params'];
 type Reply = CallToolResult | InputRequiredResult;
 
-/** Answers `tools/call`: starts a run, or goes on with one whose question is answered, and follows it to its end. */
+/** Serves `tools/call`: starts a run, or resumes the one whose interrupt is answered, and awaits its outcome. */
 export async function callTool(
   {
     tool,
@@ -111,12 +110,12 @@ async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
   if (!answers) return requestInput(call, questions, pending);
   const run = await mcp.resume(actor, tool, { thread_id, answers });
   const reply = await awaitOutcome(call, run, is_own_thread);
-  // Only the thread of a first run goes by itself.
+  // Only the first run of a call deletes its thread on completion.
   if (is_own_thread && !isInputRequiredResult(reply)) await mcp.deleteThread(actor, thread_id);
   return reply;
 }
 
-/** What was asked and still waits. */
+/** The interrupts of the call that are still pending. */
 async function pendingInterrupts(
   { mcp, actor }: ToolCall,
   { thread_id, interrupt_ids }: PendingCall,
@@ -153,7 +152,7 @@ async function requestInput(
   return inputRequired({ inputRequests, requestState: await codec.mint(pending, ctx) });
 }
 
-/** Undefined for clients of the older revisions: here they cannot be asked anything. */
+/** Returns `undefined` for clients of older revisions, which cannot receive input requests. */
 function clientCapabilities({ mcpReq }: ServerContext): ClientCapabilities | undefined {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
@@ -164,19 +163,19 @@ function threadIdInMeta({ mcpReq }: ServerContext): string | undefined {
   return typeof thread_id === 'string' && thread_id !== '' ? thread_id : undefined;
 }
 
-/** What a client carries from a question to its answer, signed. */
+/** State of an interrupted call, signed: the client returns it with its answers. */
 export interface PendingCall {
   readonly thread_id: string;
   readonly run_id: string;
   readonly interrupt_ids: readonly string[];
-  /** The thread was made for this call and goes with its result. */
+  /** The thread was created for this call and is deleted with its result. */
   readonly is_own_thread: boolean;
 }
 
-/** A question may be answered for an hour, on any process, by whoever was asked. */
+/** Lifetime of the signed state: any process accepts it from the same user. */
 const PENDING_CALL_TTL_S = 3600;
 
-/** `key`: at least 32 bytes, the same on every process. */
+/** `key`: at least 32 bytes, shared by all processes. */
 export function pendingCallCodec(key: string, { user }: Actor): RequestStateCodec<PendingCall> {
   const owner = user?.identity ?? '';
   return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => owner });

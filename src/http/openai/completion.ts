@@ -7,7 +7,7 @@ import { openAiError, RunFailed } from './errors.ts';
 
 export type Answer = AsyncGenerator<string, ChatOutcome>;
 
-/** The whole answer as one completion. Throws `RunFailed`. */
+/** Collects the answer into one completion. Throws `RunFailed`. */
 export async function completionOf(answer: Answer, run: Run, model: string): Promise<ChatCompletion> {
   let content = '';
   for (;;) {
@@ -33,7 +33,7 @@ export async function completionOf(answer: Answer, run: Run, model: string): Pro
   }
 }
 
-/** The answer as chunks, then `[DONE]`; a run that fails on the way sends its error as the last one. */
+/** Streams the answer as chunks, then `[DONE]`; if the run fails, the last chunk is an error. */
 export async function* chunksOf(
   answer: Answer,
   run: Run,

@@ -3,20 +3,20 @@ import { ServerError } from '../../core/errors.ts';
 import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 
-/** The graph failed. The client must not try again by itself: that would run the graph once more. */
+/** The run failed. Disables the client's automatic retry, which would run the graph again. */
 export class RunFailed extends ServerError {
   readonly status = 500;
   override readonly headers = { 'x-should-retry': 'false' };
 }
 
-/** An error in the form that clients of OpenAI's API read. */
+/** Error body of OpenAI's API. */
 export function openAiError(status: number, message: string) {
   return { error: { message, type: TYPES[status] ?? typeOf(status), param: null, code: null } };
 }
 
 const ROUTES = /^\/v1\/(chat\/completions|models(\/.*)?)$/;
 
-/** For clients that expect the API although it is off: they show the message. */
+/** 404 body that says how to enable the API; clients display the message. */
 export function openAiDisabledError(path: string) {
   if (!ROUTES.test(path)) return undefined;
   return openAiError(404, 'The OpenAI API of this server is disabled. Set http.openai.enabled to true.');
@@ -33,12 +33,12 @@ function typeOf(status: number): string {
   return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
-/** Failures of the routes of `server`, authentication included, in that form. */
+/** Renders errors of this scope, authentication included, in OpenAI's format. */
 export function useOpenAiErrors(server: FastifyInstance, logger: Logger): void {
   server.setErrorHandler((thrown: unknown, request, reply) => {
     const error = toError(thrown) as FastifyError;
     if (error instanceof ServerError) {
-      // What is well-formed and yet impossible is a 400 there.
+      // OpenAI's API has 400 where this server has 422.
       const status = error.status === 422 ? 400 : error.status;
       return reply.headers(error.headers).code(status).send(openAiError(status, error.message));
     }

@@ -26,7 +26,7 @@ interface OpenAiDeps {
   readonly logger: Logger;
 }
 
-/** The door for chat front ends that speak OpenAI's API: a scope of its own, for its form of errors. */
+/** OpenAI-compatible API for chat front ends, in its own scope because of its error format. */
 export function openAiRoutes(server: FastifyInstance, parts: OpenAiDeps): void {
   server.register((scope, _options, done) => {
     useOpenAiErrors(scope, parts.logger);
@@ -68,7 +68,7 @@ function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatD
       if (!stream) {
         const result = async (signal: AbortSignal) =>
           toJson(await completionOf(chatCompletions.answer(run, signal), run, model));
-        // Text already, which is passed on as it is.
+        // Already serialized.
         return (await replies.sendKeepAliveJson(reply, headers, result)) as unknown as ChatCompletion;
       }
       const include_usage = stream_options?.include_usage === true;
@@ -89,7 +89,7 @@ function threadOf({ metadata }: ChatCompletionCreate): string | undefined {
 
 const tags = [TAGS.openai];
 
-/** Every assistant that the caller may see is a model. */
+/** Publishes every assistant visible to the caller as a model. */
 function modelRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 

@@ -17,7 +17,7 @@ import { Token, TokenCreate } from '../../schemas/tokens.ts';
 import { UiComponent } from '../../schemas/ui.ts';
 import * as webhooks from '../../schemas/webhooks.ts';
 
-/** What clients send, under the names of the official document. Fields with a default may be left out. */
+/** Request schemas, named as in the official document. Fields with a default are optional. */
 export const REQUESTS: Record<string, z.ZodType> = {
   AssistantCreate: assistants.AssistantCreate,
   AssistantPatch: assistants.AssistantPatch,
@@ -61,7 +61,7 @@ export const REQUESTS: Record<string, z.ZodType> = {
   McpMessage: mcp.McpMessage,
 };
 
-/** What the server answers. */
+/** Response schemas. */
 export const RESPONSES: Record<string, z.ZodType> = {
   Token,
   A2aAnswer: a2a.A2aAnswer,
@@ -101,6 +101,6 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ErrorResponse,
 };
 
-/** Schema → its name in the document, so that each is described once and referred to everywhere else. */
+/** Schema → component name, so that each schema is defined once and referenced elsewhere. */
 export const NAMES = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries({ ...REQUESTS, ...RESPONSES })) NAMES.add(schema, { id });

@@ -9,13 +9,13 @@ export const CUSTOM_GROUP = {
 
 type Paths = Readonly<Record<string, JsonObject>>;
 
-/** The document's paths and those of the project's own app, of which nothing is known but method and path. */
+/** Adds the custom routes to the document; only their method and path are known. */
 export function withCustomRoutes(paths: Paths, routes: readonly CustomRoute[]): Record<string, JsonObject> {
   const all: Record<string, JsonObject> = { ...paths };
   for (const { method, path } of routes) {
     const template = pathTemplate(path);
     const name = method.toLowerCase();
-    // The app answers first, but what it hands on is ours, and ours is described better.
+    // The app answers first, but the server's own route is the better documented one.
     if (paths[template]?.[name] !== undefined) continue;
     all[template] = {
       ...all[template],
@@ -25,7 +25,7 @@ export function withCustomRoutes(paths: Paths, routes: readonly CustomRoute[]): 
   return all;
 }
 
-/** `/a-b` and `/a_b` must not have the same. */
+/** Operation ids are unique: `/a-b` and `/a_b` would collide. */
 function idFor(all: Paths, method: string, template: string): string {
   const known = new Set(
     Object.values(all).flatMap((methods) =>

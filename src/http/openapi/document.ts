@@ -18,17 +18,17 @@ create the thread first, then run an assistant on it.`;
 
 export interface DocumentOptions {
   readonly version: string;
-  /** The server's graphs, for the examples. */
+  /** Graphs of this server, for the examples. */
   readonly graph_ids: readonly string[];
   readonly mount_prefix: string;
   readonly security: SecurityDocument;
-  /** Of the project's own app. */
+  /** Routes of the custom app. */
   readonly custom_routes: readonly CustomRoute[];
 }
 
 /**
- * Describes every route registered after it, as OpenAPI 3.1 from the schemas that check requests. The plugin collects
- * routes and serves the viewer; its own conversion would describe each schema twice and lose examples beside
+ * Documents every route registered after it as OpenAPI 3.1, from the schemas that validate requests. The plugin
+ * collects routes and serves the viewer; its own conversion would inline each schema twice and drop examples beside
  * references.
  */
 export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {

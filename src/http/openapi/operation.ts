@@ -11,7 +11,7 @@ export interface Route {
   readonly config: FastifyContextConfig | undefined;
 }
 
-/** One OpenAPI operation, all of it from the route's own schema. `graph_id` stands in the examples. */
+/** Builds an OpenAPI operation from the route's schema. `graph_id` replaces the graph in examples. */
 export function operation({ schema, config = {} }: Route, graph_id: string): JsonObject {
   const open = config.open === true;
   const { operationId, summary, description, tags, body } = schema;
@@ -84,12 +84,12 @@ function contentOf(answer: ResponseSchema): JsonObject {
   );
 }
 
-/** A key that was sent before (`Idempotency-Key`). */
+/** 409: the `Idempotency-Key` was used before. */
 const OTHER_REQUEST = 'This Idempotency-Key was sent with another request. Each request needs its own.';
-/** Where `server.rate_limit` is set. */
+/** 429: only if `server.rate_limit` is set. */
 const TOO_MANY = 'More than 60 requests in a minute; come back after the seconds in Retry-After.';
 
-/** The failures of the route, and those that every route of its kind has. */
+/** Error responses of the route, and those common to its kind. */
 function failures(
   { failures, body, params, querystring }: FastifySchema,
   { open, idempotent }: FastifyContextConfig,
@@ -113,7 +113,7 @@ function failures(
   );
 }
 
-/** What a client is most likely to read. */
+/** The most likely 422 message. */
 function invalid(body: unknown, params: unknown): string {
   if (body) return INVALID_JSON;
   const noun = params
@@ -122,7 +122,7 @@ function invalid(body: unknown, params: unknown): string {
   return noun ? `Invalid ${noun} ID: must be a UUID` : 'limit: must be a whole number';
 }
 
-/** Examples name a graph of this repository; a server shows one of its own, so that they work there too. */
+/** Replaces the example graph by one of this server's, so that examples can be executed. */
 function withGraph(example: unknown, graph_id: string): unknown {
   if (example === undefined) return undefined;
   return JSON.parse(JSON.stringify(example), (_key, value) => (value === EXAMPLES.graph ? graph_id : value));

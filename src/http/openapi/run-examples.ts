@@ -9,7 +9,7 @@ export const RUN_EXAMPLE = {
 
 export const STREAM_EXAMPLE = { ...RUN_EXAMPLE, stream_mode: ['updates', 'messages-tuple'] };
 
-/** What may be wrong with a new run, on a thread or without one. */
+/** Errors of run creation, with or without a thread. */
 export const STATELESS_FAILURES = {
   400: 'Cannot specify both configurable and context. Prefer setting context alone.',
   404: 'Thread or assistant not found.',
@@ -21,7 +21,7 @@ export const CREATE_FAILURES = {
   409: 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. …',
 };
 
-/** The reply of a run that is streamed (CONTRACT §5). */
+/** Reply of a streamed run (CONTRACT §5). */
 export const EVENT_STREAM = {
   content: {
     'text/event-stream': {

@@ -2,10 +2,10 @@ import type { JsonObject } from '../../core/json.ts';
 
 type Requirements = readonly Readonly<Record<string, readonly string[]>>[];
 
-/** What the document says about authentication. */
+/** Authentication as documented in OpenAPI. */
 export interface SecurityDocument {
   readonly has_users: boolean;
-  /** The `auth.openapi` block of the configuration (CONTRACT §10), in the words of OpenAPI. */
+  /** The `auth.openapi` block of the configuration (CONTRACT §10), in OpenAPI's terms. */
   readonly openapi?:
     | {
         readonly securitySchemes?: Readonly<Record<string, JsonObject>> | undefined;
@@ -18,7 +18,7 @@ export interface SecurityDocument {
 const KEY = { type: 'apiKey', in: 'header', name: 'X-Api-Key' };
 const BEARER = { type: 'http', scheme: 'bearer' };
 
-/** Keys, bearer tokens where there are users, and what the configuration adds or says instead. */
+/** Security schemes: API keys, bearer tokens if there are users, and those that the configuration adds or overrides. */
 export function securityOf({ has_users, openapi = {} }: SecurityDocument): {
   securitySchemes: Record<string, JsonObject>;
   security: Record<string, string[]>[];
@@ -36,7 +36,7 @@ function copyOf(requirement: Requirements[number]): Record<string, string[]> {
   return Object.fromEntries(Object.entries(requirement).map(([name, scopes]) => [name, [...scopes]]));
 }
 
-/** With what the configuration says of single operations, by path and method. */
+/** Applies the configuration's overrides of single operations, by path and method. */
 export function withSecurity(
   paths: Readonly<Record<string, JsonObject>>,
   { openapi }: SecurityDocument,

@@ -1,4 +1,4 @@
-/** The groups of the official document in its order, and ours beside those that they are like. */
+/** Tags of the official document in its order; own tags stand beside related ones. */
 export const TAGS = {
   assistants: 'Assistants',
   threads: 'Threads',

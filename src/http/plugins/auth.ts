@@ -14,20 +14,20 @@ declare module 'fastify' {
 }
 
 export interface AuthOptions {
-  /** Undefined lets everybody in, which the configuration allows on loopback only. */
+  /** Undefined disables authentication, which the configuration allows on loopback only. */
   readonly authenticate: Authenticate | undefined;
-  /** There are users, and not only keys: the user's own handlers, or an identity provider. */
+  /** Users authenticate, beside API keys: by custom auth handlers or an identity provider. */
   readonly has_users: boolean;
-  /** Who issues the tokens of users, for clients that get one there by themselves. */
+  /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
 }
 
-/** Finds out who sends a request, unless that is known. Throws when they must not come in. */
+/** Authenticates the caller, once per request. Throws if the request is refused. */
 export type AuthHook = (request: FastifyRequest) => Promise<void>;
 
 /**
- * Who sends each request. Unknown addresses ask for a key too, so that nobody learns which exist. The `headers` that
- * are picked become part of the configuration of the runs that the request makes. False when it was known already.
+ * Sets `request.actor`. Unknown paths require authentication too, so that routes cannot be enumerated. The headers that
+ * `headersOf` picks become part of the configuration of runs. Resolves to false if the caller was already identified.
  */
 export function authenticateHook(
   server: FastifyInstance,
@@ -40,15 +40,15 @@ export function authenticateHook(
     if (known.has(request)) return false;
     known.set(request, undefined);
     const { id: request_id, raw } = request;
-    const passage = internalRequestOf(raw);
+    const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
     const context = { request_id, headers, ...(isInProcess(raw) && { is_internal: true }) };
     request.actor = { ...systemActor(request_id), ...context };
-    // A webhook of the server's own, which reaches the project's routes only.
-    if (passage && !passage.from) return false;
+    // A webhook from this server; it reaches custom routes only.
+    if (internal && !internal.from) return false;
     if (!authenticate || request.method === 'OPTIONS') return true;
     if (isPublicRoute(request.routeOptions.config, has_users)) return true;
-    const before = passage && known.get(passage.from);
+    const before = internal && known.get(internal.from);
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity, request);
     known.set(request, identity);

@@ -4,23 +4,22 @@ import { Forbidden } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { isLocalName } from '../../core/loopback.ts';
 
-/** Whether pages of an origin, as browsers write it in `Origin`, may call. */
+/** Whether pages of an origin, in the form of the `Origin` header, may send requests. */
 export type OriginCheck = (origin: string) => boolean;
 
 interface NamedOrigins {
-  /** `*` stands for all. */
+  /** `*` allows every origin. */
   readonly allow_origins?: readonly string[] | undefined;
-  /** Of the whole origin. */
+  /** Matches the whole origin. */
   readonly allow_origin_regex?: string | undefined;
 }
 
-/** LangSmith Studio, which people open on servers of their own machine. */
+/** LangSmith Studio, which users open against servers on their own machine. */
 const STUDIO = /^https:\/\/([a-z]+\.)?smith\.langchain\.com$/;
 
 /**
- * The rule of a configuration; undefined where every page may call. Where no origin is named and nobody needs a key, any
- * page that somebody opens could otherwise use the agents of their machine: those of this machine may, of
- * `served_hosts`, and Studio.
+ * Origin check for a configuration; `undefined` allows every page. Without named origins and without API keys, any page
+ * open in a browser could drive local agents: only pages of this machine, of `served_hosts` and Studio are allowed.
  */
 export function corsOriginCheck(
   { allow_origins, allow_origin_regex }: NamedOrigins,
@@ -38,15 +37,15 @@ export function corsOriginCheck(
   };
 }
 
-/** Such as no configuration names; told apart by their schemes, as expressions may be. */
+/** Probes that no configuration names, one per scheme because an expression may fix the scheme. */
 const UNKNOWN_ORIGINS = ['https', 'http'].map((scheme) => `${scheme}://a-page-of-nobody.invalid`);
 
-/** Whether pages of any origin may call, by `*` or by an expression such as `.*`. */
+/** Whether every origin is allowed, by `*` or by an expression such as `.*`. */
 function allowsAnyOrigin(isAllowedOrigin: OriginCheck | undefined): boolean {
   return !isAllowedOrigin || UNKNOWN_ORIGINS.some(isAllowedOrigin);
 }
 
-/** The keys of `http.cors` (CONTRACT §14). `*` in a list stands for all. */
+/** Keys of `http.cors` (CONTRACT §14). `*` in a list allows everything. */
 export interface CorsOptions {
   readonly allow_origins?: readonly string[] | undefined;
   readonly allow_origin_regex?: string | undefined;
@@ -54,15 +53,15 @@ export interface CorsOptions {
   readonly allow_headers: readonly string[];
   readonly allow_credentials: boolean;
   readonly expose_headers: readonly string[];
-  /** Seconds. */
+  /** `Access-Control-Max-Age`, seconds. */
   readonly max_age: number;
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Tells browsers which pages may read answers: those that `isAllowedOrigin`, all without that, and without credentials unless
- * the configuration says otherwise (CONTRACT §1).
+ * CORS headers: allows the origins of `isAllowedOrigin`, or all without it, and no credentials by default (CONTRACT
+ * §1).
  */
 export async function useCors(
   server: FastifyInstance,
@@ -72,15 +71,15 @@ export async function useCors(
 ): Promise<void> {
   server.addHook('onRequest', async ({ headers }, reply) => {
     const isAllowed = !isAllowedOrigin || (headers.origin !== undefined && isAllowedOrigin(headers.origin));
-    // A page of a public site that calls a server of the local network; Studio does.
+    // Private Network Access: a public page, such as Studio, calls a server on the local network.
     if (isAllowed && headers['access-control-request-private-network'] === 'true') {
       reply.header('access-control-allow-private-network', 'true');
     }
   });
-  // Where no origin is named, those that may call are told what all are told elsewhere.
+  // Without named origins, an allowed page gets `*`, the same as on an open server.
   const isNamed = options.allow_origins !== undefined || options.allow_origin_regex !== undefined;
   const allowed = isNamed ? true : '*';
-  // With the user's cookies a page that anybody made would act as the user.
+  // Credentials for every origin would let any page act as the user.
   const hasCredentials = options.allow_credentials && isNamed && !allowsAnyOrigin(isAllowedOrigin);
   if (options.allow_credentials && !hasCredentials) {
     logger.warn(
@@ -93,24 +92,24 @@ export async function useCors(
       ? async (origin: string | undefined) => (origin === undefined || isAllowedOrigin(origin)) && allowed
       : '*',
     methods: options.allow_methods.includes('*') ? METHODS : [...options.allow_methods],
-    // Without a list the plugin echoes what the browser asks for.
+    // Without a list, the plugin echoes the requested headers.
     ...(options.allow_headers.includes('*') ? {} : { allowedHeaders: [...options.allow_headers] }),
     ...(exposed.length > 0 ? { exposedHeaders: exposed } : {}),
     credentials: hasCredentials,
     maxAge: options.max_age,
     optionsSuccessStatus: 200,
-    // An OPTIONS request that is no preflight gets the same answer rather than an error.
+    // A plain OPTIONS request gets the preflight's answer rather than an error.
     strictPreflight: false,
   });
 }
 
-/** Of pages that were refused, so many are told to the log. */
+/** Number of refused origins to log. */
 const MAX_LOGGED_ORIGINS = 20;
 
 /**
- * Refuses requests of pages that may not call. CORS keeps such a page from reading an answer, but not from sending what
- * needs no preflight, and WebSockets know no CORS. Pages of the server itself may, and clients that are no browsers
- * send no origin.
+ * Refuses requests from origins that are not allowed (CSRF, cross-site WebSocket hijacking): CORS hides the response
+ * but does not stop a request without preflight, and does not cover WebSockets. Same-origin requests and clients that
+ * send no `Origin` pass.
  */
 export function useOriginCheck(server: FastifyInstance, isAllowedOrigin: OriginCheck, logger: Logger): void {
   const logged = new Set<string>();

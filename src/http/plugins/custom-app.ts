@@ -10,28 +10,28 @@ import type { AuthHook } from './auth.ts';
 export interface CustomAppOptions {
   readonly app: CustomApp;
   readonly mount_prefix: string;
-  /** Asks for who sends a request to the app's routes too. */
+  /** Requires authentication for custom routes, too. */
   readonly enable_custom_route_auth: boolean;
   readonly authenticate: AuthHook;
 }
 
 /**
- * Lets the project's own app answer first. It is where it is registered: before or after authentication
- * (`http.middleware_order`).
+ * Gives the custom app precedence over the server's routes. The place of registration decides whether it runs before or
+ * after authentication (`http.middleware_order`).
  */
 export function useCustomApp(server: FastifyInstance, options: CustomAppOptions): void {
   const { app, mount_prefix, enable_custom_route_auth, authenticate } = options;
   server.addHook('onRequest', async (request, reply) => {
-    const passage = internalRequestOf(request.raw);
-    // WebSockets are the server's own; what the app let through has been there.
-    if (passage?.from || request.ws || !hasPrefix(mount_prefix, request.url)) return;
-    const requiresAuth = enable_custom_route_auth && request.is404 && !passage;
+    const internal = internalRequestOf(request.raw);
+    // WebSockets bypass the app; a request that the app forwarded has already been through it.
+    if (internal?.from || request.ws || !hasPrefix(mount_prefix, request.url)) return;
+    const requiresAuth = enable_custom_route_auth && request.is404 && !internal;
     if (requiresAuth) await authenticate(request);
     if ('fetch' in app)
       return sendResponse(reply, await callFetchApp(server, app.fetch, request, reply, options));
     if (await callNodeHandler(app.handle, request, reply, mount_prefix)) return reply.hijack();
-    if (passage) throw new NotFound('Not Found');
-    // Behind the app, every address asks who is there.
+    if (internal) throw new NotFound('Not Found');
+    // Past the app, every path requires authentication.
     await authenticate(request);
   });
   if ('fetch' in app) return;
@@ -41,7 +41,7 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
   });
 }
 
-/** Fastify measures the body that it does not send to a HEAD, and knows texts and streams only. */
+/** On HEAD, Fastify computes the length of a body that it does not send, and supports strings and streams only. */
 function sendResponse(reply: FastifyReply, response: Response): FastifyReply {
   if (reply.request.method !== 'HEAD') return reply.send(response);
   return reply.code(response.status).headers(Object.fromEntries(response.headers)).send('');
@@ -74,9 +74,9 @@ async function callFetchApp(
     auth: callerOf(request),
     has_server_route: !request.is404,
     async forward(onward) {
-      // A webhook is for the project's routes, not for ours in the server's name.
+      // A webhook must not reach the server's own routes with the server's identity.
       if (!isPassedOn) return Response.json({ detail: 'Not Found' }, { status: 404 });
-      // The request inside counts it again.
+      // The forwarded request is counted again.
       server.bodies.release(request);
       const { origin: start, pathname, search } = new URL(onward.url);
       const ours = new Request(start + mount_prefix + pathname + search, onward);
@@ -85,7 +85,7 @@ async function callFetchApp(
   });
 }
 
-/** True when the handler answered; then it has the connection. */
+/** Resolves to true if the handler answered; it then owns the connection. */
 async function callNodeHandler(
   handle: NodeHandler,
   request: FastifyRequest,
@@ -95,7 +95,7 @@ async function callNodeHandler(
   const { raw } = request;
   const { url } = raw;
   Object.assign(raw, { url: withoutPrefix(mount_prefix, request.url), auth: callerOf(request) });
-  // It writes to the connection itself, and those of CORS belong to its answers too.
+  // The handler bypasses Fastify's reply, so copy its headers (such as CORS) first.
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
@@ -120,7 +120,7 @@ function headerList({ headers }: IncomingMessage): [string, string][] {
   );
 }
 
-/** What a body parser of the app has read is there for us as well. */
+/** Replays a body that the app's parser has already consumed. */
 function replayParsedBody(raw: IncomingMessage & { body?: unknown }, payload: Readable): Readable {
   if (!raw.readableEnded || raw.body === undefined) return payload;
   const text = typeof raw.body === 'string' ? raw.body : JSON.stringify(raw.body);

@@ -9,17 +9,17 @@ import type { ErrorResponse } from '../../schemas/fields.ts';
 import { publicUrl } from '../public-url.ts';
 import { pathOf, pathTemplate, type RouteTable } from './route-table.ts';
 
-/** Of what is named in an address. */
+/** Longest path parameter, characters. */
 export const MAX_NAME_LENGTH = 1024;
 
 export interface ErrorHandlerDeps {
   readonly logger: Logger;
   readonly routes: RouteTable;
-  /** The body of a 404 for an address that the configuration turns off, if it says how to turn it on. */
+  /** 404 body for a route that the configuration disables, if it should say how to enable it. */
   disabledRoute(path: string): object | undefined;
 }
 
-/** Every failure is `{"detail": …}`; what nobody foresaw is a plain 500, logged once with the request's id. */
+/** Renders every failure as `{"detail": …}`; an unexpected error is a plain 500, logged once with the request id. */
 export function useErrors(server: FastifyInstance, parts: ErrorHandlerDeps): void {
   const { logger, routes } = parts;
   server.setErrorHandler((thrown: unknown, request, reply) => {
@@ -44,12 +44,12 @@ export function useErrors(server: FastifyInstance, parts: ErrorHandlerDeps): voi
   server.setNotFoundHandler((request, reply) => handleNotFound(request, reply, parts));
 }
 
-/** What a name in the address can cause: it is no id, or nothing has this name. */
+/** Errors that a misread path segment can cause: an invalid id, or no such resource. */
 function isParameterError(error: FastifyError): boolean {
   return error.validationContext === 'params' || (error instanceof ServerError && error.status === 404);
 }
 
-/** `GET /threads/search` asks for the thread `search`, and means the route of this address, which has other methods. */
+/** `GET /threads/search` matches `/threads/:thread_id`, but the client means the route of that path: answer 405. */
 function intendedRoute({ method, routeOptions, url }: FastifyRequest, routes: RouteTable) {
   const intended = routes.find(pathOf(url));
   if (!routeOptions.url || !intended || intended.url === routeOptions.url) return undefined;
@@ -67,7 +67,7 @@ function sendError(reply: FastifyReply, status: number, detail: string) {
   return reply.code(status).send({ detail } satisfies ErrorResponse);
 }
 
-/** 307 to the path without its slash, 405 where another method would do, else 404 (CONTRACT §1). */
+/** 307 to the path without its trailing slash, 405 if the path has other methods, else 404 (CONTRACT §1). */
 function handleNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -75,7 +75,7 @@ function handleNotFound(
 ) {
   const [path = '', query] = request.url.split('?', 2);
   const methods = routes.find(path)?.methods ?? [];
-  // One that it has means that there is no such file.
+  // If the method matches, the 404 means a missing file.
   if (methods.length > 0 && !methods.includes(request.method))
     return methodNotAllowed(reply, methods, 'Method Not Allowed');
   const bare = trimEnd(path, '/');
@@ -87,7 +87,7 @@ function handleNotFound(
   return disabled ? reply.code(404).send(disabled) : sendError(reply, 404, 'Not Found');
 }
 
-/** For an address that cannot be decoded, such as `/%zz`, or is no name of anything: no route was chosen yet. */
+/** For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. */
 export function handleInvalidUrl({ code }: FastifyError, _request: unknown, reply: FastifyReply): void {
   const isLong = code === 'FST_ERR_MAX_PARAM_LENGTH';
   sendError(
@@ -97,7 +97,7 @@ export function handleInvalidUrl({ code }: FastifyError, _request: unknown, repl
   );
 }
 
-/** For bytes that are not HTTP: no request exists yet. */
+/** For bytes that are not HTTP: there is no request object yet. */
 export function handleClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const status =

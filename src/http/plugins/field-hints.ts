@@ -5,13 +5,13 @@ import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { pathOf } from './route-table.ts';
 
-/** Of a body, and of a name: what is longer is no misspelt field. */
+/** Limits per body and per name: a longer name is no misspelt field. */
 const MAX_HINTS = 20;
 const MAX_FIELD_LENGTH = 40;
 
 /**
- * Says in the log which field of a body is probably misspelt, for whoever writes a client: such fields are taken, as the
- * official server takes them, and do nothing.
+ * Logs probable misspellings of body fields for client developers: like the official server, this one accepts and
+ * ignores unknown fields.
  */
 export function useFieldHints(server: FastifyInstance, logger: Logger): void {
   server.addHook('preValidation', async ({ method, url, body, id, routeOptions: { schema } }) => {

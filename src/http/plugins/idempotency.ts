@@ -4,18 +4,18 @@ import type { IdempotencyContext, IdempotencyService } from '../../services/idem
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The request has an `Idempotency-Key`. */
+    /** Set if the request has an `Idempotency-Key`. */
     idempotencyContext: IdempotencyContext | undefined;
   }
 }
 
 const REPLAYED = 'idempotency-replayed';
-/** What an answer needs beside its body. */
+/** Reply headers stored with the body. */
 const STORED_HEADERS = ['content-type', 'content-location', 'location'];
 
 /**
- * Answers a request that comes again as it was answered before. Routes take part by `config: { idempotent: true }`. Those
- * that make runs follow the run that was made, as the first request did; for others the answer itself is kept.
+ * `Idempotency-Key`: replays the first answer to a repeated request. Routes opt in by `config: { idempotent: true }`.
+ * Routes that create runs attach to the existing run; others replay the stored reply.
  */
 export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
   server.decorateRequest('idempotencyContext');

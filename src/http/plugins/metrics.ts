@@ -9,7 +9,7 @@ import type {
 } from '../../schemas/system.ts';
 import { countRuns, measureProcess } from './process-metrics.ts';
 
-/** What the engine knows about itself. */
+/** Engine statistics, read at scrape time. */
 export interface EngineStats {
   queue(): Promise<QueueStats>;
   workers(): WorkerStats;
@@ -26,9 +26,9 @@ const BUCKETS_MS = [
 ];
 const LABELS = ['method', 'path', 'status'] as const;
 
-/** Requests by route, and the engine's figures at the time they are asked for; names as in CONTRACT §15. */
+/** Metrics of requests by route, and of the engine at scrape time; names as in CONTRACT §15. */
 export function httpMetrics(engine: EngineStats) {
-  // One registry a server, so that two servers in a process do not add up.
+  // One registry per server, so that two servers in one process do not share counters.
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -61,7 +61,7 @@ export function httpMetrics(engine: EngineStats) {
   const stop = measureProcess(registers);
 
   return {
-    /** To be called when the server closes. */
+    /** Call on server close. */
     stop,
 
     disconnected: (method: string, path: string): void => disconnects.inc({ method, path }),
@@ -82,7 +82,7 @@ export function httpMetrics(engine: EngineStats) {
       latency.observe(labels, ms);
     },
 
-    /** The text format of Prometheus. */
+    /** Prometheus text format. */
     async text(): Promise<string> {
       const { delivered, failed, ...webhooks } = await engine.webhooks();
       webhookTries.reset();
@@ -106,7 +106,7 @@ export function httpMetrics(engine: EngineStats) {
   };
 }
 
-/** The engine's metrics by their names in `EngineStats`. */
+/** Gauges of the engine, keyed as in `EngineStats`. */
 function engineGauges(registers: Registry[]) {
   const gauge = (name: string, help: string) => new Gauge({ name: `lg_api_${name}`, help, registers });
   return {

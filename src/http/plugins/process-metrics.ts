@@ -2,10 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EndedRun } from '../../schemas/system.ts';
 
-/** Upper bounds of the histograms of runs, seconds. */
+/** Upper bounds of the run duration histogram, seconds. */
 const BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 
-/** How many runs ended how, and how long they took: what an alert on failing runs stands on. */
+/** Counts ended runs by status and records their duration: the basis of an alert on failing runs. */
 export function countRuns(
   onRunEnded: (listener: (run: EndedRun) => void) => void,
   registers: Registry[],
@@ -36,12 +36,12 @@ export function countRuns(
   });
 }
 
-/** Nanoseconds. */
+/** One second, ns. */
 const SECOND = 1e9;
-/** How often the delay is looked at, ms; what is measured includes it. */
+/** Sampling interval of the event loop delay, ms; the measured delay includes it. */
 const RESOLUTION_MS = 20;
 
-/** Under the names that dashboards for Node.js look for. The lag is the one since the last time it was asked for. */
+/** Process metrics under the names that Node.js dashboards expect. Lag covers the time since the last scrape. */
 export function measureProcess(registers: Registry[]): () => void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

@@ -5,22 +5,22 @@ import { clientNetwork } from '../../core/ip-ranges.ts';
 import { internalRequestOf } from '../in-process.ts';
 import type { AuthHook } from './auth.ts';
 
-/** Requests a minute; undefined is without end. */
+/** Requests a minute; undefined is unlimited. */
 export interface RateLimits {
-  /** From one address, of IPv6 one network of 64 bits, before it is known who sends them. */
+  /** Per client address (IPv6: per /64 network), before authentication. */
   readonly per_address_per_minute?: number | undefined;
-  /** Of one user or key; of one address where nobody is told apart. */
+  /** Per user or key; per address without authentication. */
   readonly per_key_per_minute?: number | undefined;
 }
 
 const MINUTE_MS = 60_000;
 
-/** What proxies and orchestrators ask for must not stop when somebody else asks too much. */
+/** Probes of proxies and orchestrators must not fail because of other clients' load. */
 const EXEMPT_ROUTES = /\/(ok|metrics)$/;
 
 /**
- * Refuses who asks more than their share with 429 and when to come back. Each process counts for itself. `useRateLimits`
- * is before authentication, so that guessing of keys is limited; what it gives back is for what was let in.
+ * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before authentication, so
+ * that it covers key guessing; the returned hook limits authenticated callers.
  */
 export async function useRateLimits(
   server: FastifyInstance,
@@ -46,10 +46,10 @@ export async function useRateLimits(
   return limiter(per_key_per_minute, callerKey);
 }
 
-/** What a project's own app let through was counted when it came in, and so was its caller if they were known. */
+/** A request forwarded by the custom app was already counted: by address, and by caller if authenticated then. */
 function isExempt({ raw, routeOptions, method, actor }: FastifyRequest): boolean {
-  const passage = internalRequestOf(raw);
-  const isCounted = passage !== undefined && (!actor || !passage.from || passage.from.actor !== undefined);
+  const internal = internalRequestOf(raw);
+  const isCounted = internal !== undefined && (!actor || !internal.from || internal.from.actor !== undefined);
   return isCounted || method === 'OPTIONS' || EXEMPT_ROUTES.test(routeOptions.url ?? '');
 }
 

@@ -7,10 +7,10 @@ import { internalRequestOf } from '../in-process.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { pathOf, pathTemplate } from './route-table.ts';
 
-/** Printable and of a length that a log line and a database column can take. */
+/** Printable, and short enough for a log line and a database column. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** The client's `x-request-id` where it is usable, else a new one. */
+/** The client's `x-request-id` if it is valid, else a new id. */
 export function requestId(header: string | string[] | undefined, newId: () => string): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : newId();
 }
@@ -18,34 +18,34 @@ export function requestId(header: string | string[] | undefined, newId: () => st
 export interface RequestLogDeps {
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
-  /** Those that are logged (`http.logging_headers`). */
+  /** Picks the headers to log (`http.logging_headers`). */
   readonly pickHeaders: (headers: IncomingHttpHeaders) => Record<string, string>;
 }
 
-/** The client was not given all of it. A WebSocket has no response, and a request from within no socket. */
+/** Whether the client left before the end. A WebSocket has no response, and an in-process request no socket. */
 function clientDisconnected({ ws, raw }: FastifyRequest, reply: FastifyReply): boolean {
   return !ws && raw.socket instanceof Socket && !reply.raw.writableFinished && !internalRequestOf(raw)?.from;
 }
 
-/** What monitors ask for every few seconds would hide the rest of the log. */
+/** Frequent probes would drown the rest of the log. */
 const DEBUG_ONLY_PATHS = new Set(['/ok', '/metrics']);
 
 /**
- * Logs and counts every finished request, and where it came from unless that is this machine. Queries are not logged, and of headers only those that the configuration
- * names: they carry keys; the path does not.
+ * Access log and metrics of every finished request, with the client's address unless local. Query strings and all
+ * headers except the configured ones are omitted, because they carry credentials.
  */
 export function useRequestLog(
   server: FastifyInstance,
   { logger, metrics, pickHeaders }: RequestLogDeps,
 ): void {
   server.addHook('onRequest', async (request, reply) => {
-    // Clients print it with an error, and it finds the line in the log.
+    // Clients print the id with an error, so that it can be found in the log.
     reply.header('x-request-id', request.id);
     reply.raw.once('close', () => {
       if (clientDisconnected(request, reply)) logDisconnect(request, reply);
     });
   });
-  /** Fastify tells of responses that ended; of a stream that its client left, nothing. */
+  /** Fastify reports only responses that ended, not a stream whose client disconnected. */
   function logDisconnect({ id, method, url, routeOptions }: FastifyRequest, reply: FastifyReply): void {
     const run = reply.raw.getHeader('content-location');
     metrics.disconnected(method, pathTemplate(routeOptions.url ?? 'unknown'));
@@ -58,7 +58,7 @@ export function useRequestLog(
   server.addHook(
     'onResponse',
     async ({ id, ip, method, url, routeOptions, raw }, { statusCode: status, elapsedTime: ms }) => {
-      // The request that it is a part of is the one that came.
+      // A forwarded request is logged as the outer one.
       if (internalRequestOf(raw)?.from) return;
       const path = pathOf(url);
       metrics.observe({ method, path: pathTemplate(routeOptions.url ?? 'unknown'), status, ms });

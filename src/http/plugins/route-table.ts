@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Which methods an address has: the router knows only whether one of them fits. */
+/** Methods by path: the router only reports whether a method matches. */
 export interface RouteTable {
-  /** The most specific route of a path, whatever its methods: that of `/threads/search` is not `/threads/:thread_id`. */
+  /** The most specific route for a path, regardless of method: `/threads/search`, not `/threads/:thread_id`. */
   find(path: string): { readonly url: string; readonly methods: readonly string[] } | undefined;
 }
 
 export function useRouteTable(server: FastifyInstance): RouteTable {
   const routes = new Map<string, { pattern: RegExp; parameters: number; methods: string[] }>();
   server.addHook('onRoute', ({ url, method }) => {
-    // The wildcard of preflight requests would make every address known.
+    // The catch-all route for preflights would match every path.
     if (url === '*') return;
     const { methods = [] } = routes.get(url) ?? {};
     const parameters = url.match(/:\w+|\*/g)?.length ?? 0;
@@ -24,12 +24,12 @@ export function useRouteTable(server: FastifyInstance): RouteTable {
   };
 }
 
-/** The path of an address, without its query, which may hold a key. */
+/** The path of a URL without its query, which may hold credentials. */
 export function pathOf(url: string): string {
   return url.split('?', 1)[0] as string;
 }
 
-/** `/threads/:thread_id` as everybody else writes it: `/threads/{thread_id}`. */
+/** OpenAPI path template: `/threads/:thread_id` becomes `/threads/{thread_id}`. */
 export function pathTemplate(url: string): string {
   return url.replace(/:(\w+)/g, '{$1}');
 }

@@ -171,7 +171,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
 
 const cronRunTags = [TAGS.crons];
 
-/** What a cron makes, beyond the official server. */
+/** Trigger and run history of a cron: additions to the official API. */
 export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 

@@ -3,7 +3,7 @@ import type { FastifyPluginCallback } from 'fastify';
 import { followColorScheme, operationFilter, STYLE } from '../docs-page.ts';
 import { guideRoutes } from './guides.ts';
 
-/** Everything comes from this server: the page works without internet, and over plain HTTP too. */
+/** All assets are served from here: the page works offline, and over plain HTTP. */
 const CONTENT_POLICY = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -12,7 +12,7 @@ const CONTENT_POLICY = [
   "object-src 'none'",
 ].join('; ');
 
-/** The document and its page need no key: the page is where a key is entered. */
+/** The document and its page are public: the page is where a user enters an API key. */
 export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
   server,
   { mount_prefix },

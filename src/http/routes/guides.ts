@@ -4,10 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { lazy } from '../../core/lifecycle.ts';
 
-/** Nothing but its own style and pictures. */
+/** Own style sheet and images only. */
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
 
-/** The guides that come with the server, so that they are those of its version, and there without internet. */
+/** Guides bundled with the server: they match its version and work offline. */
 export function guideRoutes(server: FastifyInstance, { docs }: { docs: string }): void {
   const pages = new Map<string, string>();
   for (const path of ['/docs/guides', '/docs/guides/'])
@@ -25,7 +25,7 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   });
 }
 
-/** Rendering takes up to 100 ms, and needs a library that few servers are ever asked for. */
+/** Rendered on demand: it takes up to 100 ms and a library that most servers never need. */
 async function pageAt(path: string, docs: string): Promise<string> {
   const text = (await readGuide(path))?.toString();
   if (text === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
@@ -34,15 +34,15 @@ async function pageAt(path: string, docs: string): Promise<string> {
   return guidePage(text, docs, path);
 }
 
-/** The guides of this package, in the repository as in the package. */
+/** Same relative path in the repository and in the npm package. */
 const GUIDES_FOLDER = resolve(import.meta.dirname, '../../../docs');
 
-/** A file of the guides by its path below their folder; undefined when there is none. Nothing else can be read. */
+/** Reads a guide by its path, or returns `undefined`. The allowlist of names prevents path traversal. */
 async function readGuide(path: string): Promise<Buffer | undefined> {
   return (await guideNames()).has(path) ? readFile(join(GUIDES_FOLDER, path)) : undefined;
 }
 
-/** An installation may leave the pages out. */
+/** An installation may omit the guides. */
 const guideNames = lazy(async () => {
   const found = await readdir(GUIDES_FOLDER, { recursive: true }).catch(() => []);
   return new Set(found.filter((name) => /\.(md|svg)$/.test(name)));

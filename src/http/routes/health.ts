@@ -4,15 +4,15 @@ import { Health, HealthQuery } from '../../schemas/system.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
-/** What a monitor wants to know of the process. */
+/** State of the process for health checks. */
 export interface EngineHealth {
-  /** Rejects when the database does not answer. */
+  /** Rejects if the database does not respond. */
   ping(): Promise<void>;
-  /** True from the moment the process was told to stop. */
+  /** True as soon as shutdown has begun. */
   isDraining(): boolean;
 }
 
-/** `/ok` answers at the root whatever the prefix, needs no key and cannot be switched off (CONTRACT §1, §2.9). */
+/** `/ok` is always at the root, public and cannot be disabled (CONTRACT §1, §2.9). */
 export function healthRoutes(
   server: FastifyInstance,
   { engine, path }: { engine: EngineHealth; path: '/' | '/ok' },

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
 import { RunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { NewRunStreamQuery, RunCreate, RunStreamHeaders, RunStreamQuery } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs/runs.ts';
@@ -10,6 +11,29 @@ import type { RunReplies } from '../run-replies.ts';
 import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
 
 const tags = [TAGS.runs];
+
+/** Schema of both routes that join a stream: by thread and run, and by the run alone. */
+export const JOIN_STREAM = {
+  querystring: RunStreamQuery,
+  headers: RunStreamHeaders,
+  response: { 200: EVENT_STREAM },
+  response_headers: RECONNECT_HEADERS,
+  failures: { 404: 'Not Found' },
+};
+
+/** What a client that joins a stream asks to receive, and from where. */
+export function joinOptions(
+  headers: z.infer<typeof RunStreamHeaders>,
+  query: z.infer<typeof RunStreamQuery>,
+) {
+  return {
+    after: parseLastEventId(headers['last-event-id']),
+    checkpoint_id: query.checkpoint_id,
+    modes: query.stream_mode,
+    namespaces: query.namespace,
+    on_disconnect: query.cancel_on_disconnect ? ('cancel' as const) : ('continue' as const),
+  };
+}
 
 export function runStreamRoutes(
   server: FastifyInstance,
@@ -54,11 +78,7 @@ export function runStreamRoutes(
         description: 'Sends the events of an active run: future ones, or those after `Last-Event-ID`.',
         tags,
         params: RunPath,
-        querystring: RunStreamQuery,
-        headers: RunStreamHeaders,
-        response: { 200: EVENT_STREAM },
-        response_headers: RECONNECT_HEADERS,
-        failures: { 404: 'Not Found' },
+        ...JOIN_STREAM,
       },
       exposeHeadRoute: false,
       errorHandler: notFoundAsErrorEvent,
@@ -69,11 +89,7 @@ export function runStreamRoutes(
         actor,
         run,
         headers: runHeaders(run, 'stream'),
-        after: parseLastEventId(headers['last-event-id']),
-        checkpoint_id: query.checkpoint_id,
-        modes: query.stream_mode,
-        namespaces: query.namespace,
-        on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
+        ...joinOptions(headers, query),
       });
     },
   );

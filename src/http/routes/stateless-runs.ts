@@ -1,14 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { StatelessRunPath } from '../../schemas/request-params.ts';
-import {
-  NewRunStreamQuery,
-  Run,
-  RunBatchCreate,
-  RunCreate,
-  RunStreamHeaders,
-  RunStreamQuery,
-} from '../../schemas/runs.ts';
+import { NewRunStreamQuery, Run, RunBatchCreate, RunCreate } from '../../schemas/runs.ts';
 import type { RunService } from '../../services/runs/runs.ts';
 import type { StatelessRunService } from '../../services/runs/stateless-runs.ts';
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
@@ -16,7 +9,8 @@ import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { RECONNECT_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
-import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
+import { notFoundAsErrorEvent } from '../sse.ts';
+import { JOIN_STREAM, joinOptions } from './run-stream.ts';
 
 interface Services {
   readonly runs: RunService;
@@ -89,7 +83,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
     },
     async ({ actor, body, idempotencyContext }, reply) => {
       const run = await statelessRuns.create(actor, body, 'wait', idempotencyContext);
-      // With its thread, whose join can be asked again; `/runs/{id}/join` does not exist (CONTRACT §2.4).
+      // `Location` includes the thread: `/runs/{id}/join` does not exist (CONTRACT §2.4).
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
   );
@@ -130,11 +124,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
           'Sends the events of an active run on any thread: future ones, or those after `Last-Event-ID`.',
         tags,
         params: StatelessRunPath,
-        querystring: RunStreamQuery,
-        headers: RunStreamHeaders,
-        response: { 200: EVENT_STREAM },
-        response_headers: RECONNECT_HEADERS,
-        failures: { 404: 'Not Found' },
+        ...JOIN_STREAM,
       },
       exposeHeadRoute: false,
       errorHandler: notFoundAsErrorEvent,
@@ -145,11 +135,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         actor,
         run,
         headers: statelessRunHeaders(run, 'stream'),
-        after: parseLastEventId(headers['last-event-id']),
-        checkpoint_id: query.checkpoint_id,
-        modes: query.stream_mode,
-        namespaces: query.namespace,
-        on_disconnect: query.cancel_on_disconnect ? 'cancel' : 'continue',
+        ...joinOptions(headers, query),
       });
     },
   );

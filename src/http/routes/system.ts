@@ -5,16 +5,16 @@ import { TAGS } from '../openapi/tags.ts';
 import type { EngineStats, HttpMetrics } from '../plugins/metrics.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
-/** The version of the official API whose behaviour is served: clients and Studio compare it (CONTRACT §2.9). */
+/** Version of the official API that is implemented: clients and Studio compare it (CONTRACT §2.9). */
 const API_VERSION = '0.16.7';
 
-/** What the server is. */
+/** Static facts about the server, for `/info`. */
 export interface ServerFacts {
   readonly version: string;
-  /** Of the copy of LangGraph.js that the graphs use; null when there is none. */
+  /** Version of the project's LangGraph.js; null without one. */
   readonly langgraph_version: string | null;
   readonly graph_ids: readonly string[];
-  /** Runs are made by the clock here. */
+  /** This process runs the cron scheduler. */
   readonly crons: boolean;
 }
 

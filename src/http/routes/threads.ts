@@ -164,7 +164,7 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
 
 const maintenanceTags = [TAGS.threads];
 
-/** What threads take, and how it is taken back. */
+/** Storage size of threads, and pruning. */
 export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { threads: ThreadService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 

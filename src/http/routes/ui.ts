@@ -70,7 +70,7 @@ export function uiRoutes(
     },
     async ({ params, headers }, reply) => {
       const { type, content, etag } = await ui.asset(params.assistant_id, params.file);
-      // Pages of other origins load it, and have to ask whether it is still the same.
+      // Loaded cross-origin; `no-cache` makes browsers revalidate by ETag.
       reply.headers({ etag, 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'cross-origin' });
       if (headers['if-none-match'] === etag) return reply.code(304).send();
       return reply.type(type).send(content);
@@ -79,8 +79,8 @@ export function uiRoutes(
 }
 
 /**
- * As the official server has it: the scheme of the page, which a proxy in front of the server knows better, but
- * a page that came over HTTPS reaches its own machine over HTTP only.
+ * Protocol-relative, as in the official server, because TLS may end at a proxy. Localhost is always plain HTTP, even
+ * for a page loaded over HTTPS.
  */
 function originOf({ host, hostname }: FastifyRequest): string {
   if (!host) return '';
@@ -88,8 +88,8 @@ function originOf({ host, hostname }: FastifyRequest): string {
 }
 
 /**
- * What the official client puts into the shadow root of an element, with the element's id in place of
- * `{{shadowRootId}}` (CONTRACT §2, `/ui`). `base` is where the bundle's files are.
+ * HTML fragment that the official client inserts into a shadow root, replacing `{{shadowRootId}}` by the element's id
+ * (CONTRACT §2, `/ui`). `base`: URL of the bundle's files.
  */
 function uiFragment({ assets, global }: UiBundle, component: string, base: string): string {
   const tags = assets.map(({ file }) => {
@@ -98,11 +98,11 @@ function uiFragment({ assets, global }: UiBundle, component: string, base: strin
     const call = `${global}.render(${escapeAttribute(JSON.stringify(component))}, "{{shadowRootId}}")`;
     return `<script src="${address}" onload='${call}'></script>`;
   });
-  // Style sheets first, so that they load before there is something to style.
+  // `<link>` sorts before `<script>`: style sheets load first.
   return tags.sort().join('\n');
 }
 
-/** For an attribute in single quotes: the double ones within stay readable. */
+/** Escapes for a single-quoted attribute: double quotes stay readable. */
 function escapeAttribute(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;');
 }

@@ -23,7 +23,7 @@ export interface A2aDeps
 
 export type A2aService = ReturnType<typeof a2aService>;
 
-/** Assistants as agents, and tasks as runs. */
+/** Assistants as A2A agents; each turn of a task is a run. */
 export function a2aService(deps: A2aDeps) {
   const cardDataOf = cardDataReader(deps);
   const taskService = a2aTasks({ ...deps, cardDataOf });
@@ -40,10 +40,10 @@ export function a2aService(deps: A2aDeps) {
     start,
     cardDataOf,
     push,
-    /** Whether clients may ask to be told of tasks. */
+    /** Whether clients can register push notifications. */
     sends_push: deps.sends_webhooks,
 
-    /** Sends a message and waits until its task has ended or asks something. */
+    /** Sends a message and waits until its task is terminal or interrupted. */
     async send(
       actor: Actor,
       assistant_id: string,
@@ -56,7 +56,7 @@ export function a2aService(deps: A2aDeps) {
       return taskService.answer(actor, finalRow, scope);
     },
 
-    /** The only assistant that there is for the caller; undefined when there are more. */
+    /** Returns the id of the caller's only visible assistant; `undefined` if there are none or several. */
     async onlyAssistant(actor: Actor): Promise<string | undefined> {
       const [first, ...others] = await deps.assistants.listAll(actor);
       return others.length === 0 ? first?.assistant_id : undefined;

@@ -6,28 +6,28 @@ import type { Assistant, GraphSchema } from '../../schemas/assistants.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { type InputFields, inputFields, propertiesOf } from '../chat/input-fields.ts';
 
-/** What an assistant takes and gives. */
+/** Input and output of an assistant, as its agent card describes them. */
 export interface CardData extends InputFields {
   readonly assistant: Assistant;
-  /** Names of its output beside messages. */
+  /** Output fields other than `messages`. */
   readonly outputs: readonly string[];
   readonly schemas: Partial<GraphSchema>;
-  /** Media types; undefined for all. */
+  /** Media types; `undefined` means all. */
   readonly input_modes: readonly string[] | undefined;
   readonly output_modes: readonly string[] | undefined;
 }
 
-/** Reading schemas from the types of a project takes seconds the first time. */
+/** Extracting schemas from a project's TypeScript types takes seconds the first time. */
 const SCHEMA_TIMEOUT_MS = 10_000;
-/** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
+/** LRU capacity of the schema cache: deriving schemas takes milliseconds per assistant. */
 const MAX_SCHEMAS = 1000;
-/** What graphs tell the protocols' doors is no output. */
+/** State keys that address the protocol adapters; they are not output. */
 const PROTOCOL_KEYS = ['messages', 'a2a', 'mcp'];
 
-/** `within_ms`: how long its schemas are waited for. */
+/** `within_ms`: deadline for reading the schemas. */
 export type ReadCardData = (actor: Actor, id: string, within_ms?: number) => Promise<CardData>;
 
-/** Finds an assistant and what its graph takes. Throws what `resolve` throws. */
+/** Resolves an assistant and the schemas of its graph. Throws what `resolve` throws. */
 export function cardDataReader({
   assistants,
 }: {
@@ -36,8 +36,8 @@ export function cardDataReader({
   const cache = new LRUCache<string, Promise<GraphSchema>>({ max: MAX_SCHEMAS });
 
   /**
-   * Of an assistant that the caller may run: a change makes a new version. Schemas that are late say nothing. The server
-   * asks for them itself, as rules about metadata hide the assistants that everybody may run.
+   * Cached by id and version: every change creates a version. Returns `{}` past the deadline. Reads as the system
+   * actor, because metadata rules can hide assistants that the caller may run.
    */
   async function schemasOf(
     { request_id }: Actor,
@@ -74,7 +74,7 @@ export function cardDataReader({
   };
 }
 
-/** What an assistant says about itself as an agent: `metadata.a2a {input_modes, output_modes, skills}`. */
+/** The assistant's own agent settings: `metadata.a2a {input_modes, output_modes, skills}`. */
 export function a2aMetadata(metadata: JsonObject): JsonObject {
   return isObject(metadata['a2a']) ? metadata['a2a'] : {};
 }

@@ -8,14 +8,14 @@ import type { RunService } from '../runs/runs.ts';
 import { partsOf } from './parts.ts';
 import { answerArtifact, type TaskContext } from './task-view.ts';
 
-/** A piece of an artifact that a graph shows while it works: `{a2a: {artifact: {id, name?, parts, append?, last_chunk?}}}`. */
+/** Artifact chunk in a custom event: `{a2a: {artifact: {id, name?, parts, append?, last_chunk?}}}`. */
 export interface ArtifactChunk {
   readonly artifact: Artifact;
   readonly append: boolean;
   readonly lastChunk: boolean;
 }
 
-/** What a graph says to clients of this protocol by a custom event. */
+/** Status text and artifact chunk that a graph sends to A2A clients in a custom event. */
 export function customEventOf({ event, data }: Frame): { status?: string; chunk?: ArtifactChunk } {
   if (event !== 'custom') return {};
   const value: unknown = JSON.parse(data);
@@ -27,14 +27,14 @@ export function customEventOf({ event, data }: Frame): { status?: string; chunk?
   };
 }
 
-/** What a model says. */
+/** Streamed output of a chat model. */
 export interface StreamedChunk {
   readonly artifact: Artifact;
-  /** A message that was not streamed; else a token of one. */
+  /** A complete message; `false` for a token chunk. */
   readonly isWhole: boolean;
 }
 
-/** What a model says in a frame. */
+/** Model output in a `messages` frame. */
 export function streamedChunks({ event, data }: Frame): StreamedChunk[] {
   if (event !== 'messages') return [];
   const [message] = JSON.parse(data) as unknown[];
@@ -44,7 +44,7 @@ export function streamedChunks({ event, data }: Frame): StreamedChunk[] {
   return [{ artifact: answerArtifact(message['id'], parts), isWhole: message.type === 'ai' }];
 }
 
-/** The artifacts after another piece of one of them. */
+/** Appends the chunk to its artifact, replaces the artifact, or adds it. */
 export function applyChunk(
   artifacts: readonly Artifact[],
   { artifact, append }: Omit<ArtifactChunk, 'lastChunk'>,
@@ -57,9 +57,9 @@ export function applyChunk(
 }
 
 /**
- * The artifacts of a task and what its graph showed by events in some runs more, which have ended: their logs go. What
- * a model said and no message of the state has is one too, as clients have read it; not what an attempt said that was
- * given up, and nothing where the graph says itself what its artifacts are.
+ * Stored artifacts of the task plus those streamed by `run_ids`, ended runs whose logs will be purged. Streamed model
+ * text that no state message holds is an artifact too, because clients have seen it. Text of an abandoned attempt is
+ * not, nor any if the graph writes its own `a2a` output.
  */
 export async function eventArtifacts(
   runs: Pick<RunService, 'joinStream'>,
@@ -90,7 +90,7 @@ export async function eventArtifacts(
   return artifacts.map((artifact) => Artifact.toJSON(artifact));
 }
 
-/** By its id or, as nodes may return a message of their own with the text of the model's, by what it says. */
+/** Compares by id, then by content: a node may return its own message with the model's text. */
 function isMissingFrom(values: unknown): (artifact: Artifact) => boolean {
   const messages = stateMessages(values);
   const ids = new Set(messages.map(({ id }) => id));
@@ -102,7 +102,7 @@ function isMissingFrom(values: unknown): (artifact: Artifact) => boolean {
   return ({ artifactId, parts }) => !ids.has(artifactId) && !isSaid(parts);
 }
 
-/** Text goes on where text was. */
+/** Concatenates text with a preceding text part. */
 function joinParts(before: Artifact['parts'], more: Artifact['parts']): Artifact['parts'] {
   const last = before.at(-1);
   const [first, ...others] = more;

@@ -8,7 +8,7 @@ import { fieldNames, onlyTextField } from '../chat/input-fields.ts';
 import type { CardData } from './card-data.ts';
 import { blockOf, isAccepted, mediaTypeOf } from './parts.ts';
 
-/** Throws when the assistant does not take a part of the message. */
+/** Throws `ContentTypeNotSupportedError` if the assistant does not accept a part's media type. */
 export function checkMediaTypes({ parts }: Message, { input_modes }: CardData): void {
   if (!input_modes) return;
   const refused = parts.map(mediaTypeOf).find((type) => !isAccepted(type, input_modes));
@@ -19,8 +19,8 @@ export function checkMediaTypes({ parts }: Message, { input_modes }: CardData): 
 }
 
 /**
- * The graph's input: texts and files are one user message, objects are merged into it. A graph without messages takes
- * a text where it has one field for it. Throws `RequestMalformedError` with the names of its fields where it has none.
+ * Maps a message to graph input: text and file parts become one user message, data objects are merged into the input. A
+ * graph without messages takes text in its only text field, else throws `RequestMalformedError` with its field names.
  */
 export function inputOf(message: Message, card: CardData): JsonObject {
   const values = message.parts.filter(isInput).map(({ content }) => content?.value as JsonObject);
@@ -33,7 +33,7 @@ export function inputOf(message: Message, card: CardData): JsonObject {
   return { ...input, messages: [...given, { role: 'user', content, id: message.messageId }] };
 }
 
-/** What waits is answered by this; the forms are tried in the order in which they are described in docs/a2a.md. */
+/** Resume value for the pending interrupts; tries the forms in the order of docs/a2a.md. */
 export function resumeValue({ parts }: Message, interrupts: readonly Interrupt[]): unknown {
   const data = parts.flatMap(({ content }) =>
     content?.$case === 'data' && isObject(content.value) ? [content.value] : [],
@@ -48,7 +48,7 @@ export function resumeValue({ parts }: Message, interrupts: readonly Interrupt[]
   return first;
 }
 
-/** What the client adds to the run: metadata, and in it configuration and context. */
+/** Run options from message metadata: `configurable`, `context`, and the rest as run metadata. */
 export function runOptionsOf({ metadata = {} }: Pick<Message, 'metadata'>): Partial<RunCreate> {
   const { configurable, context, ...rest } = metadata;
   return {
@@ -85,7 +85,7 @@ function textOfParts(parts: readonly Part[]): string {
   return parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : [])).join('\n');
 }
 
-/** `[{id, value}, …]`, where each is an interrupt that waits. */
+/** Parses `[{id, value}, …]`; `undefined` unless each `id` is a pending interrupt. */
 function answersById(resume: unknown, ids: readonly unknown[]): JsonObject | undefined {
   if (!Array.isArray(resume) || resume.length === 0) return undefined;
   const fits = resume.every((each) => isObject(each) && ids.includes(each['id']) && 'value' in each);

@@ -11,20 +11,20 @@ export function dataPart(value: unknown): Part {
   return { content: { $case: 'data', value }, metadata: undefined, filename: '', mediaType: '' };
 }
 
-/** What kind of content a part is, for who takes only some of them. */
+/** Media type of a part, with a default by content kind. */
 export function mediaTypeOf({ content, mediaType }: Part): string {
   if (mediaType !== '') return mediaType;
   if (content?.$case === 'text') return 'text/plain';
   return content?.$case === 'data' ? 'application/json' : 'application/octet-stream';
 }
 
-/** True for a type such as `image/png` where one of `image/png`, `image/*` and `*` + `/*` is taken. */
+/** Matches a media type such as `image/png` against `image/png`, `image/*` and `*` + `/*`. */
 export function isAccepted(mediaType: string, taken: readonly string[]): boolean {
   const [kind] = mediaType.split('/');
   return taken.some((type) => [mediaType, `${kind}/*`, '*/*', '*', kind].includes(type));
 }
 
-/** Data as text, for models that read only that. */
+/** Converts a part to a LangChain content block; data becomes JSON text, because models read text only. */
 export function blockOf(part: Part): JsonObject | undefined {
   const { content, mediaType, filename } = part;
   if (content === undefined) return undefined;
@@ -41,7 +41,7 @@ export function blockOf(part: Part): JsonObject | undefined {
   };
 }
 
-/** What a message says, as parts; blocks that are nothing to show, such as calls of tools, are left out. */
+/** Converts message content to parts; skips blocks without displayable content, such as tool calls. */
 export function partsOf(content: unknown): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
   return Array.isArray(content) ? content.flatMap(partOf) : [];
@@ -63,7 +63,7 @@ function partOf(block: unknown): Part[] {
   return url === '' ? [] : [{ content: { $case: 'url', value: url }, ...described }];
 }
 
-/** The first of the fields that is text, also where LangChain keeps it in the block's metadata. */
+/** The first string among the fields, also in the block's `metadata`, where LangChain stores some of them. */
 function textIn(block: JsonObject, ...names: string[]): string {
   const metadata = isObject(block['metadata']) ? block['metadata'] : {};
   const found = names.flatMap((name) => [block[name], metadata[name]]);

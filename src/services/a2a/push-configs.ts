@@ -19,20 +19,20 @@ export interface A2aPushDeps {
   readonly push: A2aPushRepository;
   readonly webhooks: Pick<WebhookPolicy, 'checkSyntax'>;
   readonly ids: Pick<Ids, 'uuid4'>;
-  /** False: nobody is told anything (`http.disable_webhooks`). */
+  /** `false` disables push notifications (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
 }
 
 export type A2aPush = ReturnType<typeof pushConfigs>;
 
-/** Ids, tokens and credentials. */
+/** Maximum length of ids, tokens and credentials, characters. */
 const MAX_TEXT = 4096;
-/** What clients of 0.3 call the only subscriber of a task. */
+/** Id by which 0.3 clients address a task's only configuration. */
 const DEFAULT_ID = 'default';
 
 /**
- * Who is told of a task. All of it throws `PushNotificationNotSupportedError` where nobody is, and `TaskNotFoundError`
- * for tasks that the actor may not see.
+ * Push notification configurations of a task. Every method throws `PushNotificationNotSupportedError` if push is
+ * disabled, and `TaskNotFoundError` if the task is hidden from the actor.
  */
 export function pushConfigs(
   { push, webhooks, ids, sends_webhooks }: A2aPushDeps,
@@ -45,7 +45,7 @@ export function pushConfigs(
     );
   }
 
-  /** What is kept of it. Throws `InvalidInput` for an address that must not be called. */
+  /** Validates a configuration for storage. Throws `InvalidInput` for a forbidden URL. */
   function checked(config: TaskPushNotificationConfig, version: PushConfig['version']): NewPushConfig {
     requireSending();
     const { id, url, token, authentication } = config;
@@ -54,7 +54,7 @@ export function pushConfigs(
     webhooks.checkSyntax(url);
     const { scheme = '', credentials = '' } = authentication ?? {};
     for (const [name, text] of Object.entries({ id, token, scheme, credentials })) {
-      // The library does not look at the types of 0.3.
+      // The A2A library does not validate the field types of 0.3 requests.
       if (typeof text === 'string' && text.length <= MAX_TEXT && /^[\x20-\x7e]*$/.test(text)) continue;
       throw new RequestMalformedError(`${name} must be at most ${MAX_TEXT} printable ASCII characters.`);
     }
@@ -72,7 +72,7 @@ export function pushConfigs(
   return {
     checked,
 
-    /** In place of the one with its id. */
+    /** Upserts by id. */
     async create(
       actor: Actor,
       assistant_id: string,
@@ -90,7 +90,7 @@ export function pushConfigs(
       return { ...publicConfig(saved), authentication: config.authentication };
     },
 
-    /** Clients of 0.3 may call the only one there is by no id, or by `default`. */
+    /** 0.3 clients may address the only configuration with no id, `default` or the task id. */
     async get(
       actor: Actor,
       assistant_id: string,
@@ -111,7 +111,7 @@ export function pushConfigs(
       return (await push.list(task_id)).map(publicConfig);
     },
 
-    /** One that is not there is deleted already. */
+    /** Idempotent: a missing configuration is not an error. */
     async delete(actor: Actor, assistant_id: string, { taskId, id }: { taskId: string; id: string }) {
       requireSending();
       const { task_id } = await find(actor, assistant_id, taskId, 'threads:update');
@@ -120,7 +120,7 @@ export function pushConfigs(
   };
 }
 
-/** Credentials are only ever sent to the address that they are for. */
+/** Redacts credentials: they are sent only to the URL they belong to. */
 function publicConfig({ task_id, config_id, url, token, scheme }: PushConfig): TaskPushNotificationConfig {
   return {
     tenant: '',

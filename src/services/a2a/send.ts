@@ -30,15 +30,15 @@ export interface A2aSendDeps {
 
 const MAX_CONTEXT_ID = 255;
 
-/** What every run of a task has: events that can be read again by who comes back. */
+/** Task runs stream resumably, so that a reconnecting client can replay their events. */
 const TASK_RUN_OPTIONS = {
   stream_mode: ['messages-tuple', 'custom'],
   stream_resumable: true,
 } satisfies Partial<RunCreate>;
 
-/** A message becomes a run: of a new task, or of the one that it names. */
+/** Each message starts a run, of a new task or of the task that it names. */
 export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
-  /** The task as it is then: its run is in the queue. */
+  /** Enqueues the run and returns the task row. */
   async function start(actor: Actor, assistant_id: string, request: SendMessageRequest): Promise<A2aTaskRow> {
     const message = checked(request.message);
     const subscriber = request.configuration?.taskPushNotificationConfig;
@@ -107,7 +107,7 @@ export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
   return { start };
 }
 
-/** What the message answers, if the task waits. */
+/** The interrupted run and state that the message answers; `undefined` if the task is not interrupted. */
 function questionOf(row: A2aTaskRow): ContinuedTask['answers'] {
   const { run_id, state } = row;
   return state !== null && INTERRUPTED_STATES.includes(stateOf(row)) ? { run_id, state } : undefined;
@@ -119,7 +119,7 @@ async function stored(tasks: A2aTaskRepository, task_id: string): Promise<A2aTas
   return row;
 }
 
-/** Puts the run of a message into the queue, and the message with it. */
+/** Enqueues the run of a message and stores the message with it. */
 function create(
   { runs }: Pick<A2aSendDeps, 'runs'>,
   actor: Actor,
@@ -133,7 +133,7 @@ function create(
   return runs.create({ ...actor, protocol }, thread_id, input, 'stream', undefined, turnToStore);
 }
 
-/** Whose words the caller speaks. */
+/** Protocol version of the caller. */
 function versionOf({ protocol }: Actor): '0.3' | '1.0' {
   return protocol?.version === '0.3' ? '0.3' : '1.0';
 }

@@ -3,12 +3,12 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import type { A2aTaskRow, TaskStateFilter } from '../../storage/a2a/tasks.ts';
 
 /**
- * A task state as JSON of protocol 1.0 and storage have it. This file does without the protocol's library at run time:
- * workers read it on servers that no A2A client has called.
+ * Name of a task state in protocol 1.0 JSON and in storage. Imports the A2A library as types only: workers load this
+ * file on servers without A2A traffic.
  */
 export type TaskStateName = Exclude<keyof typeof TaskState, 'UNRECOGNIZED' | 'TASK_STATE_UNSPECIFIED'>;
 
-/** The state of a task until what its run left behind was read. */
+/** Provisional task state by run status, until the task is finalized. */
 const STATE_OF_RUN: Readonly<Record<RunStatus, TaskStateName>> = {
   pending: 'TASK_STATE_SUBMITTED',
   running: 'TASK_STATE_WORKING',
@@ -18,23 +18,23 @@ const STATE_OF_RUN: Readonly<Record<RunStatus, TaskStateName>> = {
   timeout: 'TASK_STATE_FAILED',
 };
 
-/** The client's turn: the protocol's interrupted states. */
+/** The protocol's interrupted states: the client must respond. */
 export const INTERRUPTED_STATE_NAMES = [
   'TASK_STATE_INPUT_REQUIRED',
   'TASK_STATE_AUTH_REQUIRED',
 ] as const satisfies readonly TaskStateName[];
 
-/** The stored state of a finalized task, else that of its run. */
+/** The stored state of a finalized task, else the provisional state of its run. */
 export function stateNameOf({ state, run_status }: Pick<A2aTaskRow, 'state' | 'run_status'>): string {
   return state ?? STATE_OF_RUN[run_status];
 }
 
-/** Finds the tasks for which `stateNameOf` is one of these. */
+/** Filter for tasks whose `stateNameOf` is one of `names`. */
 export function inStates(names: readonly string[]): TaskStateFilter {
   return { finalized: names, run_statuses: runStatusesOf(names) };
 }
 
-/** Finds the tasks that have one of these by their run alone, and may turn out to be in another. */
+/** Filter for unfinalized tasks whose provisional state is one of `names`; finalizing may change it. */
 export function inStatesByRun(names: readonly TaskStateName[]): TaskStateFilter {
   return { finalized: [], run_statuses: runStatusesOf(names) };
 }

@@ -54,7 +54,7 @@ export function finalStatus({ id, contextId, status, artifacts }: Task, answer_i
   return { $case: 'statusUpdate', value: { taskId: id, contextId, status: finalState, metadata: undefined } };
 }
 
-/** What the task has and the stream has not yet told, and the ends of what it told. */
+/** Closes the open artifacts, and sends those of the task that the stream has not sent. */
 export function finalChunks(row: A2aTaskRow, chunks: ArtifactChunks, { artifacts }: Task): Payload[] {
   const unsent = artifacts.filter((artifact) => !chunks.hasSent(artifact));
   const whole = unsent.map((artifact) => ({ artifact, append: false, lastChunk: true }));
@@ -75,10 +75,10 @@ export function artifactUpdate({ task_id, context_id }: A2aTaskRow, chunk: Artif
   return { $case: 'artifactUpdate', value };
 }
 
-/** The artifacts as a client knows them. */
+/** Artifacts as sent to the client so far. */
 export class ArtifactChunks {
   #sent: Artifact[] = [];
-  /** Ids of those that may go on. */
+  /** Ids of artifacts without a last chunk yet. */
   readonly #open = new Set<string>();
 
   add({ artifact, isWhole }: StreamedChunk): ArtifactChunk {
@@ -94,7 +94,7 @@ export class ArtifactChunks {
     return chunk;
   }
 
-  /** Each so far as one piece. */
+  /** Each artifact so far as one chunk. */
   snapshot(): ArtifactChunk[] {
     return this.#sent.map((artifact) => ({
       artifact,
@@ -104,8 +104,8 @@ export class ArtifactChunks {
   }
 
   /**
-   * The ends of those that were not known to be the last pieces when they came. A piece that waited for the next one
-   * to come, to say that, would be late by as long as a graph goes on.
+   * Closing chunks of the open artifacts. Holding each chunk back to mark the last one would delay it until the next
+   * one arrives.
    */
   closingChunks(): ArtifactChunk[] {
     const open = this.#sent.filter(({ artifactId }) => this.#open.has(artifactId));

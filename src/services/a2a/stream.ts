@@ -24,20 +24,20 @@ export interface A2aStreamDeps {
   readonly sources: Pick<FollowSources, 'live' | 'log'>;
 }
 
-/** An event with its place in the stream of its run: the same on every process. */
+/** An event with its stream id, which is the same on every process. */
 export interface TaskEvent {
-  /** `<run id>:<number>`; undefined for the task as it is, which has no place. */
+  /** `<run id>:<number>`; `undefined` for a snapshot, which has no position in the stream. */
   readonly id: string | undefined;
   readonly response: StreamResponse;
 }
 
 export interface StreamOptions {
   readonly scope: HistoryScope;
-  /** Clients of protocol 0.3 read the answer from the last status alone. */
+  /** 0.3 clients read the answer from the final status only. */
   readonly answer_in_status: boolean;
 }
 
-/** What happens to a task, as events. */
+/** Streams of task events. */
 export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
   const { tasks, runs, sources } = deps;
   async function* followTask(
@@ -51,21 +51,21 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
     while (current) {
       const run_id: string = current.run_id;
       current = yield* eventsOf(deps, taskService, actor, current, from, signal);
-      // Another message went to the task while it worked.
+      // A different run id: another message reached the task while it was working.
       if (current?.run_id === run_id) return;
       from = { ...options, seen: 0, muted: 0 };
     }
   }
 
   return {
-    /** From a message that was just sent to the end of the task, or until it asks something. */
+    /** Streams from the message just sent until the task is terminal or interrupted. */
     async *sent(actor: Actor, row: A2aTaskRow, options: StreamOptions, signal: AbortSignal) {
       const value = await taskService.asSubmitted(actor, row, options.scope);
       yield { id: `${row.run_id}:0`, response: { payload: { $case: 'task' as const, value } } };
       yield* followTask(actor, row, { ...options, seen: 0, muted: 0 }, signal);
     },
 
-    /** The task as it is, then what comes; after `last_id`, what a client has not seen. */
+    /** Streams a snapshot, then live events; with `last_id`, resumes after that event. */
     async *subscribed(
       actor: Actor,
       row: A2aTaskRow,
@@ -91,7 +91,7 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
       yield { id: undefined, response: { payload: finalStatus(task, options.answer_in_status) } };
     },
 
-    /** Resolves when the task has ended or waits, or on abort. */
+    /** Resolves when the task is terminal or interrupted, or on abort. */
     async untilTerminalOrInterrupted(
       actor: Actor,
       row: A2aTaskRow,
@@ -109,7 +109,7 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
   };
 }
 
-/** The task once somebody answered its question or gave it up; undefined when it is gone, or on abort. */
+/** Waits until the interrupted task is answered or cancelled; `undefined` if it is deleted, or on abort. */
 async function untilAnswered(
   { tasks, bus }: A2aStreamDeps,
   row: A2aTaskRow,
@@ -125,7 +125,7 @@ async function untilAnswered(
   return undefined;
 }
 
-/** All events of the current run after the first `seen`; those of frames up to `muted` as they are by then. */
+/** Events of the current run after the first `seen`; frames up to `muted` are collapsed into a snapshot. */
 async function* eventsOf(
   { tasks, runs }: A2aStreamDeps,
   taskService: A2aTasks,
@@ -144,7 +144,7 @@ async function* eventsOf(
   let isMuted = muted > 0;
   let startedTask = row;
   for await (const frame of frames) {
-    // Everybody is given the time at which it began, also who has followed since before.
+    // Report the run's start time to every subscriber, including those that subscribed while it was queued.
     if (frame.event === 'metadata') startedTask = await startedRow(tasks, startedTask);
     if (isMuted && frame.seq > muted) {
       isMuted = false;
@@ -169,7 +169,7 @@ async function* eventsOf(
   return finalized;
 }
 
-/** The row of a task that was read before its run began, as it is since then. */
+/** Rereads a row that was read before its run started. */
 async function startedRow(tasks: A2aStreamDeps['tasks'], row: A2aTaskRow): Promise<A2aTaskRow> {
   if (stateOf(row) !== TaskState.TASK_STATE_SUBMITTED) return row;
   const now = await tasks.get(row.task_id);

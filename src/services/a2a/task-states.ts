@@ -24,32 +24,32 @@ export interface A2aTaskDeps extends TaskContextDeps {
   readonly runs: Pick<RunService, 'cancel' | 'joinStream'>;
   readonly clock: Clock;
   readonly bus: Pick<EventBus, 'updated' | 'emit'>;
-  /** False: subscribers are told nothing (`http.disable_webhooks`). */
+  /** `false` disables push notifications (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
 }
 
-/** Tasks that are brought up to date at once. */
+/** Page size when finalizing tasks. */
 const BATCH = 100;
 
 export const UNANSWERED = 'The conversation continued without an answer.';
 
 export const CANCELED = taskStateToJSON(TaskState.TASK_STATE_CANCELED);
 
-/** Whoever asks first, what became of a task is found out by the server itself, and is the same for all. */
+/** Finalization runs as the server, so that its result does not depend on which caller triggers it. */
 const SERVER_ACTOR = systemActor('a2a');
 
 export type TaskStates = ReturnType<typeof taskStates>;
 
-/** Brings tasks up to date with their runs: what the state after a run says is read once, and kept. */
+/** Finalizes tasks: derives the task state from the final checkpoint of a run once, and stores it. */
 export function taskStates(deps: A2aTaskDeps) {
   const { tasks, clock, bus } = deps;
   const taskContext = (actor: Actor, row: A2aTaskRow) => loadTaskContext(deps, actor, row);
-  /** What is being found out now, by run. */
+  /** Finalizations in progress, by run id (single flight). */
   const finalizing = new Map<string, Promise<A2aTaskRow>>();
 
   /**
-   * The task as it stands, for who may do this. Also by `<thread id>:<run id>`, the form of the official server. Throws
-   * `TaskNotFoundError`.
+   * Returns the finalized task if the actor may perform `event` on it. Also accepts `<thread id>:<run id>`, the form of
+   * the official server. Throws `TaskNotFoundError`.
    */
   async function find(
     actor: Actor,
@@ -57,7 +57,7 @@ export function taskStates(deps: A2aTaskDeps) {
     id: string,
     event: AccessEvent = 'threads:read',
   ): Promise<A2aTaskRow> {
-    // What clients of 0.3 leave out is undefined here.
+    // Fields that 0.3 clients omit are `undefined` here.
     if (typeof id !== 'string' || id.trim() === '')
       throw new RequestMalformedError('The id of the task is missing.');
     const task_id = id.split(':').at(-1) as string;
@@ -67,7 +67,7 @@ export function taskStates(deps: A2aTaskDeps) {
     return finalize(row);
   }
 
-  /** Reads once what the state after the run says, and keeps it. */
+  /** Finalizes a task whose run has ended; concurrent callers share one promise. */
   function finalize(row: A2aTaskRow): Promise<A2aTaskRow> {
     if (!isFinal(row.run_status) || (row.state !== null && isTerminal(stateOf(row))))
       return Promise.resolve(row);
@@ -118,7 +118,7 @@ export function taskStates(deps: A2aTaskDeps) {
   };
 }
 
-/** The result of a task as it is stored, with the push notification of it. */
+/** The task result to store, with its push notification. */
 export function finalizationOf(
   { sends_webhooks }: Pick<A2aTaskDeps, 'sends_webhooks'>,
   context: TaskContext,
@@ -157,11 +157,11 @@ export interface TaskContextDeps {
 }
 
 export interface TaskContextAtCheckpoint extends TaskContext {
-  /** Nobody went on from where the task stands. */
+  /** `true` if the task's last checkpoint is the thread's newest. */
   readonly is_newest: boolean;
 }
 
-/** Reads what was said to a task, and what its graph made of it. */
+/** Loads a task's turns and the thread state that its runs produced. */
 async function loadTaskContext(
   { tasks, threadState, cardDataOf }: TaskContextDeps,
   actor: Actor,
@@ -172,7 +172,7 @@ async function loadTaskContext(
   const run_ids = turns.map(({ run_id }) => run_id);
   const [last, card] = await Promise.all([
     tasks.lastCheckpoint(thread_id, run_ids),
-    // The assistant may be gone, and its tasks are there.
+    // Tasks outlive a deleted assistant.
     cardDataOf(actor, row.assistant_id).catch(undefinedIfNotFound),
   ]);
   const at = last && { checkpoint_id: last.checkpoint_id };
@@ -191,8 +191,8 @@ async function loadTaskContext(
 const legacy = new V03PushNotificationSerializer();
 
 /**
- * What subscribers are told of a change: the whole task, so that one notice says all and none needs another before it.
- * 1.0 wraps it as an event of a stream. The task is made when somebody is to be told.
+ * Push payload: the whole task, so that each notification is self-contained. 1.0 wraps it as a stream event. Built
+ * lazily, only if the task has subscribers.
  */
 function pushPayload(taskOf: () => Task): NotificationBody {
   return (version) => {

@@ -10,15 +10,15 @@ import { runErrorMessage } from '../runs/run-result.ts';
 import { dataPart, partsOf, textPart } from './parts.ts';
 import { INTERRUPTED_STATE_NAMES, stateNameOf } from './state-names.ts';
 
-/** What is known of a task when its graph is looked at. */
+/** A task's row, turns and thread state. */
 export interface TaskContext {
   readonly row: A2aTaskRow;
   readonly turns: readonly A2aTurn[];
-  /** After the last of its runs that made a checkpoint. */
+  /** Thread state after the last of its runs that wrote a checkpoint. */
   readonly state: ThreadState | undefined;
-  /** What its runs said to clients of this protocol; not what is left in the state of another task. */
+  /** The `a2a` output that this task's runs wrote; excludes what an earlier task left in the state. */
   readonly agent_output: JsonObject;
-  /** Output beside messages. */
+  /** Output fields other than `messages`. */
   readonly outputs: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function isTerminal(state: TaskState): boolean {
   ].includes(state);
 }
 
-/** Nothing happens any more until somebody says something. */
+/** Terminal or interrupted: nothing changes until the client acts. */
 export function isStopped(state: TaskState): boolean {
   return isTerminal(state) || INTERRUPTED_STATES.includes(state);
 }
@@ -42,18 +42,18 @@ export function stateOf(row: Pick<A2aTaskRow, 'state' | 'run_status'>): TaskStat
   return taskStateFromJSON(stateNameOf(row));
 }
 
-/** What the graph waits for. */
+/** Pending interrupts. */
 export function interruptsOf(state: ThreadState | undefined): Interrupt[] {
   return (state?.tasks ?? []).flatMap(({ interrupts }) => interrupts);
 }
 
-/** What the graph itself says to clients of this protocol, in the key `a2a` of its output. */
+/** The graph's own A2A output: the `a2a` key of its values. */
 export function agentOutputOf(state: ThreadState | undefined): JsonObject {
   const values = isObject(state?.values) ? state.values : {};
   return isObject(values['a2a']) ? values['a2a'] : {};
 }
 
-/** The task as it is, with all of its history and artifacts. `scope`: of the task alone, or of its context. */
+/** The current task with full history and artifacts. `scope`: history of the task, or of its context. */
 export function taskOf(context: TaskContext, scope: 'task' | 'context'): Task {
   const { row } = context;
   return {
@@ -66,7 +66,7 @@ export function taskOf(context: TaskContext, scope: 'task' | 'context'): Task {
   };
 }
 
-/** The task when the message of its current run came, also if that run is over by now. */
+/** The task as submitted with its current run's message, even if that run has ended since. */
 export function submittedTaskOf(context: TaskContext, scope: 'task' | 'context'): Task {
   const { row, turns } = context;
   const history = historyOf(context, scope);
@@ -82,7 +82,7 @@ export function submittedTaskOf(context: TaskContext, scope: 'task' | 'context')
   };
 }
 
-/** The answer that a graph gives in place of a task, if it gives one. */
+/** The graph's direct `Message` reply in place of a task, if it gives one. */
 export function directAnswerOf({ row, agent_output: { message } }: TaskContext): Message | undefined {
   if (message === undefined || stateOf(row) !== TaskState.TASK_STATE_COMPLETED) return undefined;
   const parts = isObject(message) ? Message.fromJSON({ parts: message['parts'] }).parts : partsOf(message);
@@ -122,7 +122,7 @@ function interruptParts(interrupts: readonly Interrupt[]) {
   return [...interrupts.map(({ value }) => textPart(interruptText(value))), dataPart({ interrupts: asked })];
 }
 
-/** What the task added to its thread. */
+/** Artifacts for everything the task added to its thread. */
 function artifactsOf(context: TaskContext): Artifact[] {
   const { row, state, agent_output: agentOutput } = context;
   const eventArtifacts = row.artifacts.map((artifact) => Artifact.fromJSON(artifact));
@@ -137,7 +137,7 @@ function artifactsOf(context: TaskContext): Artifact[] {
   return [...eventArtifacts, ...answersOf(context), ...outputOf(context), ...interruptArtifacts];
 }
 
-/** One for each message of the assistant. */
+/** One artifact per AI message. */
 function answersOf({ row, turns, state }: TaskContext): Artifact[] {
   const messages = stateMessages(state?.values);
   return messages.slice(taskStart(turns, messages)).flatMap((message, i) => {
@@ -174,11 +174,11 @@ function artifact(artifactId: string, name: string, parts: Artifact['parts']): A
   return { artifactId, name, description: '', parts, metadata: undefined, extensions: [] };
 }
 
-/** The thread's messages; what was said to the task is as it was sent, also where no message of the state came of it. */
+/** History from the thread's messages. Client turns appear as sent, even if the state holds no message for them. */
 function historyOf({ row, turns, state }: TaskContext, scope: 'task' | 'context'): Message[] {
   const messages = stateMessages(state?.values);
   const start = taskStart(turns, messages);
-  // A client may say two things under one id: the state has the first of them.
+  // Clients may reuse a message id; the state then holds the first message.
   const missing = new Set(turns);
   const history = messages.map((message, i) => {
     const turn = [...missing].find((each) => messageIdOf(each.message) === messageIdOf(message));
@@ -206,7 +206,7 @@ function historyMessage(row: A2aTaskRow, message: StateMessage, is_own: boolean)
   };
 }
 
-/** Where the task begins in the thread's messages. */
+/** Index of the task's first message in the thread. */
 function taskStart([first]: readonly A2aTurn[], messages: readonly StateMessage[]): number {
   if (!first) return 0;
   const found = messages.findIndex((message) => messageIdOf(message) === messageIdOf(first.message));

@@ -26,7 +26,7 @@ import {
   taskOf,
 } from './task-view.ts';
 
-/** Which messages the history of a task has. */
+/** Scope of a task's history: the task alone, or its whole context. */
 export type HistoryScope = 'task' | 'context';
 
 export interface TaskListQuery {
@@ -45,14 +45,14 @@ export interface TaskPage {
   readonly totalSize: number;
 }
 
-/** Only the state after the run tells whether these have ended or wait. */
+/** Completed by run status alone: the final checkpoint decides between completed and interrupted. */
 const SEEMS_COMPLETED = inStatesByRun(['TASK_STATE_COMPLETED']);
 const PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
 export type A2aTasks = ReturnType<typeof a2aTasks>;
 
-/** Tasks as they stand: found, read and cancelled. */
+/** Finds, reads and cancels tasks. */
 export function a2aTasks(deps: A2aTaskDeps) {
   const { tasks, runs, clock } = deps;
   const states = taskStates(deps);
@@ -70,7 +70,7 @@ export function a2aTasks(deps: A2aTaskDeps) {
     taskContext,
     notify,
 
-    /** Gives up those of a thread that wait for an answer: what is to be kept with the run that takes their place. */
+    /** Finalizations that cancel the thread's interrupted tasks, to commit with the run that supersedes them. */
     async unansweredTasks(actor: Actor, thread_id: string): Promise<TaskFinalization[]> {
       await finalizeAll(actor, { thread_id, states: SEEMS_COMPLETED });
       const waiting = await finalizeAll(actor, {
@@ -85,12 +85,12 @@ export function a2aTasks(deps: A2aTaskDeps) {
       return taskOf(await taskContext(actor, row), scope);
     },
 
-    /** As it was when its last message came: what its run makes is still to come. */
+    /** The task as submitted with its last message, without the run's output. */
     async asSubmitted(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task> {
       return submittedTaskOf(await taskContext(actor, row), scope);
     },
 
-    /** The task, or the message that its graph answers with instead. */
+    /** The task, or the graph's direct message reply. */
     async answer(actor: Actor, row: A2aTaskRow, scope: HistoryScope): Promise<Task | Message> {
       const context = await taskContext(actor, row);
       return directAnswerOf(context) ?? taskOf(context, scope);
@@ -99,7 +99,7 @@ export function a2aTasks(deps: A2aTaskDeps) {
     list: (actor: Actor, assistant_id: string, query: TaskListQuery) =>
       list(deps, states, actor, assistant_id, query),
 
-    /** Stops what runs, or gives up what waits. Cancelled before: as it is. Throws `TaskNotCancelableError`. */
+    /** Cancels a running or interrupted task; no-op if already cancelled. Throws `TaskNotCancelableError`. */
     async cancel(actor: Actor, assistant_id: string, id: string, signal: AbortSignal): Promise<A2aTaskRow> {
       const row = await find(actor, assistant_id, id);
       const state = stateOf(row);
@@ -121,7 +121,7 @@ export function a2aTasks(deps: A2aTaskDeps) {
   };
 }
 
-/** `name`: as clients call contexts. */
+/** `name`: the client's context id. */
 export function isInContext(actor: Actor, { thread_id }: A2aTaskRow, name: string): boolean {
   return threadIdFromName(actor, name) === thread_id;
 }
@@ -150,7 +150,7 @@ function cursorOf(token: string): { at: string; task_id: string } {
   return { at, task_id };
 }
 
-/** The newest state first. Throws `RequestMalformedError` for a page that cannot be. */
+/** Newest state first, keyset pagination. Throws `RequestMalformedError` for an invalid page size or token. */
 async function list(
   { tasks }: A2aTaskDeps,
   { finalize, finalizeAll }: TaskStates,

@@ -15,9 +15,9 @@ export interface AssistantCacheDeps {
   readonly bus: Pick<EventBus, 'onUpdated'>;
 }
 
-/** How long a list is kept that nobody said has changed: another process's news may be lost. */
+/** TTL of a cached list, ms: bounds staleness if another process's change event is lost. */
 const TTL_MS = 5000;
-/** Lists in memory; who sees the same assistants shares one. */
+/** LRU capacity; callers with the same visibility share a list. */
 const MAX_LISTS = 100;
 const PAGE = 1000;
 
@@ -27,12 +27,12 @@ interface CachedList {
 }
 
 /**
- * Every assistant that a caller may see, the oldest first: the same array as long as none has changed. Tools, models
- * and agents are asked for by names that only the whole list gives, and with each call.
+ * Every assistant visible to a caller, oldest first; the same array until an assistant changes. Each tool, model and
+ * agent lookup needs the whole list, because names are derived from it.
  */
 export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
   const lists = new LRUCache<string, CachedList>({ max: MAX_LISTS });
-  // For as long as there is the bus, which keeps nothing open.
+  // Never unsubscribed: the listener lives as long as the bus and does not keep the process alive.
   bus.onUpdated(ASSISTANTS_CHANGED, () => lists.clear());
 
   async function read(visibility: Visibility | undefined): Promise<readonly Assistant[]> {
@@ -45,13 +45,13 @@ export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
     }
   }
 
-  /** `isFresh`: as it is now, also when another process has changed it a moment ago. */
+  /** `isFresh` bypasses the cache, for changes that another process has just made. */
   return async (actor: Actor, { isFresh = false } = {}): Promise<readonly Assistant[]> => {
     const visibility = await authorize(actor, 'assistants:search', { limit: PAGE, offset: 0 });
     const key = toJson(visibility ?? null);
     const cachedList = lists.get(key);
     if (cachedList && !isFresh && cachedList.until > clock.monotonic()) return cachedList.list;
-    // Kept from before it is read: a change meanwhile takes it away again.
+    // Cached before it is read: a change event during the read then evicts it.
     const entry = { list: read(visibility), until: clock.monotonic() + TTL_MS };
     lists.set(key, entry);
     entry.list.catch(() => {

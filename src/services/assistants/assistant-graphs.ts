@@ -4,10 +4,10 @@ import type { GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
 import type { GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs } from '../../schemas/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
-/** What an assistant's graph looks like and what it takes (CONTRACT §2.1). */
+/** Drawing and schemas of an assistant's graph (CONTRACT §2.1). */
 export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
   return {
-    /** Nodes and edges; `xray` opens that many levels of subgraphs, true all of them. */
+    /** Nodes and edges; `xray` expands that many levels of subgraphs, `true` all of them. */
     async draw(actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
       const graph = await openGraph(actor, id, graphs, find);
       return await graph.draw(xray);
@@ -18,7 +18,7 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
       return await graph.schemas();
     },
 
-    /** Schemas of the subgraphs by namespace; of one namespace, or also of theirs when `recurse`. */
+    /** Schemas of the subgraphs by namespace; of one namespace if given, recursively if `recurse`. */
     async subgraphs(
       actor: Actor,
       id: string,
@@ -32,7 +32,7 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
   };
 }
 
-/** The graph as it is with the assistant's configuration. */
+/** Opens the graph with the assistant's configuration. */
 async function openGraph(
   actor: Actor,
   id: string,

@@ -8,8 +8,8 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
 
 /**
- * Undefined when there is none that the actor may do this to; `InvalidInput` for what is neither an id nor a graph's
- * name. `value` is what shall be done, which rules may change.
+ * Returns `undefined` if there is no assistant that the actor may do this to; throws `InvalidInput` if `id` is neither
+ * a UUID nor a graph name. `value` is the proposed change, which authorization handlers may modify.
  */
 export type FindAssistant = (
   actor: Actor,
@@ -28,7 +28,7 @@ export function assistantFinder(assistants: AssistantRepository, graphs: GraphRe
   };
 }
 
-/** The id of a graph's system assistant for the graph's name; what is no name is an id. */
+/** Maps a graph name to the id of its system assistant; anything else is taken as an id. */
 export function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
   return ids.includes(id) ? systemAssistantId(id) : id.toLowerCase();
 }

@@ -12,13 +12,13 @@ export interface AssistantVersionsDeps {
   readonly bus: Pick<EventBus, 'updated'>;
 }
 
-/** The hint that an assistant was made, changed or deleted. */
+/** Bus topic: an assistant was created, updated or deleted. */
 export const ASSISTANTS_CHANGED = 'assistants';
 
-/** What an assistant was, and going back to it (CONTRACT §2.1). */
+/** Version history of an assistant, and switching to an earlier version (CONTRACT §2.1). */
 export function assistantVersions({ assistants, clock, bus }: AssistantVersionsDeps, find: FindAssistant) {
   return {
-    /** Newest first. A page without a row is a 404, past the end too (CONTRACT §2.1). */
+    /** Newest first. An empty page is a 404, past the end too (CONTRACT §2.1). */
     async versions(actor: Actor, id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
       const stored = await find(actor, 'assistants:read', id);
       const versions = stored ? await assistants.versions(stored.assistant_id, query) : [];
@@ -26,7 +26,7 @@ export function assistantVersions({ assistants, clock, bus }: AssistantVersionsD
       return versions;
     },
 
-    /** Makes an earlier version current: every field is as it was then, `version` too. */
+    /** Makes an earlier version current; restores every field, including `version`. */
     async setLatest(actor: Actor, id: string, version: number): Promise<Assistant> {
       const stored = await find(actor, 'assistants:update', id, { version });
       if (!stored) throw new NotFound(`Assistant ${id} not found`);

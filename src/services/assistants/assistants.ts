@@ -28,22 +28,22 @@ export interface AssistantDeps extends RecursionLimits {
   readonly ids: Ids;
   readonly runs: AssistantRunDeletion;
   readonly bus: Pick<EventBus, 'updated' | 'onUpdated'>;
-  /** What system assistants have until a client changes them, by graph. */
+  /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
 }
 
-/** What goes with an assistant that is deleted. */
+/** Cascade of an assistant's deletion to its runs. */
 export interface AssistantRunDeletion {
   /**
-   * Stops and removes the assistant's runs. Their threads stay with what the runs wrote, or go when `delete_threads`
-   * (CONTRACT §2.1).
+   * Cancels and deletes the assistant's runs. Their threads and checkpoints remain unless `delete_threads` (CONTRACT
+   * §2.1).
    */
   deleteOf(actor: Actor, assistant_id: string, options: { delete_threads: boolean }): Promise<void>;
 }
 
 export type AssistantService = ReturnType<typeof assistantService>;
 
-/** Assistants: a graph with a configuration of its own, in versions (CONTRACT §2.1). */
+/** Assistants: versioned configurations of a graph (CONTRACT §2.1). */
 export function assistantService(deps: AssistantDeps) {
   const { assistants, graphs } = deps;
   const find = assistantFinder(assistants, graphs);
@@ -58,8 +58,8 @@ export function assistantService(deps: AssistantDeps) {
     idOf: (id: string): string => assistantIdOf(id, graphs),
 
     /**
-     * The assistant of a run: a graph's name, or an id. Throws what creating a run answers (CONTRACT §1). Rules about
-     * metadata do not hide the system assistants: who configured the graphs offers them to everybody who may run any.
+     * Resolves a run's assistant by graph name or id. Throws the errors of run creation (CONTRACT §1). Metadata rules
+     * do not hide system assistants: the operator offers them to every caller who may run any.
      */
     async resolve(actor: Actor, id: string): Promise<Assistant> {
       if (!graphs.ids.includes(id) && !isUuid(id))
@@ -135,7 +135,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
 
     async delete(actor: Actor, id: string, options: { delete_threads: boolean }): Promise<void> {
       const stored = await find(actor, 'assistants:delete', id);
-      // The assistant first: from then on nobody can start another run of it.
+      // Delete the assistant first, so that no new run of it can start.
       const deleted = stored && (await assistants.delete(stored.assistant_id));
       if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
       bus.updated(ASSISTANTS_CHANGED);
@@ -161,7 +161,7 @@ function newAssistant(
   };
 }
 
-/** A new context alone leaves the rest of the configuration (tags, recursion limit) as it was. */
+/** A new `context` alone preserves the rest of `config` (tags, recursion limit). */
 function changesOf(stored: Assistant, patch: AssistantPatch): AssistantChanges {
   const { graph_id, name, description, metadata, config, context } = patch;
   const { configurable: _replaced, ...rest } = stored.config;
@@ -169,7 +169,7 @@ function changesOf(stored: Assistant, patch: AssistantPatch): AssistantChanges {
   return { graph_id, name, description, metadata, ...mirrored };
 }
 
-/** In the words of the official Python server, then of the JavaScript one, by which clients know it (CONTRACT §1). */
+/** Messages of the official Python and JavaScript servers combined, which clients recognize (CONTRACT §1). */
 function invalidAssistantMessage(graphs: GraphRegistry, id: string): string {
   return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
 }

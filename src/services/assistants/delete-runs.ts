@@ -10,14 +10,14 @@ export interface DeleteRunsDeps {
   readonly threads: ThreadRepository;
   readonly queue: RunQueue;
   readonly bus: EventBus;
-  /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
+  /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
   readonly refreshStatus: (thread_id: string) => Promise<void>;
 }
 
-/** Runs removed before the next look: one assistant may have very many. */
+/** Runs deleted per query; one assistant may have very many. */
 const BATCH = 100;
 
-/** The runs of an assistant that is deleted go with it; what executes is stopped (CONTRACT §2.1). */
+/** Deletes the runs of a deleted assistant and cancels those in flight (CONTRACT §2.1). */
 export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus }: DeleteRunsDeps) {
   async function deleteRun(thread_id: string, run_id: string): Promise<void> {
     const { was_in_flight } = await queue.deleteRun(thread_id, run_id, 'keep checkpoints');
@@ -34,7 +34,7 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
       for (;;) {
         const batch = await runs.findByAssistant(assistant_id, BATCH);
         for (const { run_id, thread_id } of batch) {
-          // A thread that the actor may not delete stays, and only the run goes.
+          // If the actor may not delete the thread, delete only the run.
           const gone = delete_threads && (await threads.delete(thread_id, visibility));
           if (!gone) await deleteRun(thread_id, run_id);
           bus.emit('run.cancelled', run_id);

@@ -4,13 +4,13 @@ import type { Config } from '../../schemas/assistants.ts';
 import { boundedInt } from '../../schemas/numbers.ts';
 
 export interface RecursionLimits {
-  /** How many steps a run may be given (`runs.max_recursion_limit`). */
+  /** Upper bound of `recursion_limit`, supersteps (`runs.max_recursion_limit`). */
   readonly max_recursion_limit: number;
 }
 
 /**
- * Throws `InvalidInput` for a `recursion_limit` above the server's: a graph that goes in a circle ends only there. `name`
- * is what the client knows it by. A limit that is not given is LangGraph's own, 25.
+ * Throws `InvalidInput` for a `recursion_limit` above the server's maximum, the only bound on a cyclic graph. `name` is
+ * the field in the error message. Without a limit LangGraph's default applies, 25.
  */
 export function checkRecursionLimit(
   { max_recursion_limit: max }: RecursionLimits,
@@ -24,7 +24,7 @@ export function checkRecursionLimit(
 }
 
 /**
- * `config.configurable` is the older name of `context`: whichever is given becomes both, and giving both is an error
+ * `config.configurable` is the older name of `context`: either is copied to the other, and sending both is an error
  * (CONTRACT §2.1, §3).
  */
 export function syncConfigurable(

@@ -9,7 +9,7 @@ import { syncConfigurable } from './run-config.ts';
 /** Configuration and context of system assistants, by graph. */
 export type SystemDefaults = Readonly<Record<string, Config & { context?: JsonObject | undefined }>>;
 
-/** The assistants that the server makes itself: one for each graph of the configuration (CONTRACT §2.1). */
+/** System assistants: one for each configured graph (CONTRACT §2.1). */
 export function systemAssistants({
   assistants,
   graphs,
@@ -23,8 +23,8 @@ export function systemAssistants({
 }) {
   return {
     /**
-     * Brings the system assistants in line with the configuration: missing ones are made, names and descriptions
-     * follow, and the defaults where no client made a version; those of removed graphs go.
+     * Upserts one system assistant per graph: names and descriptions follow the configuration, and so do the defaults
+     * until a client creates a version. Deletes those of removed graphs.
      */
     async syncSystem(): Promise<void> {
       const now = timestamp(clock.now());

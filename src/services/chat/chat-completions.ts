@@ -18,17 +18,17 @@ export interface ChatCompletionDeps {
   readonly threads: Pick<ThreadService, 'get'>;
 }
 
-/** How an answer ended: what it used, or why the run failed. */
+/** Outcome of an answer: token usage, or why the run failed. */
 export type ChatOutcome = { readonly usage: ChatUsage } | { readonly failure: string };
 
 export type ChatCompletionService = ReturnType<typeof chatCompletionService>;
 
-/** A conversation with an assistant in the manner of chat completions: messages in, the text of the answer out. */
+/** Chat completions (OpenAI) over an assistant: messages in, the text of the answer out. */
 export function chatCompletionService({ runs, statelessRuns, threads }: ChatCompletionDeps) {
   return {
     /**
-     * Starts the run that answers. `conversation` names its memory; without one nothing is remembered. A thread that
-     * waits at an interrupt takes the last message as the answer to it; another one only what it has not heard.
+     * Starts the answering run. `conversation` names a persistent thread; without it the run is stateless. On an
+     * interrupted thread the last message is the resume value; otherwise the thread takes only new messages.
      */
     async start(actor: Actor, request: ChatCompletionCreate, conversation: string | undefined): Promise<Run> {
       const base: RunCreate = {
@@ -46,14 +46,14 @@ export function chatCompletionService({ runs, statelessRuns, threads }: ChatComp
       return runs.create(actor, thread_id, { ...base, ...turn, if_not_exists: 'create' }, 'stream');
     },
 
-    /** The pieces of the answer's text as they are written. */
+    /** Streams the answer's text in chunks. */
     answer(run: Run, signal: AbortSignal): AsyncGenerator<string, ChatOutcome> {
       return streamAnswer(runs.follow(run, signal));
     },
   };
 }
 
-/** Clients send the whole conversation each time; a thread that has heard it takes what follows the last answer. */
+/** Clients resend the whole conversation; an existing thread takes only what follows the last answer. */
 function nextRunInput(thread: Thread | undefined, messages: readonly ChatMessage[]): Partial<RunCreate> {
   const lastAnswer = messages.findLastIndex(({ role }) => role === 'assistant');
   const newMessages = messages
@@ -72,8 +72,8 @@ function nextRunInput(thread: Thread | undefined, messages: readonly ChatMessage
 }
 
 /**
- * Clients repeat a request whose answer did not come. The words that led to a question must not approve it: its answer
- * follows the question in the conversation.
+ * Clients retry requests. On a retry, the message that led to a review must not approve it: the conversation must
+ * contain the question before its answer.
  */
 function requireQuestionInMessages(question: string, messages: readonly ChatMessage[]): void {
   const lastAssistantMessage = messages.findLast(({ role }) => role === 'assistant');
@@ -83,7 +83,7 @@ function requireQuestionInMessages(question: string, messages: readonly ChatMess
   );
 }
 
-/** LangChain takes the same roles and fields; others of the message are for models, not for graphs. */
+/** LangChain uses the same roles and fields; other fields of the message are for models, not for graphs. */
 function graphMessage({ role, content, name, tool_call_id, tool_calls }: ChatMessage) {
   return { role, content: content ?? '', name, tool_call_id, tool_calls };
 }
@@ -102,7 +102,7 @@ async function* streamAnswer(frames: AsyncIterable<Frame>): AsyncGenerator<strin
     if (!isMessage(message) || !isAiMessage(message)) continue;
     const text = textOf(message.content);
     if (text === '') continue;
-    // Messages of one answer are paragraphs of it.
+    // Each message of an answer is a paragraph.
     yield hasText && message['id'] !== lastMessageId ? `\n\n${text}` : text;
     lastMessageId = message['id'];
     hasText = true;
@@ -122,7 +122,7 @@ function interruptTexts(values: unknown): string[] {
   return interrupts.map((interrupt) => interruptText(isObject(interrupt) ? interrupt['value'] : interrupt));
 }
 
-/** The sum over the models that answered, as far as they told. */
+/** Sum over the answering models that report usage. */
 function usageOf(values: unknown): ChatUsage {
   return aiMessagesOfLastTurn(values).reduce((sum, { usage_metadata: usage }) => {
     if (!isObject(usage)) return sum;

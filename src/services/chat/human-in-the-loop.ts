@@ -2,19 +2,19 @@ import { BadRequest } from '../../core/errors.ts';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import { trimEnd } from '../../core/text.ts';
 
-/** A call that waits for a person. */
+/** A tool call that awaits human review. */
 export interface ActionRequest {
   readonly name: string;
   readonly args: JsonObject;
-  /** What the person is asked, in words. */
+  /** Question to the reviewer. */
   readonly description: string;
-  /** `approve`, `edit`, `reject`, and what later versions add. */
+  /** `approve`, `edit`, `reject`, and any that later versions add. */
   readonly allowed_decisions: readonly string[];
 }
 
 export interface Decision {
   readonly type: 'approve' | 'reject';
-  /** Why it was rejected; the model reads it. */
+  /** Reason for the rejection, passed to the model. */
   readonly message?: string | undefined;
 }
 
@@ -22,8 +22,8 @@ const APPROVALS = new Set(['y', 'yes', 'ok', 'okay', 'approve', 'approved', 'acc
 const REJECTIONS = new Set(['', 'n', 'no', 'reject', 'rejected', 'refuse', 'refused']);
 
 /**
- * The calls that an interrupt asks about, when its value is the request that `humanInTheLoopMiddleware` of the package
- * `langchain` makes: `{actionRequests, reviewConfigs}`, in Python with underscores. Undefined for any other value.
+ * Tool calls under review, if the interrupt value is a request of `humanInTheLoopMiddleware` (package `langchain`):
+ * `{actionRequests, reviewConfigs}`, in Python in snake_case. `undefined` for any other value.
  */
 export function reviewRequestOf(value: unknown): ActionRequest[] | undefined {
   const requests = isObject(value) ? field(value, 'actionRequests', 'action_requests') : undefined;
@@ -33,7 +33,7 @@ export function reviewRequestOf(value: unknown): ActionRequest[] | undefined {
   return actions.every((action) => action !== undefined) ? actions : undefined;
 }
 
-/** What the graph is resumed with: the same verdict for each call, as the middleware takes it. */
+/** Resume value in the middleware's format, one decision per call. */
 export function resumeWithDecisions(decisions: readonly Decision[]): JsonObject {
   return {
     decisions: decisions.map(({ type, message }) =>
@@ -43,8 +43,8 @@ export function resumeWithDecisions(decisions: readonly Decision[]): JsonObject 
 }
 
 /**
- * A text that answers an interrupt: decisions where it asks for a review, else the text as it is. Throws `BadRequest`
- * where the review does not allow what the text says.
+ * Resume value for a text answer: decisions if the interrupt requests a review, else the text. Throws `BadRequest` if
+ * the review does not allow the decision.
  */
 export function resumeValueOf(interrupt_value: unknown, text: string): unknown {
   const review = reviewRequestOf(interrupt_value);
@@ -60,7 +60,7 @@ export function resumeValueOf(interrupt_value: unknown, text: string): unknown {
   return resumeWithDecisions(review.map(() => decision));
 }
 
-/** What a person says in words, where no buttons are: consent, or else a rejection with its reason. */
+/** Parses a free-text decision: approval, otherwise rejection with the text as its reason. */
 function decisionFrom(text: string): Decision {
   const word = trimEnd(trimEnd(text.trim(), '.'), '!').trim().toLowerCase();
   if (APPROVALS.has(word)) return { type: 'approve' };
@@ -81,7 +81,7 @@ function actionRequestOf(request: unknown, configs: readonly unknown[]): ActionR
   };
 }
 
-/** With the arguments, which a description of the agent's own may leave out: nobody approves what they do not see. */
+/** Includes the arguments, which the agent's description may omit: reviewers must see what they approve. */
 function descriptionOf(name: string, args: JsonObject, description: unknown): string {
   if (typeof description !== 'string' || description.trim() === '')
     return `May I call ${name} with ${toJson(args)}?`;
@@ -95,7 +95,7 @@ function field(of: JsonObject, name: string, python_name: string): unknown {
   return of[name] ?? of[python_name];
 }
 
-/** What a person is asked by an interrupt: its text, or the field that usually holds it, else its value as JSON. */
+/** Question of an interrupt: its text, the field that usually holds it, else its value as JSON. */
 export function interruptText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!isObject(value)) return toJson(value);

@@ -3,18 +3,18 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 /** A field of a graph's input. */
 export interface InputField {
   readonly name: string;
-  /** As its JSON Schema says. */
+  /** JSON Schema `type`. */
   readonly type: unknown;
   readonly required: boolean;
 }
 
 export interface InputFields {
-  /** It has a list of messages, or nobody knows what it has. */
+  /** `true` if the input has `messages`, or if its fields are unknown. */
   readonly has_messages: boolean;
   readonly fields: readonly InputField[];
 }
 
-/** What a graph takes, by the JSON Schema of its input. */
+/** Input fields of a graph, from its input JSON Schema. */
 export function inputFields(schema: unknown): InputFields {
   const properties = propertiesOf(schema);
   const required = isObject(schema) ? schema['required'] : [];
@@ -28,15 +28,15 @@ export function inputFields(schema: unknown): InputFields {
   };
 }
 
-/** The field that a text alone goes into; undefined when there is none, or more than one that it could be. */
+/** The field that takes plain text; `undefined` if there is none, or if several would do. */
 export function onlyTextField(fields: readonly InputField[]): string | undefined {
   const texts = fields.filter(({ type }) => type === 'string');
-  // Most graphs say of no field that they need it: then one text field is clear enough.
+  // Most graphs mark no field as required: then a single text field is unambiguous.
   const needed = fields.some(({ required }) => required) ? texts.filter(({ required }) => required) : texts;
   return needed.length === 1 ? needed[0]?.name : undefined;
 }
 
-/** `question, user (optional)`: for who must name them. */
+/** `question, user (optional)`, for error messages. */
 export function fieldNames(fields: readonly InputField[]): string {
   return fields.map(({ name, required }) => (required ? name : `${name} (optional)`)).join(', ');
 }

@@ -1,18 +1,18 @@
 import { isObject, type JsonObject } from '../../core/json.ts';
 
-/** A chat message as a graph's state holds it once it is JSON; `content` is text or a list of blocks. */
+/** A chat message of the graph state as JSON; `content` is text or a list of blocks. */
 export interface StateMessage extends JsonObject {
   readonly type: string;
   readonly content: unknown;
 }
 
-/** The messages of a graph's values; none where the state has no such list. */
+/** Messages of a graph's values; `[]` if the state has no message list. */
 export function stateMessages(values: unknown): StateMessage[] {
   const messages = isObject(values) ? values['messages'] : undefined;
   return Array.isArray(messages) ? messages.filter(isMessage) : [];
 }
 
-/** What was said after the last message of a person: the answers of one run. */
+/** AI messages after the last human message: the answers of one run. */
 export function aiMessagesOfLastTurn(values: unknown): StateMessage[] {
   const messages = stateMessages(values);
   const lastHuman = messages.findLastIndex(({ type }) => type === 'human');
@@ -23,12 +23,12 @@ export function isMessage(value: unknown): value is StateMessage {
   return isObject(value) && typeof value['type'] === 'string' && 'content' in value;
 }
 
-/** A whole message, or a piece of one that is still being written. */
+/** True for a complete AI message and for a streamed chunk. */
 export function isAiMessage({ type }: StateMessage): boolean {
   return type === 'ai' || type === 'AIMessageChunk';
 }
 
-/** The text of a message; blocks that are no text, such as images and tool calls, are left out. */
+/** Text of a message; skips other blocks, such as images and tool calls. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

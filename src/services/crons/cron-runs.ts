@@ -12,11 +12,11 @@ import { type AuthorizeRunDeps, authorizeRun, type Submission } from '../runs/su
 export interface CronRunDeps extends AuthorizeRunDeps {
   readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
   readonly threads: Pick<ThreadRepository, 'get'>;
-  /** Somebody who acts without a request. */
+  /** The actor for a user when there is no request. */
   readonly impersonate: (user: User | null, request_id: string) => Actor;
 }
 
-/** A run of the cron, for the user who made the cron. Throws `NotFound` when its assistant or its thread is gone. */
+/** Submits a run as the cron's creator. Throws `NotFound` if its assistant or thread does not exist. */
 export async function cronSubmission(deps: CronRunDeps, cron: StoredCron): Promise<Submission> {
   const { cron_id, thread_id } = cron;
   const actor = deps.impersonate(cron.run_as as User | null, deps.ids.uuid4());
@@ -34,14 +34,14 @@ export async function cronSubmission(deps: CronRunDeps, cron: StoredCron): Promi
   return { ...submission, thread_id, temporary: false, thread_metadata: thread?.metadata ?? {} };
 }
 
-/** The configuration without the cron's id, which is no choice of the client: it leaves room for a `context`. */
+/** Removes the server-set `cron_id` from `configurable`, so that it does not conflict with `context`. */
 export function withoutCronId(config: unknown): RunCreate['config'] {
   if (!isObject(config) || !isObject(config['configurable'])) return config as RunCreate['config'];
   const { cron_id: _, ...configurable } = config['configurable'];
   return { ...config, configurable };
 }
 
-/** What the cron asks for each time. */
+/** Run request of every tick. */
 export function cronRunInput({ assistant_id, payload, metadata, on_run_completed }: StoredCron): RunCreate {
   return {
     ...pickFields(payload, CRON_RUN_FIELDS),

@@ -8,7 +8,7 @@ import { confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './stored-cron.ts';
 
-/** What becomes of times that came while no server was there: one run for all of them, or none. */
+/** Policy for ticks missed while no server was running: one run for all of them, or none. */
 export type MissedPolicy = 'fire_once' | 'skip';
 
 export interface CronTickDeps extends CronRunDeps, SubmitDeps {
@@ -18,23 +18,23 @@ export interface CronTickDeps extends CronRunDeps, SubmitDeps {
   readonly missed: MissedPolicy;
 }
 
-/** A time that is later than this was missed, ms: schedules tell minutes apart. */
+/** A tick older than this counts as missed, ms; cron schedules have minute resolution. */
 const MISSED_AFTER_MS = 60_000;
-/** Crons served at once, so that they share commits and no others wait for them. */
+/** Crons fired concurrently: enough to share a group commit, few enough not to delay other writers. */
 const BATCH = 20;
 const PAGE = 100;
 
 export type CronTicks = ReturnType<typeof cronTicks>;
 
-/** Serves crons whose time has come; several servers on one database may do it at once (invariant 6). */
+/** Fires due crons; safe on several servers with one database (invariant 6). */
 export function cronTicks(deps: CronTickDeps) {
   const { crons, clock } = deps;
 
   return {
-    /** When the next one comes; undefined when none does. */
+    /** Time of the next tick; `undefined` if there is none. */
     nextDue: () => crons.nextDue(),
 
-    /** Makes the runs of all crons whose time has come. Rejects when the database is away; then nothing is lost. */
+    /** Enqueues the runs of all due crons. Rejects if the database is unavailable; the ticks then stay due. */
     async fireDue(): Promise<void> {
       for (;;) {
         const due = await crons.due(timestamp(clock.now()), BATCH);
@@ -45,8 +45,8 @@ export function cronTicks(deps: CronTickDeps) {
     },
 
     /**
-     * Puts dates right that were calculated under another clock or other rules of a time zone: the clock was set back,
-     * or the program was updated. Times that were served before are not served again.
+     * Recomputes dates that were calculated with another clock or time zone database: the clock was set back, or the
+     * program was updated. A tick never fires twice.
      */
     async recalculateDates(): Promise<void> {
       const now_ms = clock.now();
@@ -78,7 +78,7 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   });
 }
 
-/** A cron of which something is wrong is paused: it would be wrong the next time too. */
+/** Disables a cron on a client error, which would recur at every tick. */
 async function disableOnClientError(
   deps: CronTickDeps,
   cron: CronTimes,
@@ -101,7 +101,7 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
     log.info('cron skipped', { detail });
     return;
   }
-  // Not before, for one that cannot be decrypted must not keep the others waiting.
+  // Load the payload only now: a cron that fails to decrypt must not block the others.
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
   const request = newRun(deps, await cronSubmission(deps, cron));
@@ -129,7 +129,7 @@ function firing({ clock }: CronTickDeps, cron: CronTimes): Omit<CronTick, 'run'>
   };
 }
 
-/** Why a time that has come makes no run. */
+/** Why a due tick creates no run; `undefined` if it does. */
 function skipReason(
   { missed }: CronTickDeps,
   { ends_at }: CronTimes,

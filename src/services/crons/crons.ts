@@ -38,7 +38,7 @@ export interface CronDeps extends CronTriggerDeps {
 
 export type CronService = ReturnType<typeof cronService>;
 
-/** Crons: runs that are made by the clock (CONTRACT §2.5, §11). */
+/** Crons: scheduled runs (CONTRACT §2.5, §11). */
 export function cronService(deps: CronDeps) {
   const { crons, clock, ids, bus } = deps;
 
@@ -51,7 +51,7 @@ export function cronService(deps: CronDeps) {
   return {
     ...cronTrigger(deps, find),
 
-    /** Without a thread, each run makes one for itself. */
+    /** Without a thread, each run creates its own. */
     async create(
       actor: Actor,
       thread_id: string | null,
@@ -67,7 +67,7 @@ export function cronService(deps: CronDeps) {
       await authorize(actor, 'crons:create', value);
       const { metadata } = value;
       const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
-      // Each run asks again. Who may make none learns it here, not from a cron that never does anything.
+      // Each tick authorizes again. Checking now rejects a cron that could never create a run.
       await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
       await crons.insert(cron);
       bus.emit('schedule.changed');
@@ -91,7 +91,7 @@ export function cronService(deps: CronDeps) {
       return crons.count(withAssistantId(deps, filter), visibility);
     },
 
-    /** A time that has come but is not served yet is kept, unless the schedule itself changes. */
+    /** Preserves a due tick that has not fired yet, unless the schedule itself changes. */
     async update(actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
       if (Object.keys(patch).length === 0) throw new BadRequest('Request body cannot be empty');
       checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
@@ -107,7 +107,7 @@ export function cronService(deps: CronDeps) {
       return publicCron(cron);
     },
 
-    /** Its runs stay. */
+    /** Does not delete its runs. */
     async delete(actor: Actor, cron_id: string): Promise<void> {
       const visibility = await authorize(actor, 'crons:delete', { cron_id });
       if (!(await crons.delete(cron_id, visibility))) throw new NotFound('Not Found');
@@ -119,7 +119,7 @@ function publicCron({ ends_at: _ends, run_as: _user, ...cron }: StoredCron): Cro
   return cron;
 }
 
-/** A name that is no graph's is answered as an id that is no assistant's (CONTRACT §2.5). */
+/** An unknown graph name is a 404, like an unknown assistant id (CONTRACT §2.5). */
 async function resolveAssistantId({ assistants }: CronDeps, actor: Actor, id: string): Promise<string> {
   try {
     return (await assistants.resolve(actor, id)).assistant_id;
@@ -129,7 +129,7 @@ async function resolveAssistantId({ assistants }: CronDeps, actor: Actor, id: st
   }
 }
 
-/** The name of a graph stands for the assistant it comes with. */
+/** Resolves a graph name to the id of its system assistant. */
 function withAssistantId<Filter extends CronCount>({ assistants }: CronDeps, filter: Filter): Filter {
   if (filter.assistant_id === undefined) return filter;
   const assistant_id = assistants.idOf(filter.assistant_id);
@@ -137,7 +137,7 @@ function withAssistantId<Filter extends CronCount>({ assistants }: CronDeps, fil
   return { ...filter, assistant_id };
 }
 
-/** With `create` the thread may be missing, but not somebody else's. */
+/** With `if_not_exists: create` the thread may be missing, but not belong to another user. */
 async function requireThread(
   { threads }: CronDeps,
   actor: Actor,
@@ -154,22 +154,22 @@ export interface CronTriggerDeps extends CronRunDeps, SubmitDeps {
   readonly cronFires: Pick<CronFireRepository, 'list'>;
 }
 
-/** Throws `NotFound` for a cron that the actor may not do this to, as for one that is not there. */
+/** Throws `NotFound` for a missing cron and for one that the actor may not access. */
 export type FindCron = (
   actor: Actor,
   event: 'crons:read' | 'crons:update',
   cron_id: string,
 ) => Promise<StoredCron>;
 
-/** What a cron makes beyond its schedule, and what it has made. */
+/** Manual trigger of a cron, and the history of its ticks. */
 function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
   return {
-    /** Makes a run now, also of a cron that is paused or over; when it comes next does not change. */
+    /** Creates a run now, even if the cron is disabled or has ended; `next_run_date` does not change. */
     async trigger(actor: Actor, cron_id: string, idempotency?: IdempotencyContext): Promise<Run> {
       if (idempotency?.run) return idempotency.run;
       rejectWhileDraining(deps, actor);
       const cron = await find(actor, 'crons:update', cron_id);
-      // The run acts as whoever made the cron, who may do more than whoever triggers it.
+      // The run acts as the cron's creator, who may have more rights than the caller: require both.
       const authorized = await authorizeRun(deps, actor, cron.thread_id, cronRunInput(cron));
       const submission = await cronSubmission(deps, cron);
       const visibility = intersectVisibility(authorized.visibility, submission.visibility);
@@ -179,7 +179,7 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
       return confirmSubmission(deps, request, triggered);
     },
 
-    /** What its times came to, the newest first. */
+    /** Outcomes of its ticks, newest first. */
     async runs(actor: Actor, cron_id: string, query: CronRunsQuery): Promise<CronRun[]> {
       await find(actor, 'crons:read', cron_id);
       return deps.cronFires.list(cron_id, query);

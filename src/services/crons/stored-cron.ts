@@ -12,12 +12,12 @@ interface CronContext {
   readonly cron_id: string;
   readonly assistant_id: string;
   readonly thread_id: string | null;
-  /** As the rules left it. */
+  /** After authorization handlers have modified it. */
   readonly metadata: JsonObject;
   readonly now_ms: number;
 }
 
-/** A cron as a client asks for it. Throws `BadRequest` when it gives both `configurable` and `context`. */
+/** Builds a new cron. Throws `BadRequest` if the client sends both `configurable` and `context`. */
 export function newCron(input: CronCreate | ThreadCronCreate, context: CronContext): StoredCron {
   const { actor, cron_id, assistant_id, thread_id, metadata, now_ms } = context;
   const { schedule, timezone = null, end_time = null, enabled = true } = input;
@@ -68,7 +68,7 @@ export function updatedCron(
   return { ...cron, next_run_date: nextDateAfter(stored, cron, now_ms) };
 }
 
-/** What has come and is not served yet must not be lost to a change of something else. */
+/** Preserves a due tick that has not fired yet when other fields change. */
 function nextDateAfter(stored: StoredCron, cron: StoredCron, now_ms: number): string | null {
   const same = stored.schedule === cron.schedule && stored.timezone === cron.timezone;
   if (cron.enabled && same && stored.next_run_date !== null) {
@@ -77,7 +77,7 @@ function nextDateAfter(stored: StoredCron, cron: StoredCron, now_ms: number): st
   return nextDate(cron, now_ms);
 }
 
-/** A new `context` alone takes the place of `configurable`, its older name, and the other way round. */
+/** A new `context` alone replaces `configurable`, its older name, and vice versa. */
 function mergedPayload(payload: JsonObject, patch: CronPatch): JsonObject {
   const both = { ...payload, ...patch };
   if (patch.context && !patch.config && isObject(both['config'])) {
@@ -91,7 +91,7 @@ function mergedPayload(payload: JsonObject, patch: CronPatch): JsonObject {
   return both;
 }
 
-/** What came, with the assistant's id, and the cron's own where its runs have it (CONTRACT §11). */
+/** The request body with the assistant's id, and `cron_id` in `configurable` (CONTRACT §11). */
 function payloadOf(
   input: JsonObject,
   { cron_id, assistant_id }: Pick<StoredCron, 'cron_id' | 'assistant_id'>,
@@ -103,7 +103,7 @@ function payloadOf(
 
 type Scheduled = Pick<StoredCron, 'schedule' | 'timezone' | 'ends_at' | 'enabled'>;
 
-/** The first time after `from_ms` that the cron makes a run; null when it is paused or will be over. */
+/** The first tick after `from_ms`; `null` if the cron is disabled or ends before it. */
 export function nextDate(
   { enabled, schedule, timezone, ends_at }: Scheduled,
   from_ms: number,
@@ -113,12 +113,12 @@ export function nextDate(
   return next === undefined ? null : unlessEnded(timestamp(next), ends_at);
 }
 
-/** Null when the date is after the end; the last run may be at the end itself. */
+/** `null` if the date is after the end; the end is inclusive. */
 function unlessEnded(date: string, ends_at: string | null): string | null {
   return ends_at !== null && date > ends_at ? null : date;
 }
 
-/** When a cron with this `end_time` is over. */
+/** `end_time` as a normalized timestamp. */
 function endsAt(end_time: string | null): string | null {
   return end_time === null ? null : timestamp(parseTimestamp(end_time));
 }

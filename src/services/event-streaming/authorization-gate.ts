@@ -5,13 +5,12 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 import type { EventSink } from './subscriber.ts';
 
-/** Puts a check before a sink where one is needed. `refused` is called when nothing may be sent after all. */
+/** Wraps a sink with an authorization check where one is needed. Calls `denied` if it fails. */
 export type GateSink = (sink: EventSink, denied: () => void) => EventSink;
 
 /**
- * Whether the actor may hear of a thread. Throws `NotFound` for one that is not visible. A client may listen before
- * the thread is made (CONTRACT §7), and then it may turn out to be somebody else's: the guard looks once more before
- * the first event goes out.
+ * Authorizes a subscriber. Throws `NotFound` if the thread is hidden. A client may subscribe before the thread exists
+ * (CONTRACT §7), and it may then turn out to be another user's: the gate checks again before the first event.
  */
 export async function authorizeSubscriber(
   threads: Pick<ThreadRepository, 'checkVisibility'>,
@@ -27,7 +26,7 @@ export async function authorizeSubscriber(
   return (sink, denied) => gatedSink(sink, isVisible, denied);
 }
 
-/** Holds events back until it is known whether they may be sent. */
+/** Buffers events until the check resolves. */
 function gatedSink(sink: EventSink, isVisible: () => Promise<boolean>, denied: () => void): EventSink {
   let buffered: ProtocolEvent[] | undefined;
   let isOpen = false;
@@ -50,5 +49,5 @@ function gatedSink(sink: EventSink, isVisible: () => Promise<boolean>, denied: (
   };
 }
 
-/** The look takes one query; what comes meanwhile is little. */
+/** The check is one query, so few events arrive meanwhile. */
 const MAX_BUFFERED = 1000;

@@ -8,9 +8,9 @@ import {
 import type { Translate } from './protocol-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** What is told now on one thread, to everybody here who listens. */
+/** Fan-out of one thread's events to the subscribers in this process. */
 interface Broadcast {
-  /** The number of the last event that was told. */
+  /** Sequence number of the last published entry. */
   seq: number;
   readonly listeners: Set<Subscriber>;
   readonly stop: AbortController;
@@ -19,15 +19,15 @@ interface Broadcast {
 
 export interface BroadcastDeps {
   readonly sources: ThreadFollowSources;
-  /** Each reader needs one of its own. */
+  /** Creates a stateful translator; each reader needs its own. */
   readonly translate: () => Translate;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * The threads that are listened to. A client holds several connections to a thread and acts on what one of them says,
- * so all connections of a thread share one reader, and each event is written to every connection before the next
- * (CONTRACT §7 "Traps"). Who comes later, or reads slowly, reads the log at its own pace until it is even again.
+ * Broadcasts by thread. A client correlates events across its connections to a thread, so all of them share one reader,
+ * and each event is written to every connection before the next (CONTRACT §7 "Traps"). Late or slow subscribers replay
+ * from the log at their own pace until they catch up.
  */
 export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps) {
   const broadcasts = new Map<string, Promise<Broadcast>>();
@@ -39,7 +39,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
       stop: new AbortController(),
       users: 0,
     };
-    // A reader that failed leaves its listeners behind; closing their connections makes the clients come back.
+    // A failed reader strands its listeners; closing their connections makes the clients reconnect.
     void publish(feed, thread_id).catch((error: unknown) => {
       onError(error);
       feed.stop.abort(error);
@@ -56,7 +56,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
     }
   }
 
-  /** Gives the subscriber what it has not seen, until it is even with the others. */
+  /** Replays missed events to the subscriber until it catches up with the broadcast. */
   async function catchUp(feed: Broadcast, thread_id: string, subscriber: Subscriber, signal: AbortSignal) {
     subscriber.beginReplay();
     const reader = new ThreadReader(sources, thread_id, subscriber.lastSeq ?? feed.seq);
@@ -78,7 +78,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
     while (!signal.aborted) {
       await catchUp(feed, thread_id, subscriber, signal);
       if (subscriber.needsReplay) continue;
-      // Nothing is awaited between the last look and this, so that no event falls between.
+      // No await between the last read and this line, so that no event is missed.
       feed.listeners.add(subscriber);
       subscriber.markCaughtUp();
       await subscriber.untilLagging(signal);
@@ -89,7 +89,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
   }
 
   return {
-    /** Keeps the subscriber supplied until abort. Rejects when the log cannot be read. */
+    /** Serves the subscriber until abort. Rejects if the log cannot be read. */
     async serve(thread_id: string, subscriber: Subscriber, signal: AbortSignal): Promise<void> {
       const opening = broadcasts.get(thread_id) ?? open(thread_id);
       broadcasts.set(thread_id, opening);
@@ -97,7 +97,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
         broadcasts.delete(thread_id);
         throw error;
       });
-      // Its last listener left while this one came.
+      // The last listener left while this one was joining.
       if (feed.stop.signal.aborted) {
         if (broadcasts.get(thread_id) === opening) broadcasts.delete(thread_id);
         return this.serve(thread_id, subscriber, signal);
@@ -118,8 +118,8 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
 }
 
 /**
- * A client that comes back says in one breath what it wants to hear. Replayed together, its events keep their order;
- * one after the other, the end of a run would come before the values that led to it, and clients stop there.
+ * A reconnecting client sends its subscriptions in a burst. Replayed together, their events keep their order; one by
+ * one, the end of a run would precede the values that led to it, and clients stop there.
  */
 function debounce(signal: AbortSignal): Promise<void> {
   return sleep(DEBOUNCE_MS, signal);

@@ -1,7 +1,7 @@
 import { NotFound, ServerError } from '../../core/errors.ts';
 import type { ErrorCode, ProtocolError } from '../../schemas/event-streaming.ts';
 
-/** A command that cannot be carried out, in the protocol's own words (CONTRACT §7). */
+/** A failed command with its protocol error code (CONTRACT §7). */
 export class CommandError extends Error {
   readonly code: ErrorCode;
 
@@ -12,7 +12,7 @@ export class CommandError extends Error {
   }
 }
 
-/** What the client is told; undefined for a mistake of ours, which is nobody's business but the log's. */
+/** Protocol error for the client; `undefined` for an internal error, which is only logged. */
 export function toProtocolError(id: number | null, error: unknown): ProtocolError | undefined {
   if (error instanceof CommandError) return { type: 'error', id, error: error.code, message: error.message };
   if (!(error instanceof ServerError)) return undefined;
@@ -20,7 +20,7 @@ export function toProtocolError(id: number | null, error: unknown): ProtocolErro
   return { type: 'error', id, error: code, message: `${error.status}: ${error.message}` };
 }
 
-/** Runs a verb of another service whose `NotFound` has a code of its own here. */
+/** Maps `NotFound` of another service to a specific protocol code. */
 export async function notFoundAs<T>(code: ErrorCode, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

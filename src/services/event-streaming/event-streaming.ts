@@ -62,8 +62,8 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   });
 
   /**
-   * `subscriber`: of the connection that the command came from, where subscriptions mean something. `once`: what the
-   * same request made before is not made again.
+   * `subscriber`: the connection that sent the command, for subscription commands. `idempotencyContext`: keeps a
+   * retried request from creating a second run.
    */
   async function command(
     actor: Actor,
@@ -79,7 +79,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     try {
       const handler =
         ownHandler(subscriptionCommands(subscriber, ids), method) ?? ownHandler(handlers, method);
-      // On a connection it was asked when that was opened; the other verbs ask themselves.
+      // A connection is authorized when it opens; the other commands authorize themselves.
       if (!subscriber && method.startsWith('subscription.'))
         await authorizeSubscriber(threads, actor, thread_id);
       if (!handler) throw new CommandError('unknown_command', `Unknown protocol command: ${method}`);
@@ -97,14 +97,14 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   return {
     command,
 
-    /** What a request for events asks for. Throws `BadRequest`, and `NotFound` for somebody else's thread. */
+    /** Validates and authorizes an event request. Throws `BadRequest`, and `NotFound` if the thread is hidden. */
     async open(actor: Actor, thread_id: string, request: EventStreamRequest) {
       const filter = eventFilter(request);
       const since = wholeNumber('since', request.since) ?? 0;
       return { thread_id, filter, since, gate: await authorizeSubscriber(threads, actor, thread_id) };
     },
 
-    /** Sends what the filter wants to the sink, from the past and as it happens, until abort. */
+    /** Replays past events that match the filter, then follows live ones, until abort. */
     async events(
       { thread_id, filter, since, gate: guard }: Awaited<ReturnType<typeof this.open>>,
       sink: EventSink,
@@ -117,8 +117,8 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     },
 
     /**
-     * A connection that subscribes by commands; `served` rejects when events can no longer be had. Throws `NotFound` for
-     * somebody else's thread.
+     * A connection that subscribes by commands; `served` rejects if events become unavailable. Throws `NotFound` if the
+     * thread is hidden.
      */
     async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
       const guard = await authorizeSubscriber(threads, actor, thread_id);
@@ -132,18 +132,18 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   };
 }
 
-/** Also for text that is no JSON. */
+/** Also answers text that is not JSON. */
 export function badEnvelope(id: unknown, message = BAD_ENVELOPE): ProtocolError {
   const known = Number.isInteger(id) ? (id as number) : null;
   return { type: 'error', id: known, error: 'invalid_argument', message };
 }
 
-/** True for the answer to what was no command at all. */
+/** True for the answer to a malformed envelope. */
 export function isBadEnvelope(answer: Answer): boolean {
   return answer.type === 'error' && answer['message'] === BAD_ENVELOPE;
 }
 
-/** Not what every object has, such as `constructor`. */
+/** Own properties only: excludes inherited names such as `constructor`. */
 function ownHandler(among: Record<string, CommandHandler>, method: string): CommandHandler | undefined {
   return Object.hasOwn(among, method) ? among[method] : undefined;
 }

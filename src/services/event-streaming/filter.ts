@@ -3,15 +3,15 @@ import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/even
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 
-/** Which events somebody wants. */
+/** Which events a subscription matches. */
 export interface EventFilter {
   readonly channels: ReadonlySet<string>;
-  /** Undefined for all. */
+  /** `undefined` matches all. */
   readonly namespaces: readonly Namespace[] | undefined;
   readonly depth: number | undefined;
 }
 
-/** Throws `BadRequest` in the words of the official server. */
+/** Throws `BadRequest` with the official server's messages. */
 export function eventFilter({ channels, namespaces, depth }: EventStreamRequest): EventFilter {
   if (!Array.isArray(channels) || channels.length === 0) {
     throw new BadRequest('channels is required and must be a non-empty array');
@@ -32,7 +32,7 @@ export function eventFilter({ channels, namespaces, depth }: EventStreamRequest)
 
 const WholeNumber = boundedInt({ min: 0, max: MAX_INTEGER }).nullish();
 
-/** `undefined` for undefined and null. Throws `BadRequest` for anything else but a whole number within the bounds. */
+/** Returns `undefined` for `undefined` and `null`. Throws `BadRequest` unless it is a whole number within bounds. */
 export function wholeNumber(name: string, value: unknown): number | undefined {
   const { success, data, error } = WholeNumber.safeParse(value);
   if (success) return data ?? undefined;
@@ -50,7 +50,7 @@ export function wants({ channels, namespaces, depth }: EventFilter, event: Proto
   );
 }
 
-/** A segment without a task's id stands for the node, whichever its task. */
+/** A prefix segment without a task id matches every task of that node. */
 export function isWithin(namespace: Namespace, prefix: Namespace): boolean {
   return prefix.every((segment, index) => {
     const candidate = namespace[index];

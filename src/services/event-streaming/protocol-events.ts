@@ -8,13 +8,13 @@ import type { RunOutcome } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import { graphIdOf } from '../runs/run-options.ts';
 
-/** An event of the protocol (CONTRACT §7), with what a filter asks about beside its text. */
+/** A protocol event (CONTRACT §7), with the fields that filters match on. */
 export interface ProtocolEvent {
   readonly seq: number;
   readonly method: string;
   readonly channel: string;
   readonly namespace: Namespace;
-  /** The event as JSON, made once for everybody. */
+  /** The event as JSON, serialized once for all subscribers. */
   readonly text: string;
 }
 
@@ -22,21 +22,21 @@ export type Translate = (entry: ThreadFrame) => Promise<ProtocolEvent[]>;
 
 interface EventPart {
   readonly method: string;
-  /** Where it is not the method's own. */
+  /** Default: the method's own channel. */
   readonly channel?: string;
   readonly namespace?: Namespace;
   readonly data: unknown;
 }
 
 /**
- * What an entry of a thread's log is in the protocol. Runs made by event streaming have logged its events already; of
- * others the beginning, the values with what they ask, and the end are shown. The protocol has no word for events that
- * are lost, and an unknown method could stop a client: they are told of on the channel `custom`.
+ * Translates entries of a thread's log to protocol events. Runs started by event streaming log protocol events already;
+ * for others it synthesizes the start, the values with their interrupts, and the end. The protocol has no event for
+ * lost events, and an unknown method could stop a client: they are published on the channel `custom`.
  */
 export function translator(runs: Pick<RunRepository, 'get'>, clock: Clock): Translate {
   let last: { run_id: string; run: Run | undefined } | undefined;
 
-  /** The same run for many entries, so it is kept until its end, when it has changed. */
+  /** Caches the run across consecutive entries; rereads it at its end, when its row has changed. */
   async function runOf(run_id: string, fresh: boolean): Promise<Run | undefined> {
     if (fresh || last?.run_id !== run_id) last = { run_id, run: await runs.get(undefined, run_id) };
     return last.run;
@@ -88,7 +88,7 @@ function partsOf(frame: Frame): EventPart[] {
   const [event, ...namespace] = frame.event.split('|');
   if (isEnd(frame))
     return [{ method: 'lifecycle', data: lifecycleEventOf(JSON.parse(frame.data) as RunOutcome) }];
-  // A later attempt goes on with the same run. Its number does not tell: a server that stops gives its attempt back.
+  // Only seq 1 starts the run. The attempt number would not do: a draining server gives its attempt back.
   if (event === 'metadata')
     return frame.seq === 1 ? [{ method: 'lifecycle', data: { event: 'running' } }] : [];
   if (isLostEvents(frame)) {
@@ -111,7 +111,7 @@ function values(namespace: Namespace, state: unknown): EventPart[] {
   return [{ method: 'values', namespace, data: rest }, ...requests];
 }
 
-/** How a run ended, as its lifecycle event. */
+/** Lifecycle event of a run's outcome. */
 export function lifecycleEventOf({ status, waits, error }: RunOutcome): Record<string, unknown> {
   if (status === 'success') return { event: waits ? 'interrupted' : 'completed' };
   return status === 'error' || status === 'timeout' ? { event: 'failed', error } : { event: 'interrupted' };

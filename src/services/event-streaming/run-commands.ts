@@ -19,10 +19,10 @@ export interface RunCommandDeps {
   readonly threads: Pick<ThreadRepository, 'get'>;
 }
 
-/** How long an answer may wait for the run that asked to let go of its thread, ms. */
+/** How long an answer waits for the interrupted run to release its thread, ms. */
 const IDLE_TIMEOUT_MS = 10_000;
 
-/** Everything that is told goes into the log; who follows the thread chooses. */
+/** The log stores every stream mode; subscribers filter. */
 const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
   'values',
   'updates',
@@ -35,13 +35,13 @@ const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
 
 const ROOT_ONLY = 'A message can only be given to the graph itself, not to a subgraph.';
 
-/** The commands that make a run (CONTRACT §7); for a request that comes again, none. */
+/** Commands that create a run (CONTRACT §7). A retry with the same idempotency key creates none. */
 export function runCommands(deps: RunCommandDeps) {
   const read = reader(deps);
   const start = starter(deps);
 
   return {
-    /** With an interrupt waiting, the input is its answer, unless the run starts from a checkpoint of its own. */
+    /** On an interrupted thread the input is the resume value, unless the run starts from a given checkpoint. */
     async start(
       actor: Actor,
       thread_id: string,
@@ -60,7 +60,7 @@ export function runCommands(deps: RunCommandDeps) {
       return { run_id };
     },
 
-    /** Answers one interrupt, or several at once, and lets the graph go on. */
+    /** Resumes the graph with the answers to one or more interrupts. */
     async respond(
       actor: Actor,
       thread_id: string,
@@ -83,7 +83,7 @@ export function runCommands(deps: RunCommandDeps) {
       return {};
     },
 
-    /** A message for the graph: its next input, after the run in flight. */
+    /** Enqueues a message as the graph's next input, after the run in flight. */
     async inject(
       actor: Actor,
       thread_id: string,
@@ -112,7 +112,7 @@ export function runCommands(deps: RunCommandDeps) {
   };
 }
 
-/** A thread that the actor may not see is as if there were none. */
+/** Returns `undefined` for a missing thread and for one hidden from the actor. */
 function reader({ threads }: RunCommandDeps) {
   return async (actor: Actor, thread_id: string): Promise<Thread | undefined> =>
     threads.get(thread_id, undefined, await authorize(actor, 'threads:read', { thread_id }));
@@ -125,7 +125,7 @@ type StartRun = (
   idempotency: IdempotencyContext | undefined,
 ) => Promise<Run>;
 
-/** Makes a run that tells everything, on a thread that comes into being with it. */
+/** Creates a run with all stream modes, and its thread if it does not exist. */
 function starter({ runs }: RunCommandDeps): StartRun {
   return (actor, thread_id, input, idempotency) => {
     const { checkpoint_id, ...configurable } = (input.config?.configurable ?? {}) as JsonObject;
@@ -143,14 +143,14 @@ function starter({ runs }: RunCommandDeps): StartRun {
   };
 }
 
-/** A run goes on with what ran last on the thread. */
+/** The assistant that ran last on the thread. */
 function assistantOf(thread: Thread | undefined): string {
   const id = thread?.metadata['assistant_id'] ?? thread?.metadata['graph_id'];
   if (typeof id === 'string') return id;
   throw new CommandError('no_such_run', 'Nothing has run on this thread yet; call run.start first.');
 }
 
-/** The ids of what waits for an answer. */
+/** Ids of the pending interrupts. */
 function pendingInterruptIds(thread: Thread | undefined): string[] {
   const interrupts = Object.values(thread?.interrupts ?? {}).flat();
   return thread?.status === 'interrupted' ? interrupts.map(({ id }) => id as string) : [];
@@ -165,7 +165,7 @@ function answersOf({ interrupt_id, response, responses }: Params<'input.respond'
   );
 }
 
-/** A client may answer as soon as it is asked, which is before the run that asks has come to its end. */
+/** A client may answer as soon as it receives the interrupt, before the interrupted run has ended. */
 async function untilThreadIdle(
   { runs, runRows }: RunCommandDeps,
   actor: Actor,

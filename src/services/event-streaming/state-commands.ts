@@ -23,7 +23,7 @@ export interface StateCommandDeps {
   readonly log: Pick<RunEventRepository, 'readNamed'>;
 }
 
-/** The commands that only look (CONTRACT §7). */
+/** Read-only commands (CONTRACT §7). */
 export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
   /** The state of the root graph, or of a subgraph that has one. */
   async function stateOf(actor: Actor, thread_id: string, namespace: Namespace): Promise<ThreadState> {
@@ -57,7 +57,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
       return { checkpoints: (await notFoundAs('no_such_checkpoint', list)).map(summary) };
     },
 
-    /** The graphs of a run, the newest of the thread unless one is named, and how far each has come. */
+    /** Graph tree of a run with each graph's status; defaults to the thread's newest run. */
     async tree(actor: Actor, thread_id: string, { run_id }: Params<'agent.getTree'>) {
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
       const run = run_id
@@ -101,7 +101,7 @@ export interface AgentTree {
   children?: AgentTree[];
 }
 
-/** The graphs of a run with their subgraphs, as the lifecycle events in its log tell of them. */
+/** Builds the tree of graphs and subgraphs from the lifecycle events in the run's log. */
 function agentTree(graph_name: string, frames: readonly Frame[]): AgentTree {
   const root: AgentTree = { namespace: [], status: 'running', graph_name };
   const nodes = new Map<string, AgentTree>([['', root]]);

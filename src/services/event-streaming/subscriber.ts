@@ -2,10 +2,10 @@ import { Latch } from '../../core/latch.ts';
 import { type EventFilter, wants } from './filter.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 
-/** Where events go: a connection of some kind. */
+/** A connection that receives events. */
 export interface EventSink {
   send(event: ProtocolEvent): void;
-  /** More waits to be read than should be kept in memory. */
+  /** Back-pressure: the send buffer is over its limit. */
   isFull(): boolean;
   /** Resolves when there is room again, or on abort. */
   drained(signal: AbortSignal): Promise<void>;
@@ -13,17 +13,17 @@ export interface EventSink {
 
 interface Subscription {
   readonly filter: EventFilter;
-  /** The number of the last event that was looked at for it. */
+  /** Sequence number of the last event matched against the filter. */
   last_seq: number;
-  /** Events sent before it was even with the thread. */
+  /** Events sent before it caught up with the thread. */
   replayed: number;
   readonly onCaughtUp: (replayed: number) => void;
   isCaughtUp: boolean;
-  /** False until events are read for it too: what others are told meanwhile is not the first it may hear. */
+  /** `false` until its replay begins, so that live events for other subscriptions do not overtake it. */
   isActive: boolean;
 }
 
-/** One connection with its subscriptions: each event goes out once, whichever of them want it. */
+/** One connection with its subscriptions; an event is sent once even if several match. */
 export class Subscriber {
   readonly #sink: EventSink;
   readonly #subscriptions = new Map<string, Subscription>();
@@ -35,8 +35,8 @@ export class Subscriber {
   }
 
   /**
-   * From the event after number `since`, in place of a subscription that has this id already. Resolves to how many past
-   * events were sent, when it is even or given up.
+   * Starts after event `since`, and replaces a subscription with the same id. Resolves to the number of replayed events
+   * once it has caught up or is unsubscribed.
    */
   subscribe(id: string, filter: EventFilter, since: number): Promise<number> {
     this.unsubscribe(id);
@@ -54,14 +54,14 @@ export class Subscriber {
     });
   }
 
-  /** False when there is no such subscription. */
+  /** Returns `false` if there is no such subscription. */
   unsubscribe(id: string): boolean {
     const subscription = this.#subscriptions.get(id);
     subscription?.onCaughtUp(subscription.replayed);
     return this.#subscriptions.delete(id);
   }
 
-  /** The number after which it must be given events; undefined when it wants none. */
+  /** Sequence number to read after; `undefined` without active subscriptions. */
   get lastSeq(): number | undefined {
     const positions = this.#active().map((subscription) => subscription.last_seq);
     return positions.length > 0 ? Math.min(...positions) : undefined;
@@ -77,25 +77,25 @@ export class Subscriber {
     if (this.#sink.isFull()) this.#wakeup.open();
   }
 
-  /** All events of this number were offered. */
+  /** Records that all events up to `seq` were offered. */
   advance(seq: number): void {
     for (const subscription of this.#active()) {
       subscription.last_seq = Math.max(subscription.last_seq, seq);
     }
   }
 
-  /** To be called before events are read for it from `seen` on. */
+  /** Call before replaying from `lastSeq`. */
   beginReplay(): void {
     this.#needsReplay = false;
     for (const subscription of this.#subscriptions.values()) subscription.isActive = true;
   }
 
-  /** A subscription came that wants events from before. */
+  /** A new subscription requires past events. */
   get needsReplay(): boolean {
     return this.#needsReplay;
   }
 
-  /** It has all there was. */
+  /** Resolves the subscriptions that have caught up. */
   markCaughtUp(): void {
     for (const subscription of this.#active()) {
       if (subscription.isCaughtUp) continue;
@@ -116,7 +116,7 @@ export class Subscriber {
     return this.#sink.drained(signal);
   }
 
-  /** Resolves when it cannot go on with the others: it is full, or wants something from before. Or on abort. */
+  /** Resolves when it must leave the broadcast: its sink is full or it needs a replay. Or on abort. */
   async untilLagging(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#needsReplay && !this.#sink.isFull()) {
       await this.#wakeup.wait(LONG_MS, signal);
@@ -124,5 +124,5 @@ export class Subscriber {
   }
 }
 
-/** It is woken when something happens; the time only bounds a timer. */
+/** The latch wakes it; the timeout only bounds the timer. */
 const LONG_MS = 60_000;

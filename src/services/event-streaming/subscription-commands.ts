@@ -10,14 +10,14 @@ import type { Subscriber } from './subscriber.ts';
 type CommandHandler = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
 
 /**
- * What a connection hears. Over HTTP there is no connection to speak of: a subscription is accepted to no effect, as
- * the official server has it, because each request for events is one of its own.
+ * Subscription commands of a connection. Over HTTP they are accepted without effect, as on the official server, because
+ * each event request is its own subscription.
  */
 export function subscriptionCommands(
   subscriber: Subscriber | undefined,
   ids: Ids,
 ): Record<string, CommandHandler> {
-  /** Past events first, then the answer, then what happens. */
+  /** Replays past events, then answers, then follows live events. */
   async function subscribe(subscription_id: string, request: unknown) {
     const { filter, since } = requestOf(request);
     const replayed_events = subscriber ? await subscriber.subscribe(subscription_id, filter, since) : 0;
@@ -34,7 +34,7 @@ export function subscriptionCommands(
       throw new CommandError('no_such_subscription', `There is no subscription ${id}.`);
     },
 
-    /** Under the id it had, from the event after `since`. */
+    /** Resubscribes under the same id, after event `since`. */
     'subscription.reconnect'(_actor, _thread_id, params) {
       const id = isObject(params) ? params['subscription_id'] : undefined;
       return subscribe(typeof id === 'string' ? id : ids.uuid4(), params);

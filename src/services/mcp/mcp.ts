@@ -25,22 +25,22 @@ export interface McpDeps extends ToolCallDeps {
 
 export type McpService = ReturnType<typeof mcpService>;
 
-/** Assistants as tools, and calls of them as runs. */
+/** MCP: assistants are tools, and each tool call is a run. */
 export function mcpService(deps: McpDeps) {
   return {
     ...toolCatalog(deps),
     ...toolCalls(deps),
 
-    /** What the thread waits for. Throws `NotFound`. */
+    /** Pending interrupts of the thread. Throws `NotFound`. */
     async interrupts(actor: Actor, thread_id: string): Promise<Interrupt[]> {
       const { interrupts = {} } = await deps.threads.get(actor, thread_id);
       return Object.values(interrupts).flat();
     },
 
-    /** Signs what clients carry from a question to its answer; the same on every process. */
+    /** Signs the state that clients carry from an interrupt to its answer; the same key on every process. */
     stateKey: lazy(() => deps.secrets.getOrCreate('mcp', deps.ids.secret())),
 
-    /** An assistant was made, changed or deleted, here or on another process. */
+    /** Notifies of assistants created, updated or deleted on any process. */
     onToolsChanged(listener: () => void): Disposable {
       return deps.bus.onUpdated(ASSISTANTS_CHANGED, listener);
     },
@@ -55,27 +55,27 @@ export interface ToolCallDeps {
 
 export interface ToolCall {
   readonly arguments: JsonObject;
-  /** What the nodes see as context. */
+  /** Runtime context of the nodes. */
   readonly context?: JsonObject | undefined;
-  /** The name of the memory; without one the call stands for itself. */
+  /** Name of a persistent thread; without it the call is stateless. */
   readonly conversation?: string | undefined;
 }
 
-/** How a call ended. */
+/** Outcome of a tool call. */
 export type ToolOutcome =
   | { readonly kind: 'values'; readonly values: JsonObject }
   | { readonly kind: 'interrupted'; readonly values: JsonObject; readonly interrupts: readonly Interrupt[] }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What happens on the way: a node has finished, or the graph says something itself (a custom event). */
+/** Progress of a call: finished nodes, or a custom event of the graph. */
 export type ToolProgress =
   | { readonly kind: 'nodes'; readonly names: readonly string[] }
   | { readonly kind: 'custom'; readonly data: JsonObject };
 
-/** Calls of assistants as tools: each is a run like any other. */
+/** Tool calls; each is an ordinary run. */
 function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
   return {
-    /** `{"resume": …}` alone, on a thread, answers what it waits for. */
+    /** With a conversation, `{"resume": …}` as the only argument resumes the interrupted thread. */
     start(actor: Actor, { assistant }: AssistantTool, call: ToolCall): Promise<Run> {
       const { resume, ...others } = call.arguments;
       const input = runInput(assistant.assistant_id, call);
@@ -92,7 +92,7 @@ function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
       return runs.create(actor, thread_id, { ...input, ...turn, if_not_exists: 'create' }, 'stream');
     },
 
-    /** Goes on with a call that stopped at interrupts; `answers` by their ids. */
+    /** Resumes an interrupted call; `answers` by interrupt id. */
     resume(
       actor: Actor,
       { assistant }: AssistantTool,
@@ -103,7 +103,7 @@ function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
       return runs.create(actor, call.thread_id, { ...input, command, strict_resume: true }, 'stream');
     },
 
-    /** Follows a run to its end and tells of what happens on the way. */
+    /** Follows a run to its end and reports progress. */
     async outcome(
       run: Run,
       onProgress: (progress: ToolProgress) => void,
@@ -112,12 +112,12 @@ function toolCalls({ runs, statelessRuns, threads }: ToolCallDeps) {
       return outcomeOf(runs.follow(run, signal), onProgress);
     },
 
-    /** The memory of a call that stood for itself and is answered. */
+    /** Deletes the thread of a stateless call that has been answered. */
     async deleteThread(actor: Actor, thread_id: string): Promise<void> {
       await threads.delete(actor, thread_id);
     },
 
-    /** Stops a run that nobody waits for. */
+    /** Cancels a run that no client waits for. */
     abandon: runs.abandon,
   };
 }
@@ -130,7 +130,7 @@ function runInput(assistant_id: string, { context }: Pick<ToolCall, 'context'>):
   };
 }
 
-/** One string stands for a list of messages. */
+/** A string is shorthand for one user message. */
 function inputOf(args: JsonObject): JsonObject {
   const { messages } = args;
   return typeof messages === 'string' ? { ...args, messages: [{ role: 'user', content: messages }] } : args;
@@ -146,7 +146,7 @@ async function outcomeOf(
     if (event === 'error') return { kind: 'failed', message: runErrorMessage(value) };
     if (!isObject(value)) continue;
     if (event === 'values') values = value;
-    // An interrupt comes like a node, and is told of at the end.
+    // `__interrupt__` appears like a node; it is reported in the outcome.
     const names = event === 'updates' ? Object.keys(value).filter((name) => name !== '__interrupt__') : [];
     if (names.length > 0) onProgress({ kind: 'nodes', names });
     if (event === 'custom') onProgress({ kind: 'custom', data: value });

@@ -2,11 +2,11 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import type { GraphSchema } from '../../schemas/assistants.ts';
 
 export interface ToolSchemas {
-  /** As clients see it: a list of messages is one string. */
+  /** Published to clients: `messages` is one string. */
   readonly input: JsonObject;
-  /** What arguments are checked against: the messages may also be a list. */
+  /** Validates arguments: `messages` may also be a list. */
   readonly accepted: JsonObject;
-  /** Undefined where a text says everything: the graph returns messages and nothing else. */
+  /** `undefined` if the graph returns only messages, which the text content carries. */
   readonly output: JsonObject | undefined;
 }
 
@@ -21,14 +21,14 @@ const MESSAGES = {
   },
 };
 
-/** Of a graph whose schemas are not known yet. */
+/** Fallback for a graph whose schemas are not known yet. */
 export const ANY_SCHEMAS: ToolSchemas = {
   input: { type: 'object' },
   accepted: { type: 'object' },
   output: undefined,
 };
 
-/** The schemas of a tool from those of its graph; every keyword of them is kept. */
+/** Derives a tool's schemas from those of its graph; preserves every keyword. */
 export function toolSchemas({
   input_schema,
   output_schema,
@@ -47,11 +47,11 @@ function withMessages(schema: unknown, messages: JsonObject): JsonObject {
   if (!properties) return object;
   if (!('messages' in properties)) return { ...object, properties };
   const changed = { ...object, properties: { ...properties, messages } };
-  // An assistant that is told nothing has nothing to answer.
+  // A graph whose only input is messages needs at least one.
   return Object.keys(properties).length === 1 ? { ...changed, required: ['messages'] } : changed;
 }
 
-/** Without what a graph tells the protocols' doors; and where anything may stand, it says so in words that clients read. */
+/** Drops the keys of the protocol adapters, and spells out `{}` as a list of types that clients understand. */
 function documentedProperties({ properties }: JsonObject): JsonObject | undefined {
   if (!isObject(properties)) return undefined;
   const { mcp: _mcp, a2a: _a2a, ...others } = properties;
@@ -63,7 +63,7 @@ function documentedProperties({ properties }: JsonObject): JsonObject | undefine
   );
 }
 
-/** What a state has not been given is missing from the output, so nothing is required of it. */
+/** Drops `required`: state keys that were never written are missing from the output. */
 function outputOf(schema: unknown): JsonObject | undefined {
   const { required: _required, ...object } = asObject(schema);
   const { messages, ...others } = documentedProperties(object) ?? {};
@@ -78,10 +78,7 @@ function asObject(schema: unknown): JsonObject {
 
 const KEYWORDS = ['$defs', 'definitions'];
 
-/**
- * The schema without definitions that nothing refers to any more: clients show schemas to models, where each line of
- * them costs.
- */
+/** Drops unreferenced definitions: clients pass schemas to models, where each line costs tokens. */
 export function pruneDefinitions(schema: JsonObject): JsonObject {
   const { $defs: _defs, definitions: _definitions, ...rest } = schema;
   const all = KEYWORDS.flatMap((keyword) => entriesOf(schema, keyword));
@@ -118,7 +115,7 @@ function entriesOf(schema: JsonObject, keyword: string) {
   }));
 }
 
-/** Referred to by its own name, which can be anywhere. */
+/** Referenced by `$anchor` or `$id`, which may be used anywhere. */
 function isNamed(definition: unknown): boolean {
   return isObject(definition) && ('$anchor' in definition || '$id' in definition);
 }
@@ -131,7 +128,7 @@ function referencesIn(value: unknown): string[] {
   return [...own, ...Object.values(others).flatMap(referencesIn)];
 }
 
-/** As the key is written: references escape it twice, as a pointer and as part of an address. */
+/** Decodes a reference: JSON Pointer escapes inside URI percent-encoding. */
 function decoded(reference: string): string {
   const pointer = reference.replaceAll('~1', '/').replaceAll('~0', '~');
   try {

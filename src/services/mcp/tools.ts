@@ -17,7 +17,7 @@ export interface AssistantTool {
   readonly assistant: Assistant;
 }
 
-/** A graph may do anything: reach the world, and change it. */
+/** A graph may have arbitrary side effects, also outside this server. */
 const ANNOTATIONS = {
   readOnlyHint: false,
   destructiveHint: false,
@@ -25,12 +25,12 @@ const ANNOTATIONS = {
   openWorldHint: true,
 };
 
-/** Reading schemas from the types of a project takes seconds the first time; a list of tools cannot wait for ever. */
+/** Extracting schemas from TypeScript types takes seconds the first time; bounds how long a tool list waits. */
 const SCHEMA_TIMEOUT_MS = 10_000;
-/** Schemas kept in memory: deriving them takes milliseconds for each assistant. */
+/** LRU capacity of the schema cache: deriving schemas takes milliseconds per assistant. */
 const MAX_SCHEMAS = 1000;
 
-/** A schema that is late is there for who asks next. */
+/** Past the deadline returns `ANY_SCHEMAS`; the promise stays cached for the next request. */
 function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
   return withDeadline(SCHEMA_TIMEOUT_MS, schemas).catch((error: unknown) => {
     if (error instanceof DeadlineExceeded) return ANY_SCHEMAS;
@@ -38,7 +38,7 @@ function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
   });
 }
 
-/** The assistants that a caller may see, as tools. */
+/** Tools of the assistants visible to a caller. */
 export function toolCatalog({
   assistants,
 }: {
@@ -48,8 +48,8 @@ export function toolCatalog({
   const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
 
   /**
-   * Of an assistant that the caller may run: a change makes a new version. The server asks for them itself, as rules
-   * about metadata hide the assistants that everybody may run.
+   * Cached by id and version: every change creates a version. Reads as the system actor, because metadata rules can
+   * hide assistants that the caller may run.
    */
   function schemasOf({ request_id }: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
     const key = `${assistant_id}:${version}`;
@@ -67,7 +67,7 @@ export function toolCatalog({
     return toolsByName;
   }
 
-  /** Who is not in the caller's list may still be run by them: the assistants of the graphs. */
+  /** Callers may run system assistants even if their list does not include them. */
   async function byId(actor: Actor, id: string): Promise<Tool | undefined> {
     const assistant = await assistants.resolve(actor, id).catch((error: unknown) => {
       if (error instanceof NotFound || error instanceof InvalidInput) return undefined;
@@ -90,10 +90,7 @@ export function toolCatalog({
   }
 
   return {
-    /**
-     * In the order of their names, those after `after`, and one more than `limit` if there are. A graph that does not
-     * load is no tool.
-     */
+    /** Keyset pagination by name: tools after `after`, up to `limit + 1`. Omits tools whose graph does not load. */
     async list(actor: Actor, { after, limit }: { after: string; limit: number }): Promise<AssistantTool[]> {
       const sorted = [...namesIn(await assistants.listAll(actor))].sort(([a], [b]) => (a < b ? -1 : 1));
       const following = sorted.filter(([name]) => name > after).slice(0, limit + 1);
@@ -105,13 +102,13 @@ export function toolCatalog({
       return results.flatMap((tool) => (tool.status === 'fulfilled' ? [tool.value] : []));
     },
 
-    /** By the name of the tool, the exact name of the assistant, or its id; undefined when there is none. */
+    /** Finds a tool by its name, the assistant's exact name or id; `undefined` if there is none. */
     async find(actor: Actor, name: string): Promise<AssistantTool | undefined> {
       const tool =
         findByName(name, namesIn(await assistants.listAll(actor))) ??
         (await byId(actor, name)) ??
         findByName(name, namesIn(await assistants.listAll(actor, { isFresh: true })));
-      // One whose graph does not load may be called, as a run of it may be made: the run tells why it fails.
+      // A tool whose graph does not load can still be called: the run reports why it fails.
       return tool && toolOf(...tool, await orAnySchemas(schemasOf(actor, tool[1])).catch(() => ANY_SCHEMAS));
     },
   };
@@ -128,9 +125,9 @@ function findByName(name: string, tools: ReadonlyMap<string, Assistant>): Tool |
 const MAX_LENGTH = 64;
 
 /**
- * The tool name of each assistant, as the official server makes them (white space becomes `_`, everything but letters,
- * digits, `_`, `.` and `-` goes), and unique: of several with one name the oldest keeps it. Those that want to be no tool
- * have none.
+ * Unique tool names, formed like the official server's (white space becomes `_`; everything but letters, digits, `_`,
+ * `.` and `-` is dropped). The oldest assistant keeps a contested name. Excludes assistants with `metadata.mcp.expose:
+ * false`.
  */
 export function toolNames(assistants: readonly Assistant[]): Map<string, Assistant> {
   const exposed = assistants.filter(({ metadata }) => mcpMetadata(metadata)['expose'] !== false);
@@ -157,7 +154,7 @@ function configuredName({ name, metadata }: Assistant): string {
   return typeof own === 'string' ? own : name;
 }
 
-/** What an assistant says about itself as a tool: `metadata.mcp {expose, name, description, annotations}`. */
+/** The assistant's own tool settings: `metadata.mcp {expose, name, description, annotations}`. */
 function mcpMetadata(metadata: Assistant['metadata']): Record<string, unknown> {
   return isObject(metadata['mcp']) ? metadata['mcp'] : {};
 }

@@ -12,12 +12,12 @@ import { isFinal } from './transitions.ts';
 
 const ERROR_CLASS: Record<CancelAction, string> = { interrupt: 'UserInterrupt', rollback: 'UserRollback' };
 
-/** What a cancelled run leaves behind; how long its log is kept is not the canceller's business. */
+/** A cancellation without the log retention, which is configuration. */
 export type CancelSpec = Omit<Cancellation, 'log_retention_ms'>;
 
 /**
- * A cancel that a client asked for at `route`, with the reason that it leaves on the thread; the braces of a route are
- * literal (CONTRACT §3). `taken` shows in the run's `cancel_reason` alone.
+ * A client's cancellation via `route`, with the error it leaves on the thread; the braces of a route are literal
+ * (CONTRACT §3). `taken` appears only in the run's `cancel_reason`.
  */
 function clientCancel(action: CancelAction, route: string, reason?: 'taken'): CancelSpec {
   const message = `${action} requested via ${route}`;
@@ -28,7 +28,7 @@ function clientCancel(action: CancelAction, route: string, reason?: 'taken'): Ca
   };
 }
 
-/** When `on_disconnect: cancel` was asked for and the client has gone. */
+/** For `on_disconnect: cancel` when the client disconnects. */
 const DISCONNECT_CANCEL: CancelSpec = {
   action: 'interrupt',
   error: {
@@ -37,7 +37,7 @@ const DISCONNECT_CANCEL: CancelSpec = {
   },
 };
 
-/** True for the end that somebody asked for: a waiting client gets the values so far, not an error (CONTRACT §3). */
+/** True for a requested cancellation: a waiting client gets the values so far, not an error (CONTRACT §3). */
 export function isCancellation(error: RunError): boolean {
   return error.error === ERROR_CLASS.interrupt || error.error === ERROR_CLASS.rollback;
 }
@@ -46,25 +46,25 @@ export interface CancelDeps {
   readonly runs: RunRepository;
   readonly queue: RunQueue;
   readonly bus: EventBus;
-  /** How long the log of an ended run is kept, ms. */
+  /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
 }
 
 export interface CancelOptions {
   readonly action: CancelAction;
-  /** `taken`: somebody else goes on with what the run did; the run's `cancel_reason` says so. */
+  /** `taken`: another actor takes over the run's work; recorded in the run's `cancel_reason`. */
   readonly reason?: 'taken' | undefined;
 }
 
-/** Runs cancelled before the next look: there may be very many. */
+/** Runs cancelled per query; there may be very many. */
 const BATCH = 500;
 
 const NONE_FOUND = 'No runs found to cancel.';
 const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
 
-/** Stopping runs: one by its id, or many at once (CONTRACT §2.3, §3). */
+/** Cancels runs, one by id or many (CONTRACT §2.3, §3). */
 export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
-  /** How many of them were still in flight. */
+  /** Returns how many of them were still in flight. */
   async function cancelRuns(thread_id: string, run_ids: string[], cancellation: CancelSpec) {
     const { stopping, ended, promoted } = await queue.cancel(thread_id, run_ids, {
       ...cancellation,
@@ -88,7 +88,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
       let stopped = 0;
       for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
         const run_ids = found.map((run) => run.run_id);
-        // One thread that cannot be stopped does not keep the others going.
+        // A failure on one thread must not stop the cancellation of the others.
         stopped += await cancelRuns(thread_id, run_ids, cancellation).catch((error: unknown) => {
           failures.push(error);
           return 0;
@@ -100,7 +100,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
   }
 
   return {
-    /** Returns the run that is being stopped. */
+    /** Returns the run that is being cancelled. */
     async cancel(
       actor: Actor,
       thread_id: string,
@@ -116,7 +116,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
       return run;
     },
 
-    /** Every run of a status, or those of a thread that are named and in flight. */
+    /** Cancels every run of a status, or the given in-flight runs of a thread. */
     async cancelMany(
       actor: Actor,
       { status = 'all', thread_id, run_ids }: RunsCancel,
@@ -130,7 +130,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
       if ((await cancelRuns(thread_id, run_ids, cancellation)) === 0) throw new NotFound(NONE_IN_FLIGHT);
     },
 
-    /** The client that asked for `on_disconnect: cancel` is gone. A run that ended meanwhile is left alone. */
+    /** Applies `on_disconnect: cancel`. No effect on a run that has ended meanwhile. */
     async abandon(run: Run): Promise<void> {
       await cancelRuns(run.thread_id, [run.run_id], DISCONNECT_CANCEL);
     },

@@ -3,8 +3,8 @@ import type { MultitaskStrategy } from '../../schemas/runs.ts';
 import type { Cancellation } from '../../storage/queue/cancel.ts';
 
 /**
- * What a new run does to the others of its thread (CONTRACT §3). The default, `enqueue`, waits behind them; `reject`
- * refuses the new one; `interrupt` stops them and keeps what they wrote; `rollback` stops them and takes it back.
+ * Effect of a new run on its thread's other runs (CONTRACT §3). `enqueue` (default) waits behind them; `reject` refuses
+ * the new run; `interrupt` cancels them and keeps their writes; `rollback` cancels and reverts them.
  */
 export function effectOnOthers(
   strategy: MultitaskStrategy,
@@ -17,7 +17,7 @@ export function effectOnOthers(
   return { action: strategy, error: { error, message }, log_retention_ms };
 }
 
-/** For a run whose strategy is `reject`; the first sentence is the contract's. */
+/** 409 for strategy `reject`; the first sentence is part of the contract. */
 export function threadBusy(thread_id: string, blocking: readonly string[]): Conflict {
   return new Conflict(
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
@@ -25,14 +25,14 @@ export function threadBusy(thread_id: string, blocking: readonly string[]): Conf
   );
 }
 
-/** For a change of the state from outside. */
+/** 409 for a state update while runs are in flight. */
 export function threadStateBusy(thread_id: string, blocking: readonly string[]): Conflict {
   return new Conflict(
     `Thread ${thread_id} has runs that are pending or running. ${blockedBy(thread_id, blocking)}`,
   );
 }
 
-/** Names the runs in the way, and how to be rid of the first. */
+/** Lists the blocking runs and how to cancel the first. */
 function blockedBy(thread_id: string, blocking: readonly string[]): string {
   const [first] = blocking;
   return (

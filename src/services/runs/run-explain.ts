@@ -26,7 +26,7 @@ const RETRY_REASONS: Record<RetryReason, string> = {
 
 export type RunExplainService = ReturnType<typeof runExplain>;
 
-/** Says in words and fields why a run is where it is. */
+/** Explains a run's state as a sentence and as fields. */
 export function runExplain({ runs, queue, clock, max_attempts }: ExplainDeps) {
   async function summarize(run: Run, position: QueuePosition | undefined, times: RunTimes): Promise<string> {
     if (!position) return endedSummary(run, times);
@@ -86,7 +86,7 @@ function retrySummary(position: QueuePosition, max_attempts: number): string {
   return `Its next attempt is ${attempt + 1}${why}${failureCount(position, max_attempts)}.`;
 }
 
-/** Attempts that completed a step, or that the server itself gave back, do not count. */
+/** Excludes attempts that completed a superstep or that the server itself gave back. */
 function failureCount({ failures }: QueuePosition, max_attempts: number): string {
   return failures > 0 ? ` (failure ${failures} of at most ${max_attempts} in a row)` : '';
 }

@@ -7,12 +7,12 @@ import type { RunMarkers } from '../../storage/runs/markers.ts';
 import { syncConfigurable } from '../assistants/run-config.ts';
 
 /**
- * How a client waits for its run; a waiting one needs the `values` whatever modes it asked for. `events`: it follows
- * the thread by event streaming (CONTRACT §7).
+ * How a client waits for its run; `wait` always needs the mode `values`. `events`: it follows the thread by event
+ * streaming (CONTRACT §7).
  */
 export type RunKind = 'background' | 'stream' | 'wait' | 'events';
 
-/** Shows graphs and clients a run of kind `events` (CONTRACT §7); the server reads `RunMarkers`. */
+/** Marks a run of kind `events` for graphs and clients (CONTRACT §7); the server reads `RunMarkers`. */
 const EVENT_STREAMING = '__event_streaming_v2';
 
 export interface RunContext {
@@ -21,20 +21,20 @@ export interface RunContext {
   readonly thread_id: string;
   readonly run_id: string;
   readonly kind: RunKind;
-  /** The run made its own thread (stateless). */
+  /** The run creates its own thread (stateless). */
   readonly temporary: boolean;
-  /** That thread stays while an interrupt waits for its answer. */
+  /** Retains that thread while an interrupt is pending. */
   readonly keep_interrupted?: boolean;
   /** Epoch ms of the request. */
   readonly now_ms: number;
   readonly thread_metadata: JsonObject;
-  /** The cron that makes the run; its graph sees it in `configurable` and `context` (CONTRACT §11). */
+  /** The cron that creates the run, in `configurable` and `context` (CONTRACT §11). */
   readonly cron_id?: string | undefined;
 }
 
 /**
- * Merges assistant, thread and request into what the run is stored with (CONTRACT §3 "Merging into run kwargs").
- * Throws `BadRequest` when the request gives both `configurable` and `context`.
+ * Merges assistant, thread and request into the stored kwargs (CONTRACT §3 "Merging into run kwargs"). Throws
+ * `BadRequest` if the request sends both `configurable` and `context`.
  */
 export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
   const { assistant } = run;
@@ -47,7 +47,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
       ...assistant.config,
       ...config,
       configurable: {
-        // Without authentication, who the user is can only be what the client says.
+        // Without authentication the user id can only come from the client.
         user_id: '',
         ...assistant.config.configurable,
         ...config.configurable,
@@ -71,7 +71,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
   };
 }
 
-/** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, and which graph and assistant it is (CONTRACT §2.3). */
+/** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, plus the graph and assistant ids (CONTRACT §2.3). */
 export function runMetadata(
   input: RunCreate,
   { assistant, thread_metadata, temporary, cron_id }: RunContext,
@@ -92,12 +92,12 @@ export function runMetadata(
   };
 }
 
-/** Always the server's own choice: it wins over a `graph_id` of the client. */
+/** Set by the server: it overrides a client's `graph_id`. */
 export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
   return String(config.configurable['graph_id']);
 }
 
-/** What the server decides about the run; nothing in `config` or `context` changes it. */
+/** The server's own attributes of the run; `config` and `context` cannot change them. */
 export function runMarkers(
   { on_completion }: Pick<RunCreate, 'on_completion'>,
   run: Pick<RunContext, 'kind' | 'temporary' | 'keep_interrupted' | 'cron_id'> & { is_of_task: boolean },
@@ -133,7 +133,7 @@ function streamModes(requested: RunCreate['stream_mode'], kind: RunKind): Stream
   return kind === 'wait' && !modes.includes('values') ? [...modes, 'values'] : [...new Set(modes)];
 }
 
-/** Where to continue from: the whole checkpoint, or its id alone from older clients. */
+/** Checkpoint to resume from; older clients send only its id. */
 function checkpointOf(input: RunCreate): JsonObject {
   const { checkpoint_id, checkpoint_ns, checkpoint_map } = input.checkpoint ?? {};
   const id = checkpoint_id ?? input.checkpoint_id;
@@ -144,7 +144,7 @@ function checkpointOf(input: RunCreate): JsonObject {
   };
 }
 
-/** What a client may not choose; it wins over everything else. */
+/** Keys that clients cannot set; they override everything else. */
 function serverConfigurable(run: RunContext, after_seconds: number): JsonObject {
   const { user, request_id, protocol, headers } = run.actor;
   return {

@@ -4,8 +4,8 @@ import type { RunError, Thread } from '../../schemas/threads.ts';
 import { isCancellation } from './cancel.ts';
 
 /**
- * What `wait` and `join` answer, as JSON text (CONTRACT §4), from the frames of the run: the last `values`, or its
- * error. Undefined when the frames hold neither, or lack those that came last.
+ * JSON response of `wait` and `join` (CONTRACT §4) from the run's frames: the last `values`, or its error. `undefined`
+ * if the frames hold neither, or if the last ones were lost.
  */
 export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | undefined> {
   let values: string | undefined;
@@ -13,7 +13,7 @@ export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | u
   let requested: RequestedInput[] = [];
   for await (const frame of frames) {
     if (isLostEvents(frame)) {
-      // What came before may be outdated by what is lost.
+      // Values from before the gap may be outdated.
       values = undefined;
       requested = [];
     } else if (frame.event === 'values') values = frame.data;
@@ -26,7 +26,7 @@ export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | u
   return requested.length === 0 ? values : withInterrupts(values, requested);
 }
 
-/** What a run of event streaming asks; of others it is in the values already. */
+/** Interrupt of an event streaming run; other runs report it in `values`. */
 interface RequestedInput {
   readonly interrupt_id: string;
   readonly value: unknown;
@@ -37,7 +37,7 @@ function withInterrupts(values: string | undefined, requested: readonly Requeste
   return toJson({ ...state, __interrupt__: requested.map(({ interrupt_id: id, value }) => ({ value, id })) });
 }
 
-/** The same from a thread, for a run whose frames are gone or hold no values. */
+/** The result from the thread, for a run whose frames are purged or hold no values. */
 export function resultOfThread(thread: Thread | undefined): string {
   if (!thread) return '{}';
   if (thread.status === 'error' && thread.error) return toJson({ __error__: thread.error });
@@ -46,7 +46,7 @@ export function resultOfThread(thread: Thread | undefined): string {
   return toJson(thread.values ?? {});
 }
 
-/** Why a run failed, in one line, from the data of its `error` event. */
+/** One-line error message from the data of a run's `error` event. */
 export function runErrorMessage(error: unknown): string {
   if (!isObject(error)) return 'The run failed.';
   return `${error['error'] ?? 'Error'}: ${error['message'] ?? 'the run failed'}`;

@@ -13,13 +13,13 @@ import { resultOf, resultOfThread } from './run-result.ts';
 import { isFinal } from './transitions.ts';
 
 export interface JoinOptions {
-  /** The number of the last frame that the client has seen (0: all of them), or only what comes from now on. */
+  /** Sequence number of the last frame that the client has seen (0: replay all), or `now` for live frames only. */
   readonly after: number | 'now';
-  /** With all of them: those after this checkpoint only, when it is one of the run's (CONTRACT §2.3). */
+  /** Without a cursor in `after`: only frames after this checkpoint, if it is one of the run's (CONTRACT §2.3). */
   readonly checkpoint_id?: string | undefined;
-  /** Only events of these modes, and then no `metadata` either (CONTRACT §5). */
+  /** Only events of these modes, which excludes `metadata` (CONTRACT §5). */
   readonly modes?: readonly StreamMode[] | undefined;
-  /** Only events of these graphs, without those of graphs below them. */
+  /** Only events of these graphs, without their subgraphs. */
   readonly namespaces?: readonly string[] | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface RunStreamDeps {
   readonly runCheckpoints: Pick<RunCheckpointRepository, 'seqOf'>;
 }
 
-/** Following runs: as frames, or to their result. */
+/** Follows runs: as frames, or to their result. */
 export function runStreams({ runs, threads, sources, runCheckpoints }: RunStreamDeps) {
   async function find(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
     const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
@@ -39,14 +39,14 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
     return run;
   }
 
-  /** An id that the client has seen says more than a checkpoint. */
+  /** A last event id is more precise than a checkpoint. */
   async function startSeq({ thread_id, run_id }: Run, { after, checkpoint_id }: JoinOptions) {
     if (!checkpoint_id || (after !== 0 && after !== 'now')) return after;
     return (await runCheckpoints.seqOf(thread_id, run_id, checkpoint_id)) ?? 0;
   }
 
   return {
-    /** Every frame from the first, for who made the run. */
+    /** Every frame from the first, for the client that created the run. */
     follow(run: Run, signal: AbortSignal, namespaces?: readonly string[]): AsyncIterable<Frame> {
       return filterFrames(withoutProtocolEvents(follow(sources, run.run_id, 0, signal)), { namespaces });
     },
@@ -57,7 +57,7 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
       return result ?? resultOfThread(await threads.get(run.thread_id));
     },
 
-    /** The result of a run in any moment of its life; a finished one answers with its thread's newest state. */
+    /** Waits for the run's result; a finished run returns its thread's newest state. */
     async join(actor: Actor, thread_id: string, run_id: string, signal: AbortSignal): Promise<string> {
       const run = await find(actor, thread_id, run_id);
       if (isFinal(run.status)) return resultOfThread(await threads.get(thread_id));
@@ -65,8 +65,8 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
     },
 
     /**
-     * The frames of a run after a cursor, to its end; a run that is not resumable has only those to come.
-     * Throws `NotFound` before anything is sent.
+     * Frames of a run after a cursor, to its end; a run that is not resumable has only live frames. Throws `NotFound`
+     * before the first frame.
      */
     async joinStream(
       actor: Actor,
@@ -84,7 +84,7 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
   };
 }
 
-/** Frames of the newer protocol, for clients of the older one. */
+/** Converts event streaming frames for clients of the older protocol. */
 async function* withoutProtocolEvents(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
   for await (const frame of frames) yield plainFrame(frame);
 }
@@ -93,9 +93,9 @@ async function lastSeq({ live, log }: FollowSources, run_id: string): Promise<nu
   return live.get(run_id)?.last ?? (await log.lastSeq(run_id));
 }
 
-/** What a client wants of a run's events; undefined is no condition. */
+/** Conditions on a run's events; `undefined` matches all. */
 export interface FrameFilter {
-  /** With modes there is no `metadata` either (CONTRACT §5). */
+  /** Excludes `metadata` (CONTRACT §5). */
   readonly modes?: readonly StreamMode[] | undefined;
   readonly namespaces?: readonly string[] | undefined;
 }
@@ -112,7 +112,7 @@ async function* filterFrames(
   }
 }
 
-/** `messages` comes as `messages/partial` and so on, `messages-tuple` as `messages`; a namespace follows `|`. */
+/** `messages` arrives as `messages/partial` etc., `messages-tuple` as `messages`; a namespace follows `|`. */
 function matchesMode(event: string, mode: StreamMode): boolean {
   const [name = ''] = event.split('|');
   if (mode === 'messages') return name.startsWith('messages/');
@@ -120,12 +120,12 @@ function matchesMode(event: string, mode: StreamMode): boolean {
 }
 
 /**
- * Tells whether a frame comes from one of these graphs themselves, not from a graph below them. `''` is the root graph,
- * `a:<task id>|b:<task id>` one inside it, `a|b` the same whichever its tasks. What belongs to the whole run passes.
+ * Matches frames of exactly these graphs, not of their subgraphs. `''` is the root graph, `a:<task id>|b:<task id>` a
+ * subgraph, `a|b` the same for any task. Frames of the whole run always match.
  */
 function namespaceFilter(namespaces: readonly string[]): (frame: Frame) => boolean {
   const wanted = new Set(namespaces);
-  /** By message id: what is told of a message after its metadata has no place of its own. */
+  /** By message id: after its metadata frame, a message's frames carry no namespace. */
   const messageNamespaces = new Map<string, string>();
 
   function namespaceOf({ event, data }: Frame): string {
@@ -150,13 +150,12 @@ function namespaceFilter(namespaces: readonly string[]): (frame: Frame) => boole
   };
 }
 
-/** The graph that holds the node which a message came from. */
+/** Namespace of the graph whose node emitted the message. */
 function graphNamespace(metadata: unknown): string {
   const node = isObject(metadata) ? metadata['langgraph_checkpoint_ns'] : undefined;
   return typeof node === 'string' ? node.split('|').slice(0, -1).join('|') : '';
 }
 
-/** Without the ids of tasks. */
 function withoutTaskIds(namespace: string): string {
   return namespace
     .split('|')

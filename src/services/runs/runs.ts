@@ -15,13 +15,13 @@ import { type AuthorizeRunDeps, authorizeRun, type SubmitDeps, submit } from './
 export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, CancelDeps {
   readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
   readonly checkpoints: Pick<CheckpointRepository, 'find'>;
-  /** Shows on the thread of a run that was deleted where its newest checkpoint stands. */
+  /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
   readonly refreshStatus: (thread_id: string) => Promise<void>;
 }
 
 export type RunService = ReturnType<typeof runService>;
 
-/** Runs on a thread: made, watched, cancelled, deleted (CONTRACT §2.3, §3). */
+/** Runs on a thread: create, follow, cancel, delete (CONTRACT §2.3, §3). */
 export function runService(deps: RunDeps) {
   const { runs, threads, queue, bus } = deps;
   const streams = runStreams(deps);
@@ -32,9 +32,9 @@ export function runService(deps: RunDeps) {
     ...cancels,
 
     /**
-     * Queues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, `Conflict` when the strategy
-     * is `reject` and another run is in flight. `once`: the run that the same request made before is returned.
-     * `turn`: kept with the run.
+     * Enqueues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, and `Conflict` for strategy
+     * `reject` with a run in flight. `idempotency`: returns the run that an earlier request with the key created.
+     * `turn`: committed with the run.
      */
     async create(
       actor: Actor,
@@ -76,7 +76,7 @@ export function runService(deps: RunDeps) {
       return found;
     },
 
-    /** Without a thread: a run whose thread the client does not know. */
+    /** `thread_id` is `undefined` if the client does not know the run's thread. */
     async get(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
       const run = await runs.get(thread_id, run_id, visibility);
@@ -84,7 +84,7 @@ export function runService(deps: RunDeps) {
       return run;
     },
 
-    /** A run in any state goes with its checkpoints; one that executes is stopped. The thread keeps its values. */
+    /** Deletes a run in any state with its checkpoints; cancels it if running. The thread's values remain. */
     async delete(actor: Actor, thread_id: string, run_id: string): Promise<void> {
       const visibility = await authorize(actor, 'threads:delete', { thread_id, run_id });
       const { deleted, promoted } = await queue.deleteRun(thread_id, run_id, undefined, visibility);
@@ -95,7 +95,7 @@ export function runService(deps: RunDeps) {
       await deps.refreshStatus(thread_id);
     },
 
-    /** `wait`: returns when the run has let go of its thread, and nothing more of it can land. */
+    /** `wait`: returns once the run has released its thread, after which it can write nothing more. */
     async cancel(
       actor: Actor,
       thread_id: string,
@@ -109,7 +109,7 @@ export function runService(deps: RunDeps) {
   };
 }
 
-/** A checkpoint that does not exist would silently start from an empty state. */
+/** A missing checkpoint would silently start from an empty state. */
 async function requireCheckpoint(
   { checkpoints }: RunDeps,
   thread_id: string,

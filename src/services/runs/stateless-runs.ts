@@ -8,7 +8,7 @@ import { authorizeRun, type Submission, submit, submitAll } from './submit.ts';
 
 export type StatelessRunService = ReturnType<typeof statelessRunService>;
 
-/** Runs without a thread: each makes one for itself, which goes when it ends unless it is to be kept (CONTRACT §2.4). */
+/** Stateless runs: each creates a thread, deleted when the run ends unless it is to be kept (CONTRACT §2.4). */
 export function statelessRunService(deps: RunDeps) {
   async function prepareSubmission(actor: Actor, requested: RunCreate, kind: RunKind): Promise<Submission> {
     const resume = requested.command?.resume;
@@ -32,12 +32,12 @@ export function statelessRunService(deps: RunDeps) {
       return submit(deps, { ...(await prepareSubmission(actor, input, kind)), idempotency });
     },
 
-    /** As `create`; the thread of a run that stops at an interrupt stays for a day, for the answer. */
+    /** Like `create`, but an interrupted run's thread remains for a day, to be resumed. */
     async createInterruptible(actor: Actor, input: RunCreate, kind: RunKind): Promise<Run> {
       return submit(deps, { ...(await prepareSubmission(actor, input, kind)), keep_interrupted: true });
     },
 
-    /** One that cannot be made keeps all others from being made. */
+    /** Atomic: one invalid run rejects the whole batch. */
     async createBatch(actor: Actor, inputs: readonly RunCreate[]): Promise<Run[]> {
       return submitAll(
         deps,

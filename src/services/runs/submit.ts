@@ -24,18 +24,18 @@ export interface AuthorizeRunDeps {
   readonly assistants: Pick<AssistantService, 'idOf'>;
 }
 
-/** A run that its actor may make. */
+/** A run that its actor may create. */
 export interface AuthorizedRun {
   readonly run_id: string;
-  /** As the rules left it. */
+  /** After authorization handlers have modified it. */
   readonly input: RunCreate;
-  /** Which threads may take it, of those that are there. */
+  /** Which existing threads may take it. */
   readonly visibility: Visibility | undefined;
 }
 
 /**
- * Asks whether the actor may make this run (CONTRACT §10 `create_run`). Rules see what the client asked for as `kwargs`
- * and may change it, and `metadata` as well. `thread_id` is null for a run that makes its own thread.
+ * Authorizes creating the run (CONTRACT §10 `create_run`). Rules see the request as `kwargs` and may modify it, and
+ * `metadata` too. `thread_id` is `null` for a run that creates its own thread.
  */
 export async function authorizeRun(
   { ids, assistants }: AuthorizeRunDeps,
@@ -67,30 +67,30 @@ export interface SubmitDeps extends RecursionLimits {
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
-  /** Which addresses may be told of a run's end. */
+  /** Which URLs may be notified of a run's end. */
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
-  /** How long the log of an ended run is kept, ms. */
+  /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  /** Aborted from the moment the process was told to stop. */
+  /** Aborted when graceful drain begins. */
   readonly draining: AbortSignal;
-  /** What becomes of threads that runs make; undefined: they stay. */
+  /** TTL of threads created by runs; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
 }
 
-/** A question that nobody answers for a day goes with its thread. */
+/** An interrupt that is not answered within a day is deleted with its thread. */
 const INTERRUPTED_TTL: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 
-/** What a client asks for, and what the server made of it. */
+/** A client's request with what the server derived from it. */
 export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, AuthorizedRun {
-  /** The run is made once for all requests with this key. */
+  /** At most one run is created per key. */
   readonly idempotency?: IdempotencyContext | undefined;
-  /** The message of an A2A client that the run answers. */
+  /** The A2A message that the run answers. */
   readonly turn?: NewTurn | undefined;
 }
 
 /**
- * Puts a run into the queue and tells the others of its thread and the workers. Throws `InvalidInput` when its webhook
- * must not be called, or it may take too many steps, and `Unavailable` while the server stops.
+ * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden webhook or
+ * too high a recursion limit, and `Unavailable` while draining.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   rejectWhileDraining(deps, submission.actor);
@@ -99,13 +99,13 @@ export async function submit(deps: SubmitDeps, submission: Submission): Promise<
   return confirmSubmission(deps, request, await deps.queue.enqueue(request));
 }
 
-/** Tells the others of the thread and the workers of a run that is in the queue now; throws when it is not. */
+/** Notifies workers and the thread's other runs of an enqueued run; throws if it was not enqueued. */
 export function confirmSubmission(deps: SubmitDeps, request: NewRun, outcome: EnqueueResult): Run {
   notify(deps, request, requireQueued(outcome, request));
   return request.run;
 }
 
-/** Several runs, each on a thread of its own: all or none. */
+/** Several runs, each on its own thread, in one transaction. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
   for (const { actor } of submissions) rejectWhileDraining(deps, actor);
   for (const { input } of submissions) await checkWebhook(deps, input);
@@ -115,8 +115,8 @@ export async function submitAll(deps: SubmitDeps, submissions: readonly Submissi
 }
 
 /**
- * A server that stops executes nothing new: another one, or the next, takes the request sooner. But what a run asks for
- * that still executes waits with it for the next start. Throws `Unavailable`.
+ * During graceful drain, another server or the next start takes the request sooner. Requests from a run that is still
+ * executing are accepted, and wait for the next start. Throws `Unavailable`.
  */
 export function rejectWhileDraining(
   { draining }: Pick<SubmitDeps, 'draining'>,
@@ -126,7 +126,7 @@ export function rejectWhileDraining(
     throw new Unavailable('The server is shutting down: send the request again');
 }
 
-/** Throws `InvalidInput` for an address that must not be called, also while nothing is sent (CONTRACT §6). */
+/** Throws `InvalidInput` for a forbidden URL, even if webhooks are disabled (CONTRACT §6). */
 export async function checkWebhook(
   { webhooks }: Pick<SubmitDeps, 'webhooks'>,
   { webhook }: Pick<RunCreate, 'webhook'>,
@@ -153,7 +153,7 @@ function notify({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, re
   if (delay_ms > 0) bus.emit('schedule.changed');
 }
 
-/** The run as it is stored, and what the queue must know to add it. Throws `InvalidInput` as `submit` does. */
+/** The row to store and the parameters of the enqueue. Throws `InvalidInput` as `submit` does. */
 export function newRun(
   { clock, log_retention_ms, default_ttl, max_recursion_limit }: SubmitDeps,
   { input, idempotency, turn, visibility, ...rest }: Submission,
@@ -162,12 +162,12 @@ export function newRun(
   const context = { ...rest, now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary, keep_interrupted } = context;
   const kwargs = runKwargs(input, context);
-  // An assistant may be older than the server's limit.
+  // An assistant may predate the server's limit.
   const ofAssistant = `config.recursion_limit of assistant ${assistant.assistant_id}`;
   checkRecursionLimit({ max_recursion_limit }, kwargs.config, ofAssistant);
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
-  // A delayed run shows its due time as its creation (CONTRACT §3).
+  // A delayed run reports its due time as `created_at` (CONTRACT §3).
   const created_at = timestamp(now_ms + delay_ms);
   const run: Run = {
     run_id,
@@ -197,7 +197,7 @@ export function newRun(
   };
 }
 
-/** A thread that a run makes carries the run's metadata (CONTRACT §3 `if_not_exists`). */
+/** A thread created by a run carries the run's metadata (CONTRACT §3 `if_not_exists`). */
 function newThread(run: Run, { graph_id, assistant_id }: Assistant): Thread {
   return {
     thread_id: run.thread_id,

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
 
-/** What a run may become from each status (CONTRACT §3). `running` goes back to `pending` when its worker is gone. */
+/** Status transitions of a run (CONTRACT §3). `running` returns to `pending` if its worker is lost. */
 export const NEXT_STATUS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ['running', 'interrupted'],
   running: ['success', 'error', 'timeout', 'interrupted', 'pending'],
@@ -16,7 +16,7 @@ export function isFinal(status: RunStatus): boolean {
   return NEXT_STATUS[status].length === 0;
 }
 
-/** A thread after a run, when no other run is in flight: error first, then whether its graph waits for an answer. */
+/** Thread status after a run, if no other run is in flight: `error` first, then whether the graph is interrupted. */
 export function threadStatusAfter(
   status: RunStatus,
   state: ThreadState | undefined,
@@ -25,7 +25,7 @@ export function threadStatusAfter(
   return (state?.next.length ?? 0) > 0 ? 'interrupted' : 'idle';
 }
 
-/** Task id → what it asks; only tasks that wait (CONTRACT §2.2). */
+/** Pending interrupts by task id (CONTRACT §2.2). */
 export function interruptsOf(state: ThreadState | undefined): Record<string, Interrupt[]> {
   const waiting = (state?.tasks ?? []).filter((task) => task.interrupts.length > 0);
   return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts]));

@@ -6,16 +6,16 @@ import type { ValuePath } from '../../storage/threads/extract.ts';
 const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;
 
 /**
- * The values at paths such as `values.log[-1]` or `values.a.b[0].k`, by alias; null where nothing is, and for
- * wildcards and slices (CONTRACT §2.2).
+ * Values at paths such as `values.log[-1]` or `values.a.b[0].k`, by alias; `null` for a missing value, wildcards and
+ * slices (CONTRACT §2.2).
  */
 export function extract(thread: Thread, paths: Record<string, string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(paths).map(([alias, path]) => [alias, valueAt(thread, path)]));
 }
 
 /**
- * The ways into the values that storage can go, by alias, so that a state need not be read whole. Undefined when one of
- * the paths asks for the whole of it.
+ * Paths into `values` that storage can evaluate, by alias, to avoid reading whole states. `undefined` if a path selects
+ * all of `values`.
  */
 export function valuePaths(paths: Record<string, string>): Record<string, ValuePath> | undefined {
   const result: Record<string, ValuePath> = {};
@@ -28,7 +28,7 @@ export function valuePaths(paths: Record<string, string>): Record<string, ValueP
   return result;
 }
 
-/** No list is longer, and PostgreSQL does not count further. */
+/** List indexes stay below 2³¹, the limit of PostgreSQL's `integer`. */
 function isReachable(step: string | number): boolean {
   return typeof step === 'string' || Math.abs(step) < 2 ** 31;
 }
@@ -50,7 +50,7 @@ function parsePath(path: string): (string | number)[] | undefined {
   return end === path.length ? steps : undefined;
 }
 
-/** Own keys only: a path must not reach `constructor` and its like. */
+/** Own keys only: a path must not reach `constructor` and other inherited names. */
 function descend(value: unknown, step: string | number): unknown {
   if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined;
   return isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;

@@ -16,21 +16,21 @@ export interface ThreadGraphDeps {
   readonly threads: ThreadRepository;
   readonly assistants: AssistantRepository;
   readonly graphs: GraphRegistry;
-  /** Where the graphs of a thread remember outside of any run. */
+  /** Checkpointer and store for a thread's graph outside of a run. */
   readonly memory: (thread_id: string) => GraphMemory;
 }
 
-/** The graph that ran last on a thread, with all it needs to look at the thread's checkpoints. */
+/** The graph that ran last on a thread, with access to the thread's checkpoints. */
 export interface ThreadGraph {
   readonly graph: GraphRuntime;
   readonly memory: GraphMemory;
-  /** The configuration that names a checkpoint of this thread; `{}` names the latest. */
+  /** Configuration that selects a checkpoint of this thread; `{}` selects the latest. */
   config(checkpoint: CheckpointConfig): GraphConfig;
 }
 
 /**
- * Opens the graph of a thread. Undefined when no graph ran there and none was named in its metadata; `NotFound` when
- * the thread is missing or not visible, or its graph is no longer configured.
+ * Opens a thread's graph. `undefined` if none ran there and its metadata names none; `NotFound` if the thread is
+ * missing or hidden, or the graph is no longer configured.
  */
 export async function openThreadGraph(
   { threads, assistants, graphs, memory }: ThreadGraphDeps,
@@ -43,7 +43,7 @@ export async function openThreadGraph(
   const graph_id = thread.metadata['graph_id'];
   if (typeof graph_id !== 'string') return undefined;
   const assistant = await assistantOf(thread, assistants);
-  // Only for the graph's factory: a checkpoint's metadata must not carry the assistant's configuration.
+  // Only for the graph's factory: checkpoint metadata must not carry the assistant's configuration.
   const configurable = { ...assistant?.config.configurable, thread_id, graph_id };
   const graph = await graphs.get(
     graph_id,
@@ -63,7 +63,7 @@ async function assistantOf(thread: Thread, assistants: AssistantRepository) {
   return typeof assistant_id === 'string' ? assistants.get(assistant_id) : undefined;
 }
 
-/** A client's own `thread_id` is ignored: a checkpoint of another thread is none of this one's. */
+/** Ignores a client's `thread_id`: a checkpoint of another thread does not belong to this one. */
 function checkpointConfig(
   thread_id: string,
   graph_id: string,
@@ -76,7 +76,7 @@ function checkpointConfig(
       ...(checkpoint_id ? { checkpoint_id } : {}),
       ...(checkpoint_map ? { checkpoint_map } : {}),
     },
-    // Goes into the checkpoint of an update (CONTRACT §2.2).
+    // Stored in the checkpoint of an update (CONTRACT §2.2).
     metadata: { graph_id },
   };
 }

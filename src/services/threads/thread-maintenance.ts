@@ -12,13 +12,13 @@ export interface ThreadMaintenanceDeps {
   readonly threads: ThreadRepository;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Tells whoever executes these runs that they are gone. */
+  /** Notifies the workers that these runs are deleted. */
   readonly notifyCancelled: (run_ids: string[]) => void;
-  /** What becomes of threads that do not say it; undefined: they stay. */
+  /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
 }
 
-/** Threads as wholes: taken away, thinned out, measured, copied (CONTRACT §2.2). */
+/** Whole threads: delete, prune, measure, copy (CONTRACT §2.2). */
 export function threadMaintenance({
   threads,
   clock,
@@ -33,15 +33,15 @@ export function threadMaintenance({
   }
 
   return {
-    /** Its runs, events and checkpoints go too; what executes is stopped. */
+    /** Cascades to its runs, events and checkpoints; cancels runs in flight. */
     async delete(actor: Actor, thread_id: string): Promise<void> {
       const visibility = await authorize(actor, 'threads:delete', { thread_id });
       if (!(await remove(thread_id, visibility))) throw threadNotFound(thread_id);
     },
 
     /**
-     * Deletes threads, or what of their history is not needed to go on. Nothing happens when one is missing; what a run
-     * is busy with keeps its history, and is not counted.
+     * Deletes threads, or prunes history that is not needed to resume. Does nothing if any thread is missing. Threads
+     * with a run in flight keep their history and are not counted.
      */
     async prune(actor: Actor, { thread_ids, strategy }: ThreadPrune): Promise<ThreadsPruned> {
       const visibility = await authorize(actor, 'threads:delete', { thread_ids, strategy });
@@ -58,14 +58,14 @@ export function threadMaintenance({
       return { pruned_count };
     },
 
-    /** What the history of a thread takes. */
+    /** Storage size of a thread's history. */
     async storage(actor: Actor, thread_id: string): Promise<ThreadStorage> {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
       if (!(await threads.get(thread_id, ['thread_id'], visibility))) throw threadNotFound(thread_id);
       return threads.size(thread_id);
     },
 
-    /** A new thread with the state and the whole history of another, and none of its runs. */
+    /** A new thread with the state and full history of another, without its runs. */
     async copy(actor: Actor, thread_id: string): Promise<Thread> {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
       const target_id = ids.uuid4();

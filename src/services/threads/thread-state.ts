@@ -29,27 +29,27 @@ export interface ThreadStateDeps extends ThreadGraphDeps {
   readonly queue: Pick<RunQueue, 'inFlightOn'>;
 }
 
-/** The name of the event that tells who follows a thread of a change from outside. */
+/** Event that notifies thread followers of a state update from outside a run. */
 export const STATE_UPDATE = 'state_update';
-/** Nobody needs to hear of a change long after it: the state itself can be read. */
+/** Retention of that event: late followers read the state itself. */
 const STATE_EVENT_TTL_MS = 5 * 60_000;
 
 export interface StateOptions {
   readonly subgraphs?: boolean;
-  /** All fields without it. */
+  /** Default: all fields. */
   readonly select?: readonly ThreadStateField[] | null | undefined;
 }
 
 export type ThreadStateService = ReturnType<typeof threadStateService>;
 
-/** What a thread's graph remembers: its newest state, earlier ones, and changes from outside (CONTRACT §2.2). */
+/** A thread's state: latest, history, and updates from outside a run (CONTRACT §2.2). */
 export function threadStateService(deps: ThreadStateDeps) {
   return {
     get(actor: Actor, thread_id: string, options: StateOptions): Promise<ThreadState> {
       return this.at(actor, thread_id, {}, options);
     },
 
-    /** `{}` is the latest checkpoint. An unknown one is `NotFound`; a thread without any has the empty state. */
+    /** `{}` selects the latest checkpoint; without any, the state is empty. Throws `NotFound` for an unknown one. */
     async at(
       actor: Actor,
       thread_id: string,
@@ -65,8 +65,8 @@ export function threadStateService(deps: ThreadStateDeps) {
     },
 
     /**
-     * Writes a checkpoint as if a node had returned `values`. `Conflict` while a run is pending or running,
-     * `BadRequest` when the thread has no graph or the graph cannot take the values.
+     * Writes a checkpoint as if a node had returned `values`. Throws `Conflict` while a run is pending or running,
+     * `BadRequest` if the thread has no graph or the graph rejects the values.
      */
     async update(actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
       const visibility = await authorize(actor, 'threads:update', { thread_id, values: input.values });
@@ -100,9 +100,9 @@ export function threadStateService(deps: ThreadStateDeps) {
       return states.map((state) => selectState(state, query.select));
     },
 
-    /** The thread of a run that was taken away shows where its newest checkpoint stands. */
+    /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
     async refreshStatus(thread_id: string): Promise<void> {
-      // Of a thread that is gone, or a graph that is not configured any more, nothing can be told.
+      // No status can be derived for a deleted thread or a graph that is no longer configured.
       const opened = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
       if (!opened) return;
       const state = await opened.graph.state(opened.config({}), opened.memory, false);
@@ -112,8 +112,8 @@ export function threadStateService(deps: ThreadStateDeps) {
     },
 
     /**
-     * Gives a new thread a history. `PartlyDone` when it has no graph or one that is not configured, `BadRequest` when
-     * the graph cannot take an update: the thread is there all the same (CONTRACT §2.2).
+     * Imports a new thread's history. Throws `PartlyDone` if its graph is missing or not configured, `BadRequest` if
+     * the graph rejects an update; the thread exists in either case (CONTRACT §2.2).
      */
     async importHistory(thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
       const opened = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
@@ -137,7 +137,7 @@ function checkpointOf(state: ThreadState | undefined): string | null {
   return state?.checkpoint?.checkpoint_id ?? null;
 }
 
-/** Whoever is refused because of a run must know which. */
+/** Names the blocking runs in the error. */
 async function withBlockingRuns(
   { queue }: ThreadStateDeps,
   thread_id: string,
@@ -157,7 +157,7 @@ function unknownCheckpoint(checkpoint_id: string): NotFound {
   return new NotFound(`Checkpoint ${checkpoint_id} not found`);
 }
 
-/** LangGraph would start from an empty state where the checkpoint to branch from does not exist. */
+/** LangGraph would branch from an empty state if the checkpoint does not exist. */
 async function requireCheckpoint({ graph, memory }: ThreadGraph, config: GraphConfig): Promise<void> {
   const checkpoint_id = config.configurable['checkpoint_id'];
   if (typeof checkpoint_id !== 'string') return;
@@ -165,8 +165,8 @@ async function requireCheckpoint({ graph, memory }: ThreadGraph, config: GraphCo
 }
 
 /**
- * The thread's row shows its newest state. When a run came in since the checkpoint was written, the row is left: the
- * run goes on from that checkpoint and writes the row when it ends.
+ * Updates the thread's row to its newest state. Leaves the row alone if a run was enqueued since the checkpoint: that
+ * run continues from it and updates the row when it ends.
  */
 async function refreshThread(
   { threads, clock, ids, bus }: ThreadStateDeps,
@@ -199,7 +199,7 @@ function updateResponse(thread_id: string, written: Record<string, unknown>): Th
   return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint_id as string };
 }
 
-/** An id, a checkpoint, or a config that holds one; undefined when it names none (CONTRACT §17). */
+/** Accepts an id, a checkpoint, or a config that holds one; `undefined` if there is none (CONTRACT §17). */
 function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | undefined {
   if (before === null || before === undefined) return undefined;
   if (typeof before === 'string') return { checkpoint_id: before };
@@ -209,7 +209,7 @@ function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | u
 
 const CHANNEL_PREFIX = 'values.';
 
-/** The state with the selected fields alone; of its values all, or only the channels that are named. */
+/** Projects a state to the selected fields; `values` whole, or only the named channels. */
 export function selectState(
   state: ThreadState,
   select: readonly ThreadStateField[] | null | undefined,

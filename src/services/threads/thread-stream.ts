@@ -19,16 +19,16 @@ export interface ThreadStreamDeps {
 
 export interface ThreadStreamOptions {
   readonly modes: readonly ThreadStreamMode[];
-  /** The number of the last event that the client has seen (0: all that is kept), or only what comes from now on. */
+  /** Sequence number of the last event the client has seen (0: replay all stored), or `now` for live events only. */
   readonly after: number | 'now';
 }
 
 export type ThreadStreamService = ReturnType<typeof threadStreamService>;
 
-/** Everything that happens on a thread, run after run (CONTRACT §5 "Thread stream"). */
+/** Event stream of a thread across its runs (CONTRACT §5 "Thread stream"). */
 export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
   return {
-    /** Goes on until abort; frames have the numbers of the thread's log. Throws `NotFound` before anything is sent. */
+    /** Follows until abort; frames carry the thread log's numbers. Throws `NotFound` before the first frame. */
     async follow(
       actor: Actor,
       thread_id: string,
@@ -39,7 +39,7 @@ export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
       if (!(await threads.get(thread_id, ['thread_id'], visibility))) {
         throw new NotFound(`Thread with ID ${thread_id} not found`);
       }
-      // Before the reply begins: whatever happens once the client has an answer is sent.
+      // Read before the response begins, so that no event after it is missed.
       const end = await lastThreadSeq(sources, thread_id);
       const from = after === 'now' ? end : Math.min(after, end);
       return filterModes(followThread(sources, thread_id, from, signal), modes);

@@ -26,13 +26,13 @@ export interface ThreadDeps extends ThreadMaintenanceDeps {
 
 export type ThreadService = ReturnType<typeof threadService>;
 
-/** Threads: what runs share, a conversation (CONTRACT §2.2). */
+/** Threads: conversations whose state is shared by runs (CONTRACT §2.2). */
 export function threadService(deps: ThreadDeps) {
   const { threads, clock, ids, importHistory, default_ttl } = deps;
   return {
     ...threadMaintenance(deps),
 
-    /** `supersteps` become the history of a thread that is new. */
+    /** `supersteps` are imported as the history of a new thread. */
     async create(actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
       const value = {
@@ -50,7 +50,7 @@ export function threadService(deps: ThreadDeps) {
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
     },
 
-    /** `include` of `ttl` adds when the thread goes, if it does. */
+    /** `include: ['ttl']` adds the expiry, if there is one. */
     async get(actor: Actor, thread_id: string, include: readonly string[] = []): Promise<Thread> {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
       const thread = await threads.get(thread_id, undefined, visibility);
@@ -75,7 +75,7 @@ export function threadService(deps: ThreadDeps) {
       return threads.count(filter, await authorize(actor, 'threads:search', { ...filter }));
     },
 
-    /** Merges metadata shallow; `updated_at` moves even when nothing changed (CONTRACT §2.2). */
+    /** Merges metadata shallowly; always advances `updated_at` (CONTRACT §2.2). */
     async update(actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
       const metadata = patch.metadata && withoutReservedMetadata(patch.metadata);
       const value = { thread_id, metadata, ttl: patch.ttl };
@@ -106,14 +106,14 @@ function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, no
   };
 }
 
-/** States are large: whole ones come only when they are returned, or when somebody extracts the whole of one. */
+/** States are large: read them whole only if they are returned, or if a path extracts all of `values`. */
 function columnsToRead({ select, extract: paths = {} }: ThreadSearch): Pick<ThreadQuery, 'select' | 'parts'> {
   if (!select || select.includes('values')) return { select };
   const parts = valuePaths(paths);
   return parts ? { select, parts } : { select: [...select, 'values'] };
 }
 
-/** Keys of a thread's metadata that only the server writes: a client's are dropped (CONTRACT §1). */
+/** Thread metadata that only the server writes; a client's values are dropped (CONTRACT §1). */
 const RESERVED_METADATA = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
 
 function withoutReservedMetadata(metadata: JsonObject): JsonObject {
@@ -121,8 +121,8 @@ function withoutReservedMetadata(metadata: JsonObject): JsonObject {
 }
 
 /**
- * What becomes of a thread: what was asked for, with the configuration's minutes where it names none. Undefined when
- * neither does, and the thread stays (CONTRACT §12).
+ * Effective TTL: the requested one, with the configured minutes as default. `undefined` if neither is set: no expiry
+ * (CONTRACT §12).
  */
 function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefined): Ttl | undefined {
   if (!requested) return default_ttl;
@@ -130,12 +130,12 @@ function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefin
   return ttl === undefined ? undefined : { strategy: requested.strategy, ttl };
 }
 
-/** Of the ids that stand for names of conversations; chosen once, for good. */
+/** UUIDv5 namespace of thread ids derived from names; must never change. */
 const THREAD_NAMESPACE = 'f0c9a3c4-6b0e-4f5e-9d55-0b1f6f2b7a11';
 
 /**
- * The thread of a conversation that a client calls by any name it likes: the id itself where the name is one, else an
- * id made from the name and its owner, so that one user's names never lead to the threads of another.
+ * Thread id for a client-chosen conversation name: the name itself if it is a UUID, else a UUIDv5 of owner and name, so
+ * that names of different users never collide.
  */
 export function threadIdFromName({ principal }: Actor, name: string): string {
   return isUuid(name) ? name.toLowerCase() : uuid5(`${principal}\n${name}`, THREAD_NAMESPACE);

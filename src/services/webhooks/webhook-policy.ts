@@ -4,36 +4,36 @@ import { type IpRange, isInNetworks, parseNetwork, rangeOf } from '../../core/ip
 import { after } from '../../core/timers.ts';
 import { hostnameKind, literalAddress, matchesHost, parseWebhookUrl } from './webhook-url.ts';
 
-/** Which addresses the server may call for a client: the keys of `webhooks.url` (CONTRACT §6). */
+/** Which URLs the server may call for a client: `webhooks.url` (CONTRACT §6). */
 export interface WebhookRules {
-  /** `unless opened`: plain http is for hosts that the configuration opens, which seldom have certificates. */
+  /** `unless opened`: plain http only for allowlisted hosts, which seldom have certificates. */
   readonly https: 'always' | 'unless opened' | 'never';
-  /** Exact, or `*.example.com` for what is below it; without any, all. */
+  /** Exact, or `*.example.com` for subdomains; empty allows all. */
   readonly allowed_domains: readonly string[];
-  /** Without any, all. */
+  /** Empty allows all. */
   readonly allowed_ports: readonly number[];
   readonly max_url_length: number;
-  /** Refuses this machine and the server's own routes. */
+  /** Rejects loopback addresses and the server's own routes. */
   readonly disable_loopback: boolean;
-  /** What is called although it is not on the public internet: networks, addresses, host names. */
+  /** Allowlist for non-public targets: networks, addresses, host names. */
   readonly allow_private: readonly string[];
-  /** The server has routes of its own that a webhook may name by their path. */
+  /** The server has custom routes, which a webhook may name by path. */
   readonly has_own_routes: boolean;
 }
 
-/** The addresses of a host; throws with the code of `dns.lookup`. */
+/** Resolves a host; throws with the code of `dns.lookup`. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 export interface WebhookPolicy {
-  /** Throws `InvalidInput` that names the rule which the address breaks. Asks the name service, for a while. */
+  /** Throws `InvalidInput` that names the violated rule. Resolves the host, within a time limit. */
   check(url: string): Promise<void>;
-  /** The same by what the text alone tells, for when it is called. */
+  /** The same without DNS; the address is checked when it is called. */
   checkSyntax(url: string): void;
-  /** Why a host must not be called at an address that it resolved to; undefined when it may be. */
+  /** Why a host must not be called at this resolved address; `undefined` if it may. */
   blockedReason(hostname: string, address: string): string | undefined;
 }
 
-/** A name service that takes longer must not hold up the run; the address is checked again when it is called. */
+/** Slow DNS must not delay the run; the address is checked again at delivery. */
 const DNS_TIMEOUT_MS = 2000;
 
 const DNS_FAILED = 'Webhook host blocked: DNS resolution failed';
@@ -45,7 +45,7 @@ export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): Webhoo
   const networks = allow_private.map(parseNetwork).filter((network) => network !== undefined);
   const names = allow_private.filter((entry) => parseNetwork(entry) === undefined);
 
-  /** The configuration opens this very host. */
+  /** The configuration allows this very host. */
   function isAllowlisted(hostname: string): boolean {
     const address = literalAddress(hostname);
     const isLoopback = address
@@ -59,10 +59,10 @@ export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): Webhoo
     const range = rangeOf(address);
     if (range === undefined || isInNetworks(address, networks)) return undefined;
     if (range === 'loopback' && !disable_loopback) {
-      // Of the addresses of this machine, `localhost` may be any; a literal one only 127.x (CONTRACT §6).
+      // `localhost` may resolve to any loopback address; a literal must be 127.x (CONTRACT §6).
       if (isIPv4(address) || hostnameKind(hostname) === 'this machine') return undefined;
     }
-    // A name opens what is private, never what clouds keep behind link-local addresses.
+    // An allowlisted name permits private ranges, never link-local ones (cloud metadata endpoints).
     if ((range === 'private' || range === 'loopback') && matchesHost(hostname, names)) return undefined;
     return blockedMessage(range, hostname, address);
   }
@@ -99,7 +99,7 @@ export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): Webhoo
       if (!url || literalAddress(url.hostname)) return;
       const addresses = await resolveHost(url.hostname, resolve);
       const reasons = addresses?.map((address) => blockedReason(url.hostname, address)) ?? [];
-      // One that may be called is enough: only that one is.
+      // One permitted address is enough: only that one is called.
       if (reasons[0] && !reasons.includes(undefined)) throw new InvalidInput(reasons[0]);
     },
     checkSyntax(text) {
@@ -134,7 +134,7 @@ function checkLists(
   }
 }
 
-/** Undefined when the name service does not say in time; it may when the address is called. */
+/** `undefined` if DNS is slow or unavailable: delivery resolves the host again. Throws for an unknown host. */
 async function resolveHost(hostname: string, resolve: ResolveHost): Promise<readonly string[] | undefined> {
   const { promise: timeout, resolve: giveUp } = Promise.withResolvers<undefined>();
   using _timer = after(DNS_TIMEOUT_MS, () => giveUp(undefined));
@@ -147,7 +147,7 @@ async function resolveHost(hostname: string, resolve: ResolveHost): Promise<read
   }
 }
 
-/** Names the host as it was given: what it resolves to is nothing for the client to know. */
+/** Reports the host as given: the client must not learn what it resolves to. */
 function blockedMessage(range: IpRange, hostname: string, address: string): string {
   if (range === 'loopback' && isIPv4(address)) {
     return `Webhook host blocked: loopback IP range (${hostname}). ${LOOPBACK_HINT}`;

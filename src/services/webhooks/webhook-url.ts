@@ -3,11 +3,11 @@ import { InvalidInput } from '../../core/errors.ts';
 import { trimEnd } from '../../core/text.ts';
 
 /**
- * Reads an address by the parser that the request is made with: what it makes of the odd forms of a host is what is
- * checked and called. Throws `InvalidInput`, with the texts of CONTRACT §6.
+ * Parses with the parser that the request uses, so that the host that is checked is the host that is called. Throws
+ * `InvalidInput` with the messages of CONTRACT §6.
  */
 export function parseWebhookUrl(text: string): URL {
-  // The parser also mends what no client sends by accident, such as backslashes and line ends.
+  // Reject what the parser would silently normalize, such as backslashes and line breaks.
   if (/[\s\\]|\p{Cc}/u.test(text)) {
     throw new InvalidInput('Webhook URL has characters that a URL must not have');
   }
@@ -19,20 +19,20 @@ export function parseWebhookUrl(text: string): URL {
   if (!/^\w+:\/\/[^/?#]/.test(text)) throw new InvalidInput("Invalid webhook hostname ''");
   if (!URL.canParse(text)) throw new InvalidInput('Invalid webhook URL');
   const url = new URL(text);
-  // `localhost.` is localhost.
+  // `localhost.` equals `localhost`.
   url.hostname = trimEnd(url.hostname, '.');
   if (url.hostname === '' || url.hostname.endsWith('.'))
     throw new InvalidInput("Invalid webhook hostname ''");
   return url;
 }
 
-/** The address that a host is written as; undefined for a name. */
+/** The IP address if the host is a literal; `undefined` for a name. */
 export function literalAddress(hostname: string): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 ? undefined : bare;
 }
 
-/** `example.com`, or `*.example.com` for every name below it. */
+/** `example.com`, or `*.example.com` for every subdomain. */
 export function matchesHost(hostname: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {
     const wanted = pattern.toLowerCase();
@@ -44,10 +44,10 @@ const LOCALHOST_NAMES =
   /^(localhost(\.localdomain)?|ip6-(localhost|loopback)|(host|gateway)\.docker\.internal)$/;
 const METADATA_NAMES =
   /^(metadata|metadata\.google\.internal|metadata\.goog|instance-data(\.ec2\.internal)?)$/;
-/** Names that no name service has (RFC 6761). */
+/** Reserved TLD that never resolves (RFC 6761). */
 const INVALID_TLD = /(^|\.)invalid$/;
 
-/** What a name says by itself, before it is looked up. */
+/** Classifies a host by name alone, before DNS. */
 export function hostnameKind(hostname: string): 'this machine' | 'metadata' | 'nowhere' | undefined {
   if (LOCALHOST_NAMES.test(hostname) || hostname.endsWith('.localhost')) return 'this machine';
   if (METADATA_NAMES.test(hostname)) return 'metadata';

@@ -16,18 +16,18 @@ export interface WebhookDeps {
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   readonly bus: EventBus;
   readonly clock: Clock;
-  /** False: nothing is sent (`http.disable_webhooks`). */
+  /** `false` disables delivery (`http.disable_webhooks`). */
   readonly sends_webhooks: boolean;
 }
 
-/** Hints may be lost, ms. */
+/** Fallback poll, as bus events may be lost, ms. */
 const SAFETY_POLL_MS = 500;
 
 export type WebhookService = ReturnType<typeof webhookService>;
 
 /**
- * What was sent to webhooks and what came of it; sending again, and trying a receiver out. Who may see, change or run a
- * thread may do so with what tells of it.
+ * Webhook deliveries: history, redelivery, and testing a receiver. The caller's rights on a thread apply to its
+ * deliveries.
  */
 export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }: WebhookDeps) {
   async function find(delivery_id: string, visibility?: Visibility): Promise<Delivery> {
@@ -56,7 +56,7 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
       return detail(delivery_id, await authorize(actor, 'threads:read', { delivery_id }));
     },
 
-    /** Sends a delivery again, under its id, whatever became of it. Throws `Conflict` when nothing is sent. */
+    /** Redelivers under the same id, whatever its status. Throws `Conflict` if webhooks are disabled. */
     async redeliver(actor: Actor, delivery_id: string): Promise<Delivery> {
       const visibility = await authorize(actor, 'threads:update', { delivery_id });
       requireSending();
@@ -65,11 +65,11 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
     },
 
     /**
-     * Sends a sample to an address, once, and returns what came of it. Throws `InvalidInput` when the address must not
-     * be called, `Conflict` when nothing is sent.
+     * Sends one sample delivery and returns its result. Throws `InvalidInput` for a forbidden URL, `Conflict` if
+     * webhooks are disabled.
      */
     async test(actor: Actor, { url }: WebhookTest, signal: AbortSignal): Promise<DeliveryDetail> {
-      // Who may not make runs may not have addresses called either.
+      // Requires the right to create runs, which also make the server call URLs.
       const value = { thread_id: null, assistant_id: NIL_UUID, metadata: {}, kwargs: { webhook: url } };
       await authorize(actor, 'threads:create_run', value);
       requireSending();
@@ -96,7 +96,7 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** The shape of what the end of a run is told with. */
+/** Sample of the payload sent at a run's end. */
 function samplePayload(url: string, at: string): string {
   return toJson({
     run_id: NIL_UUID,

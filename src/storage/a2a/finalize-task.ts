@@ -4,18 +4,18 @@ import { isOneOf } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import { type NotificationBody, notifySubscribers } from './push-configs.ts';
 
-/** What became of a task when its run had ended. */
+/** Result of a task after its run has ended. */
 export interface TaskResult {
   readonly state: string;
   readonly reason?: string | undefined;
-  /** As JSON of protocol 1.0. */
+  /** Protocol 1.0 JSON. */
   readonly artifacts: readonly unknown[];
-  /** Since when, ISO-8601, where it is not the end of the run. */
+  /** When the state began, ISO-8601; default: the end of the run. */
   readonly at?: string | undefined;
 }
 
 export interface TaskFinalization {
-  /** The task as it was when this was found out. */
+  /** The task row that the result was derived from. */
   readonly row: {
     readonly task_id: string;
     readonly thread_id: string;
@@ -23,9 +23,9 @@ export interface TaskFinalization {
     readonly state: string | null;
   };
   readonly result: TaskResult;
-  /** Runs whose events are among the artifacts now. */
+  /** Runs whose event artifacts are included. */
   readonly collected_runs?: readonly string[];
-  /** What its subscribers are told; undefined: nothing. */
+  /** Body of the push notification; `undefined` sends none. */
   readonly notification: NotificationBody | undefined;
 }
 
@@ -33,8 +33,8 @@ export const ARTIFACTS_COLUMN = 'a2a_tasks.artifacts';
 export const REASON_COLUMN = 'a2a_tasks.reason';
 
 /**
- * Keeps what became of a task and puts what its subscribers are told into the outbox: one commit. False when it went on,
- * or was settled by somebody else, meanwhile. Its row is locked first: a subscriber comes before this, or sees it.
+ * Stores the result and enqueues push notifications in the outbox, in one transaction. Returns `false` if the task has
+ * changed since it was read. Updates the row first, whose lock orders it against new subscribers.
  */
 export async function finalizeTask(tx: Transaction, finalization: TaskFinalization): Promise<boolean> {
   const { row, result, collected_runs = [], notification } = finalization;

@@ -4,41 +4,41 @@ import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { enqueueDelivery } from '../webhooks/enqueue.ts';
 
-/** Somebody who is told when the state of a task changes. */
+/** A subscriber to a task's state changes. */
 export interface PushConfig {
   readonly task_id: string;
   readonly config_id: string;
-  /** The protocol that they speak. */
+  /** Protocol version of the subscriber. */
   readonly version: '0.3' | '1.0';
-  /** The policy must have let it pass. */
+  /** Must have passed the webhook policy. */
   readonly url: string;
-  /** What they know the sender by. */
+  /** Token by which the receiver recognizes the sender. */
   readonly token: string | null;
-  /** What they ask for in `Authorization`, such as `Bearer`, and what comes behind it. */
+  /** Scheme of `Authorization`, such as `Bearer`, and its credentials. */
   readonly scheme: string | null;
   readonly credentials: string | null;
 }
 
 export interface NewPushConfig extends Omit<PushConfig, 'task_id' | 'config_id'> {
-  /** Undefined for that of the task. */
+  /** Default: the task's id. */
   readonly config_id: string | undefined;
 }
 
-/** The body for subscribers of a version: JSON text. */
+/** Builds the JSON body for a protocol version. */
 export type NotificationBody = (version: PushConfig['version']) => string;
 
-/** For each change of a task each of them is sent a delivery. */
+/** Bounds the deliveries per state change of a task. */
 export const MAX_PUSH_CONFIGS = 20;
 
 export type A2aPushRepository = ReturnType<typeof a2aPushRepository>;
 
-/** Who is told of tasks. */
+/** Push notification configurations of tasks. */
 export function a2aPushRepository(db: Db) {
   return {
-    /** In place of the one with its id. Undefined when the task has as many as it may have, or is gone. */
+    /** Upserts by id. Returns `undefined` if the task is at its maximum, or does not exist. */
     save: (task_id: string, config: NewPushConfig): Promise<PushConfig | undefined> =>
       db.transaction('sync', async (tx) => {
-        // Locks the row: what the task becomes from now on is told to this one too.
+        // Locks the row, so that every later state change notifies this subscriber too.
         const locked = await tx.run(
           sql`update a2a_tasks set context_id = context_id where task_id = ${task_id}`,
         );
@@ -52,7 +52,7 @@ export function a2aPushRepository(db: Db) {
     /** The oldest first. */
     list: (task_id: string): Promise<PushConfig[]> => configsOf(db, task_id),
 
-    /** With what waits to be sent to it. */
+    /** Also deletes its pending deliveries. */
     delete: (task_id: string, config_id: string): Promise<void> =>
       db.transaction('sync', async (tx) => {
         await tx.run(
@@ -78,7 +78,7 @@ const ENCRYPTED_COLUMNS = {
   credentials: 'a2a_push_configs.credentials',
 } as const;
 
-/** Part of a transaction that has the task's row. */
+/** Requires a transaction that holds the task's row lock. */
 export async function insertPushConfig(
   tx: Transaction,
   task_id: string,
@@ -97,7 +97,7 @@ export async function insertPushConfig(
   return { task_id, config_id, ...config };
 }
 
-/** Part of the transaction that changes the task. */
+/** Runs in the transaction that changes the task. */
 export async function notifySubscribers(
   tx: Transaction,
   { task_id, thread_id, run_id }: { task_id: string; thread_id: string; run_id: string },

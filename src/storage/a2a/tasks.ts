@@ -13,38 +13,38 @@ import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { ARTIFACTS_COLUMN, finalizeTask, REASON_COLUMN, type TaskFinalization } from './finalize-task.ts';
 import { type A2aTurn, listTurns, runsPendingArtifacts } from './turns.ts';
 
-/** A task as it stands. */
+/** A task with the status of its newest run. */
 export interface A2aTaskRow {
-  /** Also the id of its first run. */
+  /** Equals the id of its first run. */
   readonly task_id: string;
   readonly thread_id: string;
   readonly assistant_id: string;
-  /** The thread, as the client calls it. */
+  /** The client's id of the thread. */
   readonly context_id: string;
   readonly created_at: string;
-  /** Of its newest turn. */
+  /** Run of its newest turn. */
   readonly run_id: string;
-  /** As it was finalized with; null until then, when the status of the run says it. */
+  /** Final or interrupted state; `null` until finalized, when the run's status determines it. */
   readonly state: string | null;
-  /** Since when, ISO-8601. */
+  /** When the state began, ISO-8601. */
   readonly at: string;
   readonly reason: string | null;
-  /** What the graph showed by events, as JSON of protocol 1.0. */
+  /** Artifacts from the graph's events, protocol 1.0 JSON. */
   readonly artifacts: unknown[];
   readonly run_status: RunStatus;
   readonly error: RunError | null;
 }
 
-/** What the runs of a task made of its thread. */
+/** The last checkpoint of a task's runs. */
 export interface TaskCheckpoint {
   readonly checkpoint_id: string;
-  /** Nobody went on from there. */
+  /** `true` if the thread has no newer checkpoint. */
   readonly is_newest: boolean;
-  /** Channels that they wrote to. */
+  /** Channels that the runs wrote to. */
   readonly written: readonly string[];
 }
 
-/** Tasks that were finalized with one of these states, and others whose run has one of these statuses. */
+/** Tasks finalized with one of these states, or unfinalized with one of these run statuses. */
 export interface TaskStateFilter {
   readonly finalized: readonly string[];
   readonly run_statuses: readonly RunStatus[];
@@ -54,9 +54,9 @@ export interface A2aTaskQuery {
   readonly assistant_id?: string | undefined;
   readonly thread_id?: string | undefined;
   readonly states?: TaskStateFilter | undefined;
-  /** ISO-8601: only those whose state is from then or later. */
+  /** ISO-8601: only tasks whose state began then or later. */
   readonly since?: string | undefined;
-  /** Only those behind this one. */
+  /** Keyset cursor: only tasks after this one. */
   readonly after?: { readonly at: string; readonly task_id: string } | undefined;
   readonly limit: number;
 }
@@ -69,7 +69,7 @@ const COLUMNS =
   t.artifacts, r.status as run_status, r.error`);
 const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 
-/** Tasks, with the status of their newest run; one whose run is gone is gone too. */
+/** Tasks joined with their newest run; deleting that run hides the task. */
 export function a2aTaskRepository(db: Db) {
   return {
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
@@ -78,7 +78,7 @@ export function a2aTaskRepository(db: Db) {
       return row && rowOf(db.cipher, row);
     },
 
-    /** The newest state first. */
+    /** Newest state first. */
     async list(query: A2aTaskQuery, visibility?: Visibility): Promise<A2aTaskRow[]> {
       const rows = await db.all<A2aTaskRow>(sql`
         select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
@@ -92,18 +92,18 @@ export function a2aTaskRepository(db: Db) {
       return Number(row?.total ?? 0);
     },
 
-    /** The first ones whose run has ended, and what that means is not known yet; with runs behind `after`. */
+    /** Unfinalized tasks whose run has ended, in run order after `after` (keyset pagination). */
     unfinalized: (after: string | undefined, limit: number): Promise<A2aTaskRow[]> =>
       page(db, [raw('t.state is null'), HAS_ENDED], after, limit),
 
-    /** The same of some runs, however many others there are. */
+    /** The same for the given runs, without paging. */
     async unfinalizedOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
       const wanted = and([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
       const rows = await db.all<A2aTaskRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return decryptable(db.cipher, rows);
     },
 
-    /** Those with subscribers that are in one of these states although their thread went on; paged as `unfinalized`. */
+    /** Tasks in `states` with subscribers whose thread has moved on; paged like `unfinalized`. */
     superseded: (
       states: readonly string[],
       after: string | undefined,
@@ -118,7 +118,7 @@ export function a2aTaskRepository(db: Db) {
     finalize: (finalization: TaskFinalization): Promise<boolean> =>
       db.transaction('sync', (tx) => finalizeTask(tx, finalization)),
 
-    /** The last checkpoint that some runs made on a thread, and what they changed before it. */
+    /** The last checkpoint that the runs wrote on a thread, and the channels they changed. */
     async lastCheckpoint(thread_id: string, run_ids: readonly string[]): Promise<TaskCheckpoint | undefined> {
       const row = await db.get<{
         checkpoint_id: string;
@@ -152,7 +152,7 @@ const IS_SUPERSEDED = raw(
   `exists (select 1 from threads h where h.thread_id = t.thread_id and h.state_updated_at > ${AT})`,
 );
 
-/** By the run, of which each task has one. Fewer than `limit` when there are no more that can be decrypted. */
+/** Keyset pagination by run id, unique per task. Fewer than `limit` rows means the end; skips undecryptable rows. */
 async function page(
   db: Db,
   conditions: readonly Sql[],
@@ -170,7 +170,7 @@ async function page(
   }
 }
 
-/** Tasks that cannot be decrypted must not keep the others from being settled. */
+/** A task that fails to decrypt must not block finalizing the others. */
 function decryptable(cipher: Cipher, rows: readonly A2aTaskRow[]): A2aTaskRow[] {
   return rows.flatMap((row) => {
     try {

@@ -5,36 +5,36 @@ import { raw, sql } from '../../db/sql.ts';
 import { finalizeTask, type TaskFinalization } from './finalize-task.ts';
 import { insertPushConfig, type NewPushConfig } from './push-configs.ts';
 
-/** What a client said, and the run that it led to. */
+/** A client message and the run that it started. */
 export interface A2aTurn {
   readonly task_id: string;
   readonly run_id: string;
-  /** How many messages the graph's state had before it. */
+  /** Number of messages in the graph's state before it. */
   readonly position: number;
-  /** As JSON of protocol 1.0. */
+  /** Protocol 1.0 JSON. */
   readonly message: unknown;
 }
 
-/** A message that becomes a run: written with it. */
+/** A message to store with the run that it starts. */
 export interface NewTurn extends Pick<A2aTurn, 'position' | 'message'> {
   readonly task: NewTask | ContinuedTask;
-  /** Who is told of the task from now on; an id that is missing becomes that of the task. */
+  /** Push configuration to add; without an id it takes the task's. */
   readonly push?: NewPushConfig | undefined;
-  /** Tasks that waited for an answer and do not get one any more. */
+  /** Interrupted tasks that this turn supersedes. */
   readonly abandoned?: readonly TaskFinalization[];
 }
 
-/** Its id is that of its first run. */
+/** Takes the id of its first run. */
 interface NewTask {
   readonly is_new: true;
-  /** The thread, as the client calls it. */
+  /** The client's id of the thread. */
   readonly context_id: string;
 }
 
 export interface ContinuedTask {
   readonly is_new: false;
   readonly task_id: string;
-  /** The run that asked what is answered, and the state it left; undefined for a message to a task that works. */
+  /** The interrupted run being answered and its state; `undefined` for a message to a working task. */
   readonly answers: { readonly run_id: string; readonly state: string } | undefined;
 }
 
@@ -47,7 +47,7 @@ interface RunOfTurn {
 
 const MESSAGE_COLUMN = 'a2a_turns.message';
 
-/** Whether the task is still as the caller saw it. Part of the transaction that adds the run, after the thread's lock. */
+/** Optimistic check that the task is unchanged. Runs in the enqueue transaction, after the thread lock. */
 export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
   if (task.is_new) return true;
   const { task_id, answers } = task;
@@ -61,7 +61,7 @@ export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<b
   return changed === 1;
 }
 
-/** Part of the transaction that has added the run. */
+/** Runs in the enqueue transaction, after the run is inserted. */
 export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
   const { task, position, message, push, abandoned = [] } = turn;
   const { run_id } = run;
@@ -83,14 +83,14 @@ export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn)
   for (const finalization of abandoned) await finalizeTask(tx, finalization);
 }
 
-/** In the order in which they were said. */
+/** In conversation order. */
 export async function listTurns(reader: Reader, task_id: string): Promise<A2aTurn[]> {
   const rows = await reader.all<A2aTurn>(sql`
     select task_id, run_id, position, message from a2a_turns where task_id = ${task_id} order by seq`);
   return rows.map((row) => decryptJsonColumns(reader.cipher, row, { message: MESSAGE_COLUMN }));
 }
 
-/** The runs whose events the task has not yet got, the first one first. */
+/** Runs whose event artifacts are not collected yet, oldest first. */
 export async function runsPendingArtifacts(reader: Reader, task_id: string): Promise<string[]> {
   const rows = await reader.all<{ run_id: string }>(
     sql`select run_id from a2a_turns where task_id = ${task_id} and is_kept = 0 order by seq`,

@@ -1,11 +1,11 @@
 import type { Db } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 
-/** A key that was made by `agent-server keys create`. Times are ISO-8601. */
+/** A key created by `agent-server keys create`. Times are ISO-8601. */
 export interface ApiKey {
   readonly key_id: string;
   readonly name: string;
-  /** SHA-256 of the key: it has 256 random bits, so nothing slower is needed. */
+  /** SHA-256 of the key: with 256 random bits it needs no slow hash. */
   readonly digest: string;
   readonly scope: string;
   readonly created_at: string;
@@ -38,7 +38,7 @@ export function apiKeyRepository(db: Db) {
       return db.all(sql`select ${COLUMNS} from api_keys order by created_at, key_id`);
     },
 
-    /** False when there is no such key, or it was taken back before. */
+    /** Returns `false` if the key does not exist or is already revoked. */
     async revoke(key_id: string, at: string): Promise<boolean> {
       const changed = await db.run(
         sql`update api_keys set revoked_at = ${at} where key_id = ${key_id} and revoked_at is null`,

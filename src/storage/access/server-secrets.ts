@@ -6,10 +6,10 @@ const SECRET_COLUMN = 'server_secrets.secret';
 
 export type ServerSecretRepository = ReturnType<typeof serverSecretRepository>;
 
-/** Secrets that sign what goes out and comes back, one for each purpose. */
+/** Signing secrets, one per purpose. */
 export function serverSecretRepository(db: Db) {
   return {
-    /** The secret of that name; `fresh` becomes it where there is none yet. Of several at once one wins. */
+    /** Returns the named secret, inserting `fresh` if there is none. Concurrent inserts: the first one wins. */
     async getOrCreate(name: string, fresh: string): Promise<string> {
       const stored = await db.get<{ secret: string }>(
         sql`select secret from server_secrets where name = ${name}`,

@@ -2,13 +2,13 @@ import { isOneOf } from '../../db/json.ts';
 import { combineFilters, type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
 
-/** Which rows somebody may see: by what their metadata is, by their ids, or both. Where it is undefined: all. */
+/** Visible rows: by metadata filter, by ids, or both. `undefined` means all. */
 export interface Visibility {
   readonly metadata?: MetadataFilter | undefined;
   readonly ids?: readonly string[] | undefined;
 }
 
-/** The columns that a visibility speaks of, named with their table. */
+/** Columns that a visibility filters on, qualified with their table. */
 export interface VisibleRows {
   readonly metadata: string;
   readonly id: string;
@@ -20,7 +20,7 @@ export const VISIBLE_ASSISTANTS: VisibleRows = {
   id: 'assistants.assistant_id',
 };
 
-/** By the thread that they tell of. */
+/** By the thread that they belong to. */
 export const VISIBLE_DELIVERIES: VisibleRows = {
   metadata: 'webhook_outbox.metadata',
   id: 'webhook_outbox.thread_id',
@@ -28,7 +28,7 @@ export const VISIBLE_DELIVERIES: VisibleRows = {
 
 export const VISIBLE_CRONS: VisibleRows = { metadata: 'crons.metadata', id: 'crons.cron_id' };
 
-/** What both let through. */
+/** Rows visible under both. */
 export function intersectVisibility(
   one: Visibility | undefined,
   other: Visibility | undefined,
@@ -43,14 +43,14 @@ export function intersectVisibility(
 }
 
 /**
- * The condition on a row that is found by its id or by another column; undefined when there is none, so that a query
- * without is as it was. Searches of whole tables take the filter on metadata themselves.
+ * Condition for a row found by id or another column; `undefined` if unrestricted, which leaves the query unchanged.
+ * Table searches apply the metadata filter themselves.
  */
 export function visible(rows: VisibleRows, visibility: Visibility | undefined): Sql | undefined {
   return visibility && conditionOf(rows, visibility);
 }
 
-/** The same for what belongs to a thread: `thread_id` is the column that names it. */
+/** The same for rows of a thread; `thread_id` is their foreign key column. */
 export function threadVisible(thread_id: string, visibility: Visibility | undefined): Sql | undefined {
   return (
     visibility &&
@@ -62,7 +62,7 @@ export function threadVisible(thread_id: string, visibility: Visibility | undefi
 function conditionOf(rows: VisibleRows, { metadata, ids }: Visibility): Sql {
   return and([
     metadata && metadataMatches(rows.metadata, metadata),
-    // An empty list is nobody's.
+    // An empty list matches no row.
     ids && isOneOf(rows.id, ids),
   ]);
 }

@@ -22,7 +22,7 @@ import {
 } from './row.ts';
 import { countAssistants, searchAssistants } from './search.ts';
 
-/** What a new version changes: `config` and `context` are replaced, `metadata` is merged shallow. */
+/** Changes of a new version: replaces `config` and `context`, merges `metadata` shallowly. */
 export type AssistantChanges = {
   readonly [Field in 'graph_id' | 'name' | 'description' | 'config' | 'context' | 'metadata']?:
     | Assistant[Field]
@@ -34,7 +34,7 @@ export type AssistantRepository = ReturnType<typeof assistantRepository>;
 /** Assistants and their versions (CONTRACT §2.1). */
 export function assistantRepository(db: Db) {
   return {
-    /** With its first version. False when the id is taken. */
+    /** Inserts with version 1. Returns `false` if the id is taken. */
     insert(assistant: Assistant): Promise<boolean> {
       return db.transaction('sync', async (tx) => {
         const inserted = await tx.run(
@@ -45,12 +45,12 @@ export function assistantRepository(db: Db) {
       });
     },
 
-    /** One that is not visible is missing. */
+    /** Returns `undefined` if it is missing or hidden. */
     get(assistant_id: string, visibility?: Visibility): Promise<Assistant | undefined> {
       return findAssistant(db, assistant_id, visibility);
     },
 
-    /** Whole rows: `select` is the caller's. */
+    /** Whole rows; the caller applies `select`. */
     search(query: AssistantSearch, visibility?: Visibility): Promise<Assistant[]> {
       return searchAssistants(db, query, visibility);
     },
@@ -60,8 +60,8 @@ export function assistantRepository(db: Db) {
     },
 
     /**
-     * Makes a new version, numbered after the highest one, and makes it current. `change` sees what is stored when
-     * nobody else changes it, and changes nothing when it throws.
+     * Creates a version numbered after the highest one and makes it current. `change` runs on the locked row; the
+     * transaction rolls back if it throws.
      */
     update(
       assistant_id: string,
@@ -76,12 +76,12 @@ export function assistantRepository(db: Db) {
       return listVersions(db, assistant_id, query);
     },
 
-    /** Makes a version current again with all that it kept. Undefined when there is no such version. */
+    /** Restores a version as current. Returns `undefined` if it does not exist. */
     setLatest(assistant_id: string, version: number, at: string): Promise<Assistant | undefined> {
       return setLatestVersion(db, assistant_id, version, at);
     },
 
-    /** Its versions and crons go too; its runs stay. */
+    /** Cascades to its versions and crons, not to its runs. */
     delete(assistant_id: string): Promise<boolean> {
       return db.transaction('reclaim', async (tx) => {
         await tx.run(sql`delete from crons where assistant_id = ${assistant_id}`);
@@ -89,7 +89,7 @@ export function assistantRepository(db: Db) {
       });
     },
 
-    /** Inserts the assistants of the configured graphs; those that exist take name and description. */
+    /** Upserts the assistants of the configured graphs: existing ones take the name and description. */
     upsertSystemAssistants(assistants: readonly Assistant[]): Promise<void> {
       return upsertSystemAssistants(db, assistants);
     },
@@ -108,7 +108,7 @@ function updateAssistant(
   at: string,
 ): Promise<Assistant | undefined> {
   return db.transaction('sync', async (tx) => {
-    // Locks the row, so that two updates see each other's changes and do not come to the same number.
+    // Locks the row, so that concurrent updates serialize and get distinct version numbers.
     await tx.run(sql`update assistants set updated_at = ${at} where assistant_id = ${assistant_id}`);
     const stored = await findAssistant(tx, assistant_id);
     if (!stored) return undefined;
@@ -177,8 +177,8 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
 }
 
 /**
- * A system assistant is known by its id, which is made from the graph it began with: `created_by` alone is metadata,
- * and clients may write the same.
+ * System assistants are recognized by id, a UUIDv5 of their first graph: clients may also write the metadata
+ * `created_by: system`.
  */
 function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {

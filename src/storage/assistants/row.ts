@@ -6,14 +6,14 @@ import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 
-/** What each version keeps, and `assistants` a copy of from the current one. */
+/** Columns stored per version; `assistants` has a copy of the current one. */
 export const VERSIONED_COLUMNS = raw('graph_id, name, description, config, context, metadata, version');
 export const COLUMNS = sql`assistant_id, ${VERSIONED_COLUMNS}, created_at, updated_at`;
 
-/** What they are sealed as, in `assistant_versions` too: the database copies them from one to the other. */
+/** Encryption context, also in `assistant_versions`: SQL copies ciphertexts between the tables. */
 export const ASSISTANT_COLUMNS = { config: 'assistants.config', context: 'assistants.context' };
 
-/** A row of either table with its JSON as values. */
+/** Decodes a row of either table. */
 export function assistantOf<Row extends Pick<Assistant, 'config' | 'context' | 'metadata'>>(
   cipher: Cipher,
   row: Row,
@@ -35,7 +35,7 @@ export async function findAssistant(
   return row && assistantOf(reader.cipher, row);
 }
 
-/** To be followed by what happens when the id is taken. */
+/** Insert without its `on conflict` clause. */
 export function insertAssistant(cipher: Cipher, assistant: Assistant): Sql {
   const { assistant_id, graph_id, name, description, config, context, metadata, version } = assistant;
   return sql`insert into assistants (${COLUMNS}) values (${assistant_id}, ${graph_id}, ${name}, ${description},
@@ -44,7 +44,7 @@ export function insertAssistant(cipher: Cipher, assistant: Assistant): Sql {
     ${assistant.updated_at})`;
 }
 
-/** Writes an assistant as it is now as the version that it says it is; an existing one takes name and description. */
+/** Upserts the current row as its version; an existing version is updated. */
 export async function upsertVersion(tx: Transaction, assistant_id: string): Promise<void> {
   await tx.run(sql`
     insert into assistant_versions (assistant_id, ${VERSIONED_COLUMNS}, created_at)

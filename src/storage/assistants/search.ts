@@ -63,7 +63,7 @@ function filterOf(
   };
 }
 
-/** On SQLite in words in which no index is seen: it would take that one where another is better. */
+/** The unary `+` keeps SQLite from choosing this index where another is better. */
 function isOfGraph(graph_id: string): DialectSql {
   return {
     sqlite: sql`+assistants.graph_id = ${graph_id}`,

@@ -10,7 +10,7 @@ export type CheckpointRepository = ReturnType<typeof checkpointRepository>;
 export function checkpointRepository(db: Db, active?: ActiveAttempts) {
   return {
     ...bind(db, { put: putCheckpoint, putWrites, ancestors: findAncestors }),
-    /** Also what an attempt in this process has shown to clients and not committed yet. */
+    /** Read-your-writes: includes what an attempt in this process has published but not committed yet. */
     async find(query: CheckpointQuery) {
       await active?.whenFlushed(query.thread_id);
       return findCheckpoints(db, query);

@@ -6,7 +6,7 @@ import { latestReadable } from './find.ts';
 import { metadataContains } from './metadata.ts';
 import { BASE_VERSIONS } from './rows.ts';
 
-/** Everything a thread remembers. */
+/** Deletes all checkpoints of a thread, with their values and writes. */
 export async function deleteCheckpointsOfThread(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`delete from checkpoint_writes where thread_id = ${thread_id}`);
   await tx.run(sql`delete from checkpoint_blobs where thread_id = ${thread_id}`);
@@ -14,9 +14,9 @@ export async function deleteCheckpointsOfThread(tx: Transaction, thread_id: stri
 }
 
 /**
- * Takes back what a run wrote to its thread's history, but for what others go on from (invariant 7): an ancestor of
- * another run's checkpoint stays with the writes that led on from it, and all stays while another run executes, for
- * that one may have started from any of it.
+ * Rolls back what a run wrote to its thread's history, except what others build on (invariant 7): an ancestor of
+ * another run's checkpoint stays with the writes that led on from it, and everything stays while another run executes,
+ * as that one may have started from any of it.
  */
 export async function deleteCheckpointsOfRun(
   tx: Transaction,
@@ -49,7 +49,7 @@ function deleteCheckpoints(tx: Transaction, thread_id: string, run_id: string): 
       and (ns, checkpoint_id) not in (select ns, checkpoint_id from needed)`);
 }
 
-/** Those at a checkpoint that is gone, and the run's own at a checkpoint of before which none of the run's follows. */
+/** Writes at deleted checkpoints, and the run's own at an older checkpoint without a child of the run. */
 function deleteWrites(tx: Transaction, thread_id: string, run_id: string): Promise<number> {
   return tx.run(sql`
     delete from checkpoint_writes where thread_id = ${thread_id} and (
@@ -61,7 +61,7 @@ function deleteWrites(tx: Transaction, thread_id: string, run_id: string): Promi
           and c.parent_id = checkpoint_writes.checkpoint_id and c.run_id = ${run_id}))`);
 }
 
-/** What the run had put aside counts again. */
+/** Restores the writes that the run superseded. */
 async function restoreWrites(tx: Transaction, thread_id: string, run_id: string): Promise<void> {
   await tx.run(sql`
     update checkpoint_writes set superseded_by = '' where thread_id = ${thread_id} and superseded_by = ${run_id}
@@ -71,7 +71,7 @@ async function restoreWrites(tx: Transaction, thread_id: string, run_id: string)
           and w.idx = checkpoint_writes.idx and w.superseded_by = '')`);
 }
 
-/** Values that no checkpoint has and no other value is based on. */
+/** Values that no checkpoint references and no other value is based on. */
 async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`
     with recursive wanted (thread_id, ns, channel, version) as (
@@ -85,9 +85,9 @@ async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Prom
 }
 
 /**
- * Forgets the history of a thread that no run uses, but not where it stands: the newest checkpoint stays, with the
- * state of subgraphs that go on from it. The thread's values, next steps and interrupts are as they were. When a part of
- * the newest cannot be read the newest that can be stays too: it is the last good state.
+ * Deletes the history of an idle thread, except for the newest checkpoint and the state of subgraphs that continue from
+ * it. Values, next steps and interrupts of the thread are unchanged. If a part of the newest is unreadable, the newest
+ * readable one stays too: it is the last good state.
  */
 export async function keepLatestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
   const newest = await tx.get<{ id: string | null; count: number }>(
@@ -109,9 +109,9 @@ export async function keepLatestCheckpoint(tx: Transaction, thread_id: string): 
 }
 
 /**
- * The namespace of a subgraph that remembers over calls is its name alone; that of one call also has the call's task
- * (`name:task`), and is of use only to who resumes from the newest checkpoint. A `DeltaChannel` is put together from
- * the writes of ancestors: as long as LangGraph counts them in the metadata, the parent is needed too.
+ * The namespace of a stateful subgraph is its name alone; that of a single call also has the call's task (`name:task`),
+ * and matters only to a resume from the newest checkpoint. A `DeltaChannel` is rebuilt from the writes of ancestors: as
+ * long as LangGraph counts them in the metadata, the parent is required too.
  */
 function deleteOlder(
   tx: Transaction,

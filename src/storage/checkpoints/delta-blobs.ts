@@ -1,49 +1,49 @@
-/** How a channel's value is stored: whole, or as what it has more than the list in `base_version`. */
+/** A stored channel value: in full, or as a delta on the list in `base_version`. */
 export interface BlobRow {
   readonly channel: string;
   readonly version: string;
   readonly base_version: string | null;
-  /** How often the list was appended to since it was last stored whole. */
+  /** Appends since the list was last stored in full. */
   readonly appends: number;
-  /** The serialiser's name for its format; lists are recognised in `json`. */
+  /** The serialiser's name for its format; lists are recognised in `json` only. */
   readonly type: string;
-  /** With a base: the new elements with commas between them, or nothing when it did not change. */
+  /** In a delta: the new elements with commas between them, or nothing if the value did not change. */
   readonly value: Uint8Array;
-  /** Why `value` cannot be had; it is empty then. Only in rows that were read. */
+  /** Why `value` is unreadable; it is then empty. Only in rows that were read. */
   readonly damage?: string | undefined;
 }
 
-/** A value with what is needed to store the next version of it as an appendix. */
+/** A value with what is needed to store its next version as a delta. */
 export interface StoredValue {
   readonly version: string;
   readonly type: string;
   readonly bytes: Uint8Array;
   readonly appends: number;
   readonly keyframe: Keyframe;
-  /** Why the bytes cannot be had: a row it stands on is missing, or cannot be decrypted. They are empty then. */
+  /** Why the bytes are unreadable: a row in the chain is missing, or cannot be decrypted. They are then empty. */
   readonly damage?: string | undefined;
 }
 
 interface Keyframe {
   readonly version: string;
-  /** Of the whole value at that version. */
+  /** Size of the whole value at that version. */
   readonly bytes: number;
 }
 
 /**
- * Every so many appends, one repeats all since the last milestone and names that as its base. A list of n appends is
- * then read from n/16 + 16 rows and stored at most twice, whatever n is. Without milestones reading cost 4 µs a row on
- * SQLite, 8 ms for 2000 appends; with full copies instead the storage would grow with the square of n.
+ * Every so many appends, one is a keyframe: it repeats all elements since the last keyframe and has that as its base. A
+ * list of n appends is then read from n/16 + 16 rows and stored at most twice, whatever n is. Without keyframes reading
+ * cost 4 µs a row on SQLite, 8 ms for 2000 appends; with full copies storage would grow with the square of n.
  */
 const KEYFRAME_INTERVAL = 16;
 
 const COMMA = 0x2c;
 const CLOSE = 0x5d;
 
-/** A row has about as much beside its value: below this, putting a value together costs more than it saves. */
+/** Overhead of a row, roughly: for smaller values, rebuilding costs more than a delta saves. */
 const MIN_DELTA_BYTES = 256;
 
-/** The row of a value's next version; `base` is any earlier version that is in the database. */
+/** Encodes the row of a value's next version; `base` is any earlier version in the database. */
 export function encodeVersion(
   base: StoredValue | undefined,
   next: Pick<StoredValue, 'version' | 'type' | 'bytes'>,
@@ -65,8 +65,8 @@ export function encodeVersion(
 }
 
 /**
- * True when `next` is the same as `base`, or the same list with elements after it. A list that more than doubled is
- * stored whole, which costs no more and ends the chain.
+ * True if `next` is the same as `base`, or the same list with elements appended. A list that more than doubled is
+ * stored in full, which costs no more and ends the chain.
  */
 function extendsValue(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes'>): boolean {
   const [before, after] = [base.bytes, next.bytes];
@@ -78,8 +78,8 @@ function extendsValue(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes
 }
 
 /**
- * Where the text of a complete list closes, the text of another that is the same up to there can only close too or go
- * on with a comma: comparing the bytes compares the elements, also one that was changed in place.
+ * Comparing bytes compares elements: where the text of a complete list closes, another text that is the same up to
+ * there can only close too or continue with a comma. Also detects an element that was changed in place.
  */
 function extendsList(before: Uint8Array, after: Uint8Array): boolean {
   const end = before.length - 1;
@@ -90,14 +90,14 @@ function extendsList(before: Uint8Array, after: Uint8Array): boolean {
   );
 }
 
-/** Puts a version together from the rows it stands on. Undefined when there is no such version. */
+/** Rebuilds a version from its chain of rows. Returns `undefined` if there is no such version. */
 export function decodeVersion(rows: ReadonlyMap<string, BlobRow>, version: string): StoredValue | undefined {
   const last = rows.get(version);
   if (!last) return undefined;
   const chain: BlobRow[] = [last];
   for (let row = last; row.base_version !== null; chain.push(row)) {
     const base = rows.get(row.base_version);
-    // Rows that name each other as their base are damage too, and would be followed for ever.
+    // A cycle of base versions is damage too, and would loop forever.
     if (!base || chain.length === rows.size) return damaged(last, 'a part of it is missing');
     row = base;
   }
@@ -105,12 +105,12 @@ export function decodeVersion(rows: ReadonlyMap<string, BlobRow>, version: strin
   return damage === undefined ? applyDeltas(chain.reverse()) : damaged(last, damage);
 }
 
-/** Nothing can be appended to it: it is empty. */
+/** The empty value of a damaged version: nothing can be appended to it. */
 function damaged({ version, type }: BlobRow, damage: string): StoredValue {
   return { version, type, bytes: new Uint8Array(), appends: 0, keyframe: { version, bytes: 0 }, damage };
 }
 
-/** From the whole value to the last appendix. */
+/** From the full value to the last delta. */
 function applyDeltas(chain: readonly BlobRow[]): StoredValue {
   const [full, ...deltas] = chain as [BlobRow, ...BlobRow[]];
   let keyframe = { version: full.version, bytes: full.value.length };
@@ -119,7 +119,7 @@ function applyDeltas(chain: readonly BlobRow[]): StoredValue {
   for (const { value, version, appends } of deltas) {
     if (value.length > 0) {
       parts.push(value);
-      // One for the comma before it.
+      // Plus one for the comma before it.
       bytes += value.length + 1;
     }
     if (appends % KEYFRAME_INTERVAL === 0) keyframe = { version, bytes };
@@ -139,7 +139,7 @@ function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);
-    // The first overwrites the bracket that closed the list before it.
+    // The first comma overwrites the closing bracket of the full list.
     if (at > 0) bytes[at - 1] = COMMA;
     at += part.length + (at === 0 ? 0 : 1);
   }

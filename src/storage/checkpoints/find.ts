@@ -12,15 +12,15 @@ import {
   type StoredCheckpoint,
 } from './rows.ts';
 
-/** Which checkpoints: each condition narrows. Newest first. */
+/** Conditions on checkpoints, all of which must hold. Newest first. */
 export interface CheckpointQuery {
   readonly thread_id?: string | undefined;
-  /** Undefined for those of the graph and of its subgraphs. */
+  /** `undefined`: the graph and its subgraphs. */
   readonly ns?: string | undefined;
   readonly checkpoint_id?: string | undefined;
   /** Only checkpoints older than this one. */
   readonly before_id?: string | undefined;
-  /** What the metadata must contain. */
+  /** Containment filter on the metadata. */
   readonly metadata?: Record<string, unknown> | undefined;
   readonly limit?: number | undefined;
 }
@@ -48,12 +48,12 @@ function limitClause(limit: number | undefined): Sql {
 }
 
 export interface AncestorQuery extends CheckpointKey {
-  /** Only the values of these, and only what was written to them. */
+  /** Loads only the values of these channels, and the writes to them. */
   readonly channels: readonly string[];
   readonly limit: number;
 }
 
-/** The parent of a checkpoint, its parent, and so on; nearest first. */
+/** Ancestors of a checkpoint; nearest first. */
 export async function findAncestors(reader: Reader, query: AncestorQuery): Promise<StoredCheckpoint[]> {
   const { thread_id, ns, checkpoint_id, channels, limit } = query;
   const ofPath = sql`c.thread_id = ${thread_id} and c.ns = ${ns} and c.checkpoint_id = p.id`;
@@ -68,16 +68,16 @@ export async function findAncestors(reader: Reader, query: AncestorQuery): Promi
   return loadCheckpoints(reader, heads, channels);
 }
 
-/** So many checkpoints are read at once when the newest is damaged: their states are in memory together. */
+/** Page size once the newest checkpoint is damaged: the states of a page are in memory together. */
 const PAGE = 10;
 
 /**
- * The newest checkpoint of a thread's own graph, not of its subgraphs, of which everything can be read. Undefined when
- * there is none.
+ * The newest checkpoint of a thread's root graph, not of its subgraphs, that is readable in full. Returns `undefined`
+ * if there is none.
  */
 export async function latestReadable(reader: Reader, thread_id: string): Promise<string | undefined> {
   let before: string | undefined;
-  // Nearly always the first is sound.
+  // The first is nearly always sound.
   for (let limit = 1; ; limit = PAGE) {
     const heads = await reader.all<CheckpointRow>(sql`
       select ${CHECKPOINT_COLUMNS} from checkpoints where thread_id = ${thread_id} and ns = ''
@@ -100,7 +100,7 @@ async function isReadable(reader: Reader, stored: StoredCheckpoint): Promise<boo
   return hasReadableDeltas(reader, stored);
 }
 
-/** A channel that LangGraph stores as changes is put together from what tasks wrote since its value was stored. */
+/** LangGraph rebuilds a delta channel from what tasks wrote since its value was last stored. */
 async function hasReadableDeltas(reader: Reader, stored: StoredCheckpoint): Promise<boolean> {
   const { counters_since_delta_snapshot: counters = {} } = JSON.parse(stored.metadata);
   const open = new Set(Object.keys(counters));

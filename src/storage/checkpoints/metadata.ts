@@ -4,12 +4,12 @@ import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains } from '../../db/json.ts';
 import { type DialectSql, or, type Sql, sql } from '../../db/sql.ts';
 
-/** As what it is blinded and sealed. */
+/** Cipher column, and purpose of the blind index. */
 const METADATA_COLUMN = 'checkpoints.metadata';
 
 /**
- * Stored metadata is blinded, for the database to search it, and has the original sealed in one more member. In a copy
- * of a thread, where nothing but the database has touched it, another member names the thread.
+ * Stored metadata is a blind index, which the database can search, with the encrypted original in one more member. In a
+ * copy of a thread, which only the database has touched, another member names the new thread.
  */
 interface StoredMetadata extends JsonObject {
   readonly __sealed?: string;
@@ -18,14 +18,14 @@ interface StoredMetadata extends JsonObject {
 
 export const ENCRYPTED_METADATA_MEMBER = '__sealed' satisfies keyof StoredMetadata;
 
-/** JSON text as it is stored. */
+/** Stored form of the metadata, as JSON text. */
 export function encryptMetadata(cipher: Cipher, text: string): string {
   if (!cipher.enabled) return text;
   const blinded = blindDocument(cipher, METADATA_COLUMN, JSON.parse(text)) as JsonObject;
   return toJson({ ...blinded, __sealed: cipher.encryptText(METADATA_COLUMN, text) } satisfies StoredMetadata);
 }
 
-/** The JSON text that was stored; in a copy of a thread it names that one. */
+/** The original JSON text; in a copy of a thread, it names the copy. */
 export function decryptMetadata(cipher: Cipher, text: string): string {
   if (!cipher.enabled) return text;
   const { __sealed, __thread_id } = JSON.parse(text) as StoredMetadata;
@@ -38,7 +38,7 @@ export function decryptMetadata(cipher: Cipher, text: string): string {
     : original;
 }
 
-/** True when the metadata in `column` contains `wanted`, sealed or not: it may be older than the encryption. */
+/** True if the metadata in `column` contains `wanted`, encrypted or not: a row may predate the encryption. */
 export function metadataContains(cipher: Cipher, column: string, wanted: JsonObject): Sql {
   const plain = contains(column, wanted);
   return cipher.enabled
@@ -46,7 +46,7 @@ export function metadataContains(cipher: Cipher, column: string, wanted: JsonObj
     : sql`${plain}`;
 }
 
-/** The metadata names the thread it is on, where it names one: here as that of another. */
+/** The metadata with another thread's id, where it names a thread. */
 export function withThreadId(cipher: Cipher, thread_id: string): Sql {
   const plain: DialectSql = {
     sqlite: sql`json_replace(metadata, '$.thread_id', ${thread_id})`,

@@ -14,14 +14,14 @@ import {
 } from './rows.ts';
 
 /**
- * What allows checkpoints to be written: the lease of an attempt (invariant 2), or, for a change from outside of runs,
- * that no run of the thread is pending or running.
+ * Fence of a checkpoint write: the lease of an attempt (invariant 2) or, for an update outside any run, that no run of
+ * the thread is in flight.
  */
 export type Fence = { readonly attempt: WriteBuffer } | { readonly idle_thread_id: string };
 
 /**
- * Writes under the fence. False when a thread that must be idle is not, or `also` says no, and nothing is written.
- * An attempt's writes are checked with their commit, which may come later; throws what an earlier one threw.
+ * Writes under the fence. Returns false, and writes nothing, if a thread that must be idle is not, or if `condition`
+ * fails. An attempt's writes are checked at their commit, which may come later; throws the error of an earlier commit.
  */
 export async function writeFenced(
   db: Db,
@@ -43,20 +43,20 @@ export async function writeFenced(
 
 export interface NewCheckpoint extends CheckpointKey {
   readonly parent_id: string | null;
-  /** The run that made it, with which it is taken back. */
+  /** The run that created it; a rollback of that run deletes it. */
   readonly run_id: string | null;
   /** JSON text, as are the next two. */
   readonly checkpoint: string;
-  /** Channel → version of all channels, also of those that did not change. */
+  /** Channel → version of all channels, including unchanged ones. */
   readonly versions: string;
   readonly metadata: string;
-  /** The values that changed. */
+  /** Changed values. */
   readonly blobs: readonly BlobRow[];
 }
 
 /**
- * Adds a checkpoint and the values that are new in it: both or none. Doing it again changes nothing, so that a commit
- * whose answer was lost may be repeated.
+ * Adds a checkpoint and its new values: both or none. Idempotent, so that a commit whose response was lost may be
+ * repeated.
  */
 export function putCheckpoint(
   db: Db,
@@ -71,7 +71,7 @@ export function putCheckpoint(
   return writeFenced(db, fence, durability, write, (tx) => parentExists(tx, checkpoint));
 }
 
-/** Outside of a run the run that made the parent may have been deleted since it was read, with all it wrote. */
+/** Outside of runs, the parent may have been deleted, with the run that created it, since it was read. */
 async function parentExists(tx: Transaction, { thread_id, ns, parent_id }: NewCheckpoint): Promise<boolean> {
   if (parent_id === null) return true;
   const parent = await tx.get(sql`select 1 from checkpoints
@@ -90,7 +90,7 @@ async function insertCheckpoint(tx: Transaction, row: NewCheckpoint): Promise<vo
       checkpoint = excluded.checkpoint, versions = excluded.versions, metadata = excluded.metadata`);
 }
 
-/** A version names its content for good: one that is there already is the same. */
+/** A version is immutable: an existing row has the same content. */
 function insertBlobs(tx: Transaction, { thread_id, ns, blobs }: NewCheckpoint): Promise<void> {
   return insertRows(
     tx,
@@ -108,11 +108,11 @@ function insertBlobs(tx: Transaction, { thread_id, ns, blobs }: NewCheckpoint): 
 export interface NewWrites extends CheckpointKey {
   readonly run_id: string | null;
   readonly task_id: string;
-  /** No two with the same `idx`. */
+  /** Each with its own `idx`. */
   readonly writes: readonly Omit<WriteRow, 'task_id'>[];
 }
 
-/** Adds what one task wrote at a checkpoint. Of two writes with the same `idx` the first counts, unless below zero. */
+/** Adds the writes of a task at a checkpoint. Of two with the same `idx` the first wins; if negative, the last. */
 export function putWrites(
   db: Db,
   fence: Fence,
@@ -126,8 +126,8 @@ export function putWrites(
 }
 
 /**
- * Puts aside what an earlier run wrote and this one writes again, such as the interrupt of a task that a resume
- * reaches once more. Taking this run back brings it to light again (`deleteCheckpointsOfRun`).
+ * Supersedes what an earlier run wrote and this one writes again, such as the interrupt of a task that a resume reaches
+ * once more. Rolling this run back restores it (`deleteCheckpointsOfRun`).
  */
 async function supersedeWrites(
   tx: Transaction,
@@ -163,11 +163,11 @@ const BLOB_COLUMNS = raw('ns, channel, version, base_version, appends, type, val
 const WRITE_COLUMNS = raw('ns, checkpoint_id, task_id, idx, channel, type, value');
 
 /**
- * Gives a thread the whole history of another. No `run_id` goes with it: the runs stay with the source, and removing
- * one of them must not take its part from the copy.
+ * Copies the whole history of a thread to another, without `run_id`: the runs stay with the source, and deleting one of
+ * them must not delete its part of the copy.
  */
 export async function copyCheckpoints(tx: Transaction, source_id: string, target_id: string): Promise<void> {
-  // Checkpoints first: PostgreSQL looks again for each statement, and a run may add some of all three meanwhile.
+  // Checkpoints first: on PostgreSQL each statement has its own snapshot, and a run may insert meanwhile.
   await tx.run(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata)
     select ${target_id}, ns, checkpoint_id, parent_id, checkpoint, versions, ${withThreadId(tx.cipher, target_id)}

@@ -6,7 +6,7 @@ import { list, raw, type Sql, sql } from '../../db/sql.ts';
 import { type BlobRow, decodeVersion, type StoredValue } from './delta-blobs.ts';
 import { decryptMetadata } from './metadata.ts';
 
-/** A checkpoint with all that belongs to it. */
+/** A checkpoint with its values and writes. */
 export interface StoredCheckpoint extends CheckpointKey {
   readonly parent_id: string | null;
   /** JSON text, as are the next two. */
@@ -14,32 +14,32 @@ export interface StoredCheckpoint extends CheckpointKey {
   /** Channel → version. */
   readonly versions: string;
   readonly metadata: string;
-  /** Why `checkpoint` and `metadata` cannot be had; they are empty then. */
+  /** Why `checkpoint` and `metadata` are unreadable; they are then empty. */
   readonly damage?: string | undefined;
-  /** In the order of task and `idx`. */
+  /** Ordered by task and `idx`. */
   readonly writes: readonly WriteRow[];
-  /** The channel's value at a version; undefined where a channel had none. */
+  /** The channel's value at a version; `undefined` if the channel had none. */
   value(channel: string, version: string): StoredValue | undefined;
 }
 
-/** A row of `checkpoints`, as it is stored. */
+/** A row of `checkpoints`, as stored. */
 export type CheckpointRow = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
 
-/** What they are sealed as. */
+/** Cipher columns. */
 export const CHECKPOINT_COLUMN = 'checkpoints.checkpoint';
 export const BLOB_VALUE_COLUMN = 'checkpoint_blobs.value';
 export const WRITE_VALUE_COLUMN = 'checkpoint_writes.value';
 
 const EMPTY = new Uint8Array();
 
-/** The columns of a `Head`. */
+/** The columns of a `CheckpointRow`. */
 export const CHECKPOINT_COLUMNS = raw(
   'thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata',
 );
 
 /**
- * Adds what belongs to these checkpoints, in their order; of `channels` only, when given. One that was removed since
- * it was read is left out: what belongs to it is read in one statement, and with all its values or not at all.
+ * Loads the values and writes of these checkpoints, in their order; only of `channels`, if given. Omits a checkpoint
+ * that was deleted since it was read: one statement reads everything, so a checkpoint is complete or absent.
  */
 export async function loadCheckpoints(
   reader: Reader,
@@ -103,13 +103,13 @@ const BLOB_OF_WANTED = lateralJoin(
   sql`b.thread_id = w.thread_id and b.ns = w.ns and b.channel = w.channel and b.version = w.version`,
 );
 
-/** The step of a recursive `wanted`: what values are based on. */
+/** Recursive step of `wanted`: the versions that values are based on. */
 export const BASE_VERSIONS = sql`select b.thread_id, b.ns, b.channel, b.base_version
   from wanted w ${BLOB_OF_WANTED} and b.base_version is not null`;
 
 /**
- * The checkpoints that are still there, their values with those they are based on, and their writes. A value that
- * several checkpoints share comes once.
+ * The checkpoints that still exist, their values with the versions they are based on, and their writes. A value shared
+ * by several checkpoints is returned once.
  */
 function relatedRows(heads: readonly CheckpointRow[], channels: readonly string[] | undefined): Sql {
   const keys = heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]);
@@ -134,7 +134,7 @@ function relatedRows(heads: readonly CheckpointRow[], channels: readonly string[
     from ${jsonElements(keys, 'k')} ${lateralJoin('checkpoints', 'c', ofKey)}`;
 }
 
-/** Each version that the checkpoints name once: thread, namespace, channel, version. */
+/** Each distinct version of the checkpoints: thread, namespace, channel, version. */
 function versionsOf(heads: readonly CheckpointRow[], channels: readonly string[] | undefined): string[][] {
   const versions = new Map<string, string[]>();
   for (const { thread_id, ns, versions: named } of heads) {
@@ -157,13 +157,13 @@ function keyOf(...path: string[]): string {
   return path.join('\n');
 }
 
-/** Replaying the writes of parallel tasks must give what applying them gave: LangGraph goes by the task's id. */
+/** Replays the writes of parallel tasks in the order in which LangGraph applies them: by task id. */
 export function compareWrites(one: WriteRow, other: WriteRow): number {
   if (one.task_id !== other.task_id) return one.task_id < other.task_id ? -1 : 1;
   return one.idx - other.idx;
 }
 
-/** A channel's value, or a task's write, as far as it was read. */
+/** A channel's value or a task's write, as read. */
 interface Stored {
   readonly type: string;
   readonly bytes: Uint8Array;
@@ -171,8 +171,8 @@ interface Stored {
 }
 
 /**
- * Why a stored value cannot be read, as the end of a sentence: `its JSON is damaged`. Undefined when it is sound: then
- * only the graph's own library may still refuse it. Reads all of the value.
+ * Why a stored value is unreadable, as the end of a sentence: `its JSON is damaged`. Returns `undefined` if it is
+ * sound: then only the graph's own library may still reject it. Parses the whole value.
  */
 export function damageOf({ type, bytes, damage }: Stored): string | undefined {
   if (damage !== undefined) return damage;
@@ -187,7 +187,7 @@ export function damageOf({ type, bytes, damage }: Stored): string | undefined {
   }
 }
 
-/** What `open` gives, or `otherwise` with the damage when it is sealed and cannot be opened. */
+/** Returns the result of `open`, or `fallback` with the damage if the value cannot be decrypted. */
 function decryptOrDamage<Value>(
   fallback: Value,
   open: () => Value,
@@ -199,22 +199,22 @@ function decryptOrDamage<Value>(
     return { value: fallback, damage: 'it cannot be decrypted' };
   }
 }
-/** Where a checkpoint is. `ns` is empty for the graph itself and names a task for a subgraph. */
 
+/** Address of a checkpoint. `ns` is empty for the root graph and names a task for a subgraph. */
 export interface CheckpointKey {
   readonly thread_id: string;
   readonly ns: string;
   readonly checkpoint_id: string;
 }
-/** What a task wrote to a channel, before the next checkpoint applies it. */
 
+/** What a task wrote to a channel, before the next checkpoint applies it. */
 export interface WriteRow {
   readonly task_id: string;
-  /** Below zero for what a task has one of (its error, interrupt, resume values): the last one counts. */
+  /** Negative for what a task has one of (its error, interrupt, resume values): the last write wins. */
   readonly idx: number;
   readonly channel: string;
   readonly type: string;
   readonly value: Uint8Array;
-  /** Why `value` cannot be had; it is empty then. Only in rows that were read. */
+  /** Why `value` is unreadable; it is then empty. Only in rows that were read. */
   readonly damage?: string | undefined;
 }

@@ -32,7 +32,7 @@ const SORT: Record<CronSearch['sort_by'], Sql> = {
   updated_at: sql`updated_at`,
 };
 
-/** Crons and when they come next (CONTRACT §11). Their runs are made by `queue/fire.ts`. */
+/** Crons and their next ticks (CONTRACT §11). `queue/fire.ts` creates their runs. */
 export function cronRepository(db: Db) {
   return {
     async insert(cron: StoredCron): Promise<void> {
@@ -43,7 +43,7 @@ export function cronRepository(db: Db) {
       return findCron(db, cron_id, { visibility });
     },
 
-    /** Whole rows: `select` is the caller's. */
+    /** Whole rows; the caller applies `select`. */
     async search(query: CronSearch, visibility?: Visibility): Promise<StoredCron[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
       const rows = await db.all<CronRow>(sql`
@@ -60,7 +60,7 @@ export function cronRepository(db: Db) {
       return row?.count ?? 0;
     },
 
-    /** `revise` sees the cron as it is, and nobody changes it meanwhile. Undefined when there is none. */
+    /** Runs `revise` on the locked row. Returns `undefined` if the cron does not exist. */
     update(
       cron_id: string,
       revise: (cron: StoredCron) => StoredCron,
@@ -75,20 +75,20 @@ export function cronRepository(db: Db) {
       });
     },
 
-    /** Its history goes too, its runs stay. */
+    /** Cascades to its tick history, not to its runs. */
     async delete(cron_id: string, visibility?: Visibility): Promise<boolean> {
       const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
       return (await db.run(sql`delete from crons where ${wanted}`, 'reclaim')) > 0;
     },
 
-    /** Some of those whose time has come by `at`; the longest overdue first. */
+    /** Crons due at `at`, longest overdue first. */
     async due(at: string, limit: number): Promise<CronTimes[]> {
       const rows = await db.all<TimesRow>(sql`
         select ${TIMES} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
       return rows.map(timesOf);
     },
 
-    /** When the next one comes, past or future; undefined when none does. */
+    /** Time of the next tick, past or future; `undefined` if there is none. */
     async nextDue(): Promise<string | undefined> {
       const row = await db.get<{ next: string | null }>(
         sql`select min(next_run_date) as next from crons where next_run_date is not null`,
@@ -96,7 +96,7 @@ export function cronRepository(db: Db) {
       return row?.next ?? undefined;
     },
 
-    /** How many make runs, and how many of them should have by `at`. */
+    /** Number of scheduled crons, and of those overdue at `at`. */
     async stats(at: string): Promise<CronStats> {
       const row = await db.get<CronStats>(sql`
         select count(*) as n_crons, count(case when next_run_date <= ${at} then 1 end) as n_overdue_crons
@@ -104,7 +104,7 @@ export function cronRepository(db: Db) {
       return row ?? { n_crons: 0, n_overdue_crons: 0 };
     },
 
-    /** Those that come after `at`, by their ids, after one of them. */
+    /** Crons whose next tick is after `at`; keyset pagination by id. */
     async upcoming(at: string, after: string | undefined, limit: number): Promise<CronTimes[]> {
       const rest = after === undefined ? undefined : sql`cron_id > ${after}`;
       const rows = await db.all<TimesRow>(sql`
@@ -113,13 +113,13 @@ export function cronRepository(db: Db) {
       return rows.map(timesOf);
     },
 
-    /** Puts the next run to another time, unless somebody was faster. */
+    /** Compare-and-set of the next tick. */
     async reschedule({ cron_id, next_run_date }: CronTimes, next: string | null): Promise<void> {
       await db.run(sql`update crons set next_run_date = ${next}
         where cron_id = ${cron_id} and next_run_date = ${next_run_date}`);
     },
 
-    /** Pauses a cron that cannot make this run nor any other, unless somebody has changed it meanwhile. */
+    /** Disables a cron that cannot create runs, unless it has changed meanwhile (compare-and-set). */
     async disable({ cron_id, next_run_date }: CronTimes, reason: string, at: string): Promise<boolean> {
       const changed = await db.run(sql`
         update crons set enabled = 0, next_run_date = null, disabled_reason = ${encryptReason(db.cipher, reason)}, updated_at = ${at}
@@ -144,7 +144,7 @@ function matches(
 
 export type CronFireRepository = ReturnType<typeof cronFireRepository>;
 
-/** What the times of crons came to; written by `queue/fire.ts`. */
+/** Outcomes of cron ticks; written by `queue/fire.ts`. */
 export function cronFireRepository(db: Db) {
   return {
     /** Newest first. */
@@ -156,7 +156,7 @@ export function cronFireRepository(db: Db) {
         where f.cron_id = ${cron_id} order by f.seq desc limit ${limit} offset ${offset}`);
     },
 
-    /** Forgets what was before `at`; at most `limit`, how many. */
+    /** Deletes up to `limit` entries older than `at`; returns how many. */
     deleteBefore(at: string, limit: number): Promise<number> {
       return db.run(
         sql`delete from cron_fires where seq in (
@@ -167,7 +167,7 @@ export function cronFireRepository(db: Db) {
   };
 }
 
-/** Notes how a run of a cron ended, before it may be gone. */
+/** Records a cron run's final status before the run may be deleted. */
 export async function recordCronRunEnd(tx: Transaction, run_id: string, status: RunStatus): Promise<void> {
   await tx.run(sql`update cron_fires set status = ${status} where run_id = ${run_id}`);
 }

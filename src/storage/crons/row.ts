@@ -6,15 +6,15 @@ import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Cron } from '../../schemas/crons.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
 
-/** A cron with what only the server needs to know. */
+/** A cron with its server-only columns. */
 export interface StoredCron extends Cron {
-  /** What `end_time` means, as a timestamp. */
+  /** `end_time` as a normalized timestamp. */
   readonly ends_at: string | null;
-  /** The user who made it: its runs are theirs. Null where nobody was told apart. */
+  /** The creator, as whom its runs act; `null` without authentication. */
   readonly run_as: object | null;
 }
 
-/** When a cron makes runs, without what they are made of: nothing of it is sealed. */
+/** Schedule of a cron without its encrypted payload. */
 export type CronTimes = Pick<
   StoredCron,
   'cron_id' | 'schedule' | 'timezone' | 'ends_at' | 'enabled' | 'next_run_date'
@@ -44,25 +44,25 @@ export function cronOf(cipher: Cipher, row: CronRow): StoredCron {
   return { ...row, enabled: row.enabled === 1 };
 }
 
-/** May name what the cron was to be given. */
+/** Encrypted because it may quote the payload. */
 export function encryptReason(cipher: Cipher, reason: string | null): string | null {
   return reason && cipher.encryptText(DISABLED_REASON, reason);
 }
 
-/** `lock`: nobody else changes it until the transaction ends. */
+/** `lock`: holds the row lock until the transaction ends. */
 export async function findCron(
   reader: Reader,
   cron_id: string,
   { visibility, lock = false }: { visibility?: Visibility | undefined; lock?: boolean },
 ): Promise<StoredCron | undefined> {
   const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
-  // SQLite has one writer at a time anyway.
+  // SQLite has a single writer anyway.
   const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
   const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
   return row && cronOf(reader.cipher, row);
 }
 
-/** What may change, for an `update crons set`. */
+/** Mutable columns, for `update crons set`. */
 export function assignments(cipher: Cipher, cron: StoredCron): Sql {
   return sql`end_time = ${cron.end_time}, ends_at = ${cron.ends_at}, schedule = ${cron.schedule},
     timezone = ${cron.timezone}, payload = ${encryptPayload(cipher, cron)}, next_run_date = ${cron.next_run_date},

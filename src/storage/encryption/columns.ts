@@ -4,21 +4,21 @@ import { decryptMetadata, ENCRYPTED_METADATA_MEMBER, encryptMetadata } from '../
 import { decryptValue, ENCRYPTED_VALUE_MEMBER, encryptValue } from '../store/encryption.ts';
 
 /**
- * How a column is sealed: its JSON, text or bytes as a whole; `searched`: an object of tokens, which the database looks
- * into, with the original sealed in a member of it.
+ * How a column is encrypted: its JSON, text or bytes as a whole; `searched`: an object of blind indexes, which SQL can
+ * search, with the ciphertext of the original as one member.
  */
 export type EncryptedForm = 'json' | 'text' | 'bytes' | 'searched';
 
 export interface EncryptedTable {
   readonly table: string;
-  /** The table that its values are sealed for, where the database copies them from one to the other. */
+  /** The table of its encryption context, if SQL copies ciphertexts from one to the other. */
   readonly encrypted_as_table?: string;
-  /** Columns that name a row. */
+  /** Primary key columns. */
   readonly key: readonly string[];
   readonly columns: Readonly<Record<string, EncryptedForm>>;
 }
 
-/** Every column that is sealed, with encryption at rest: what a user, a graph or somebody's configuration put there. */
+/** Every column encrypted at rest: data of users, graphs and client configuration. */
 export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'assistants', key: ['assistant_id'], columns: { config: 'json', context: 'json' } },
   {
@@ -66,22 +66,22 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
   },
   { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
-  // Last: what tokens are made with tells at a start that a key is missing, and so is still needed.
+  // Last: at startup an undecryptable blind index key shows that an old key is still needed.
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];
 
 export interface EncryptedColumn {
   readonly name: string;
-  /** As `runs.kwargs`. */
+  /** Encryption context, such as `runs.kwargs`. */
   readonly encrypted_as: string;
   readonly form: EncryptedForm;
 }
 
-/** An object of tokens. */
+/** A column that holds an object of blind indexes. */
 interface SearchableColumn {
-  /** That is sealed. */
+  /** The member that holds the ciphertext. */
   readonly member: string;
-  /** Makes all of it anew. */
+  /** Rebuilds ciphertext and blind indexes. */
   reencrypt(cipher: EncryptingCipher, text: string): string;
 }
 
@@ -96,7 +96,7 @@ const SEARCHABLE_COLUMNS: Readonly<Record<string, SearchableColumn>> = {
   },
 };
 
-/** True in SQL when the column holds something that is not sealed under the current key. */
+/** SQL condition: the column holds a value that is not encrypted with the current key. */
 export function isStale(cipher: EncryptingCipher, { name, form, encrypted_as }: EncryptedColumn): Sql {
   const hasOtherPrefix = (text: Sql | DialectSql, mark: string | Uint8Array) =>
     sql`(${raw(name)} is not null and coalesce(substr(${text}, 1, ${raw(String(mark.length))}) <> ${mark}, true))`;
@@ -112,7 +112,7 @@ export function isStale(cipher: EncryptingCipher, { name, form, encrypted_as }: 
   }
 }
 
-/** What is stored, sealed under the current key. Throws `DecryptionError`. */
+/** Re-encrypts a stored value with the current key. Throws `DecryptionError`. */
 export function reencrypt(
   cipher: EncryptingCipher,
   { form, encrypted_as }: EncryptedColumn,

@@ -15,29 +15,29 @@ import {
 } from './columns.ts';
 
 export interface RotationOptions {
-  /** Also what is under the current key already: for handlers that have keys of their own. */
+  /** Also re-encrypts values under the current key, for custom handlers with their own keys. */
   readonly everything?: boolean;
   readonly onTable: (table: string, rows: number) => void;
 }
 
 export interface RotationResult {
-  /** How many rows were written anew. */
+  /** Number of re-encrypted rows. */
   readonly rows: number;
-  /** What could not be opened and stays as it is, a line each. */
+  /** Rows that failed to decrypt and remain unchanged, one line each. */
   readonly unreadable: readonly string[];
 }
 
-/** A transaction holds up other writers of a SQLite file: so few rows, and no more of their bytes than these. */
+/** Batch limits: a SQLite transaction blocks other writers. */
 const BATCH_ROWS = 200;
 const BATCH_BYTES = 1024 ** 2;
-/** Between two: whoever waits for a SQLite file looks again after some milliseconds. */
+/** Pause between batches: a writer waiting for the SQLite lock retries after some milliseconds. */
 const PAUSE_MS = 10;
 
 type Row = Record<string, SqlValue>;
 
 /**
- * Seals under the current key whatever is not, while servers go on. May be stopped at any time and run again: it goes on
- * with what is left. It goes over the database again until nothing is, for rows are copied as they are meanwhile.
+ * Re-encrypts every stale row with the current key, online. Can be stopped and resumed at any time. Repeats until no
+ * stale row is left, because running servers copy rows as they are.
  */
 export async function rotate(
   db: Db,
@@ -66,11 +66,11 @@ interface TableRotation {
   readonly cipher: EncryptingCipher;
   readonly table: EncryptedTable;
   readonly everything: boolean;
-  /** Grows. */
+  /** Accumulates over tables. */
   readonly unreadable: Set<string>;
 }
 
-/** How many rows were written. */
+/** Returns the number of re-encrypted rows. */
 async function rotateTable(rotation: TableRotation): Promise<number> {
   const { db } = rotation;
   let done = 0;
@@ -85,7 +85,7 @@ async function rotateTable(rotation: TableRotation): Promise<number> {
   }
 }
 
-/** The key of the last row of the next batch; undefined when there is none. */
+/** Keyset of the next batch's last row; `undefined` if there is none. */
 async function endOfBatch(rotation: TableRotation, after: Row | undefined): Promise<Row | undefined> {
   const { db, table } = rotation;
   const bytes = columnsOf(table).map(({ name, form }) =>
@@ -143,7 +143,7 @@ async function rotateRow(
   }
 }
 
-/** What the database compares, of a row from before encryption: given as it was. */
+/** Builds the blind indexes of a row from before encryption; `row` is as it was stored. */
 async function blindIndexesOf(tx: Transaction, { table }: EncryptedTable, row: Row): Promise<void> {
   switch (table) {
     case 'thread_values':

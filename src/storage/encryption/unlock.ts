@@ -6,12 +6,12 @@ import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts'
 import { sql } from '../../db/sql.ts';
 import { serverSecretRepository } from '../access/server-secrets.ts';
 
-/** The secret that tokens are made with. Rotation seals it last, so a key that is still needed is missed at once. */
+/** Name of the blind index secret. Rotation re-encrypts it last, so a key that is still needed is missed at startup. */
 const BLIND_INDEX_KEY = 'encryption tokens';
 
 /**
- * Fetches what tokens are made with, which is made when the database first meets encryption. Throws `Unavailable` when
- * the database was sealed under a key that `cipher` does not have.
+ * Loads the blind index key, creating it when encryption is first enabled. Throws `Unavailable` if the database was
+ * encrypted with a key that `cipher` does not have.
  */
 export async function unlock(db: Db, cipher: EncryptingCipher, random: RandomBytes): Promise<void> {
   const secrets = serverSecretRepository(db);
@@ -28,7 +28,7 @@ export async function unlock(db: Db, cipher: EncryptingCipher, random: RandomByt
   }
 }
 
-/** Throws `Unavailable` when the database has met encryption: without its key nothing of it could be read. */
+/** Throws `Unavailable` if the database is encrypted: without its key it is unreadable. */
 export async function assertPlain(db: Db): Promise<void> {
   const met = await db.get(sql`select 1 from server_secrets where name = ${BLIND_INDEX_KEY}`);
   if (!met) return;

@@ -19,16 +19,16 @@ import { promote } from './promote.ts';
 export interface Cancellation {
   readonly action: CancelAction;
   readonly error: RunError;
-  /** The run's `cancel_reason`; the error's message without it. */
+  /** The run's `cancel_reason`; defaults to the error's message. */
   readonly reason?: string;
-  /** How long the log of a run that never started is kept, ms. */
+  /** Log retention of a run that never started, ms. */
   readonly log_retention_ms: number;
 }
 
 export interface Cancelled {
-  /** Executing: their workers must be told, and let go when they have stopped. */
+  /** Running: notify their workers, which release the lease once they have stopped. */
   readonly stopping: string[];
-  /** Never started: gone from the queue. */
+  /** Not running: removed from the queue. */
   readonly ended: string[];
   /** Another run of the thread became ready. */
   readonly promoted: boolean;
@@ -45,7 +45,7 @@ const STATUS_CONDITION = {
   all: sql`true`,
 };
 
-/** Some runs that wait, execute, or both, on any visible thread, and are not cancelled yet; the first that came. */
+/** Up to `limit` in-flight runs on visible threads that are not cancelled yet, oldest first. */
 export function findInFlight(
   db: Db,
   status: keyof typeof STATUS_CONDITION,
@@ -60,7 +60,7 @@ export function findInFlight(
   return db.all(sql`select run_id, thread_id from run_queue where ${wanted} order by seq limit ${limit}`);
 }
 
-/** The runs of a thread that wait or execute, first come first. For messages only: a verb asks under the lock. */
+/** In-flight runs of a thread, in queue order. For messages only: a verb reads them under the thread lock. */
 export async function inFlightOnThread(reader: Reader, thread_id: string): Promise<string[]> {
   const rows = await reader.all<{ run_id: string }>(
     sql`select run_id from run_queue where thread_id = ${thread_id} order by not_before, seq`,
@@ -69,8 +69,8 @@ export async function inFlightOnThread(reader: Reader, thread_id: string): Promi
 }
 
 /**
- * Cancels those of the named runs that are pending or running and not cancelled yet. A run that executes keeps its
- * place at the head until its worker lets go, although its public status changes at once (CONTRACT §3).
+ * Cancels those of the named runs that are in flight and not cancelled yet. A running run remains the head of its
+ * thread until its worker releases it, although its public status changes immediately (CONTRACT §3).
  */
 export function cancelRuns(
   { db, webhooks }: QueueContext,
@@ -87,7 +87,7 @@ export function cancelRuns(
   });
 }
 
-/** Part of `cancelRuns` and of the multitask strategies, inside their transaction. */
+/** Part of a transaction that holds the thread lock: `cancelRuns`, or a multitask strategy. */
 export async function cancelRows(
   tx: Transaction,
   { thread_id }: LockedThread,
@@ -104,13 +104,13 @@ export async function cancelRows(
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
   for (const run_id of ended) {
     await closeRunLog(tx, run_id, { status: 'interrupted' }, how.log_retention_ms);
-    // One that was given back has begun already.
+    // A requeued run has started before, and has an open entry.
     await closeThreadLog(tx, thread_id, run_id);
   }
   const all = [...stopping, ...ended];
   if (all.length > 0) {
     if (how.action === 'interrupt') await markInterrupted(tx, all, how);
-    // What executes tells its end when it has let go; of what is rolled back nothing will be left to tell of.
+    // A running run reports its end when it is released; a rollback leaves no row to report later.
     await enqueueEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
     if (how.action === 'rollback') await deleteRuns(tx, thread_id, all);
     else for (const run_id of ended) await recordCronRunEnd(tx, run_id, 'interrupted');

@@ -14,9 +14,8 @@ import { requeueUnknown } from './requeue.ts';
 
 export interface Claim {
   readonly worker_id: string;
-  /** Fresh for each claim; fences every write of the attempts that it starts. */
+  /** Fencing token, fresh for each claim: fences every write of the attempts that it starts. */
   readonly token: string;
-  /** At most this many runs. */
   readonly limit: number;
 }
 
@@ -24,41 +23,41 @@ export interface ClaimedRun {
   readonly lease: Lease;
   readonly run: Run;
   readonly markers: RunMarkers;
-  /** The last number in the run's event log; 0 when it is empty. */
+  /** Last sequence number in the run's event log; 0 if it is empty. */
   readonly last_seq: number;
-  /** An earlier attempt left a checkpoint of this run: its input is applied already (invariant 4). */
+  /** An earlier attempt left a checkpoint of this run: its input is already applied (invariant 4). */
   readonly has_checkpoint: boolean;
 }
 
 type ClaimedRow = { run_id: string; thread_id: string; attempt: number; seq: number; not_before: string };
 
-/** Rows that another worker is taking right now are passed over; SQLite has one writer and no such words. */
+/** Skips rows that another worker is claiming. SQLite has a single writer and no such clause. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
 
 /**
- * Takes due runs in order. No two of one thread can be among them: the head of a thread is unique. A claim that a power
- * cut takes back leaves the run `ready`, so it need not be promised. A place in the queue whose run is gone is removed
- * and reported, and what waits behind it goes on.
+ * Claims due runs in queue order, at most one per thread: the head of a thread is unique. A claim lost to a power
+ * failure leaves the run `ready`, so `async` durability suffices. An orphan, a queue row whose run is gone, is removed
+ * and reported, and the runs behind it proceed.
  */
 export async function claim(context: QueueContext, request: Claim): Promise<ClaimedRun[]> {
   const { db, report } = context;
   const { runs, orphans } = await db.transaction('async', (tx) => claimRows(tx, request));
-  // In transactions of their own, which lock the thread first: a claim holds heads, and would turn the order around.
+  // Separate transactions, which lock the thread first: a claim holds heads, and would invert the lock order.
   await forEachRow(
     orphans,
     async ({ run_id, thread_id }) => {
       await requeueUnknown(context, { ...request, run_id, thread_id });
       report({ what: 'place in the queue without a run removed', run_id, thread_id });
     },
-    // The worker finds it among its leases, and tries again.
+    // The worker finds it among its leases, and retries.
     ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
   return runs;
 }
 
 /**
- * True when runs are ready although a claim has just left places free: another transaction held their locks, and nobody
- * may tell when it lets them go. SQLite has one writer, which never passes over anything.
+ * True when runs are ready although a claim has just left slots free: another transaction held their locks, and may
+ * release them without a notification. SQLite has a single writer, which never skips a row.
  */
 export async function isMoreReady(db: Db): Promise<boolean> {
   if (db.dialect === 'sqlite') return false;
@@ -72,7 +71,7 @@ async function claimRows(
   tx: Transaction,
   { worker_id, token, limit }: Claim,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
-  // Materialised: as a plain subquery PostgreSQL may run it once for each row, and lock and take other rows each time.
+  // Materialised CTE: PostgreSQL may run a plain subquery once per row, and lock and claim other rows each time.
   const claimed = await tx.all<ClaimedRow>(sql`
     with due as materialized (
       select seq from run_queue where state = 'ready' and not_before <= ${NOW}
@@ -123,20 +122,20 @@ async function toClaimedRun(
   const log = await tx.get<{ last: number | null }>(
     sql`select max(seq) as last from run_events where run_id = ${row.run_id}`,
   );
-  // Its own, not a subgraph's: a subgraph's first checkpoint does not say that the run's input is applied.
+  // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
   const checkpoint = await tx.get(
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
   );
   return { lease, run, markers, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
 }
 
-/** Here `attempt` counts every start, also those that the queue did not charge. */
+/** Here `attempt` counts every start, including refunded ones. */
 export type StartedRun = Run & RunMarkerColumns & { attempt: number };
 
-/** A server that can read it may take it sooner; one that cannot would look for nothing else. */
+/** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */
 const DEFER_MS = 30_000;
 
-/** The runs that can be read; the ids of the others, which a key is missing for, or which were changed. */
+/** Separates the runs that decrypt from the ids of the others, whose key is missing or which were changed. */
 function partitionDecryptable(
   tx: Transaction,
   rows: readonly StartedRun[],
@@ -154,7 +153,7 @@ function partitionDecryptable(
   return { runs, undecryptable };
 }
 
-/** Gives runs back that were just claimed, as if nobody had. */
+/** Undoes the claim of these runs and defers them. */
 async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
   await tx.run(sql`

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 
-/** Something about a single run that the queue met and went on from; told of in the log. */
+/** A problem with a single run: the queue logs it and continues. */
 export interface QueueProblem {
   readonly what:
     | 'place in the queue without a run removed'
@@ -14,7 +14,7 @@ export interface QueueProblem {
 
 export type QueueReport = (problem: QueueProblem) => void;
 
-/** What the queue's verbs work with. */
+/** Dependencies of the queue's verbs. */
 export interface QueueContext {
   readonly db: Db;
   readonly webhooks: RunWebhookRules;

@@ -9,17 +9,17 @@ import { promote } from './promote.ts';
 
 export interface DeletedRun {
   readonly deleted: boolean;
-  /** It waited or was executed. */
+  /** The run was pending or running. */
   readonly was_in_flight: boolean;
   /** Another run of the thread became ready. */
   readonly promoted: boolean;
 }
 
-/** Whether the thread's history goes on without what the run wrote, or keeps it. */
+/** Whether the thread's history loses or keeps what the run wrote. */
 export type CheckpointDisposition = 'remove checkpoints' | 'keep checkpoints';
 
 /**
- * Removes a run in any state with its log; a worker that executes it loses its lease. The thread keeps its values
+ * Deletes a run in any state with its log; a worker that executes it loses its lease. The thread retains its values
  * (CONTRACT §2.3).
  */
 export function deleteRun(
@@ -38,7 +38,7 @@ export function deleteRun(
     const gone = thread.exists ? await tx.run(sql`delete from runs where ${wanted}`) : 0;
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
-    // Its length counts an end that was never written, so that two runs never begin at the same number.
+    // Reserves a number for the end event that was never written, so that no two runs start at the same number.
     await closeThreadLog(tx, thread_id, run_id, 1);
     await deleteLogs(tx, list([run_id]));
     if (checkpoints === 'remove checkpoints') await deleteCheckpointsOfRun(tx, thread_id, run_id);

@@ -15,45 +15,45 @@ import { enqueueRunEnd, type RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { RetryReason } from './position.ts';
 import { promote } from './promote.ts';
 
-/** When a run that fails again and again without progress is not tried any more. */
+/** When to stop retrying a run that fails repeatedly without progress. */
 export interface FailurePolicy {
-  /** Failures in a row without progress. */
+  /** Consecutive failures without progress. */
   readonly max_attempts: number;
-  /** How long the log of a run that ends is kept, ms. */
+  /** Log retention of a run that ends, ms. */
   readonly log_retention_ms: number;
-  /** What the run and its thread show then. */
+  /** Error of the run and its thread once the attempts are exhausted. */
   readonly exhausted: RunError;
-  /** A run that is known to end its worker: it is not tried again at all, and shows this. */
+  /** Poison pill: a run known to crash its worker. It is not retried at all, and ends with this error. */
   readonly blamed?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
 
 export interface AttemptEnd {
   readonly reason: RetryReason;
-  /** Of this attempt, which the next one is then given the number of; else it counts. */
+  /** Does not count this attempt: the next one reuses its number. */
   readonly refund: boolean;
-  /** Before a worker may take the run again, ms; of a failure doubled for each loss after the second. */
+  /** Back-off before the next claim, ms. After a failure: none for the first loss, doubled from the third on. */
   readonly delay_ms: number;
-  /** The attempt failed, by the run's own fault or its neighbour's; undefined when it was the server's decision. */
+  /** Set if the attempt failed, by the run's own fault or its neighbour's; `undefined` if the server decided. */
   readonly failure?: FailurePolicy | undefined;
 }
 
-/** `ready`: the run waits for a worker again. `ended`: it was cancelled, used up its attempts, or is gone. */
+/** `ready`: claimable again. `ended`: cancelled, or out of attempts. `stray`: the run's row is gone. */
 export interface AttemptEndResult {
   readonly outcome: 'ready' | 'ended' | 'stray';
-  /** The thread has a run that a worker can take now. */
+  /** The thread has a run that a worker can claim now. */
   readonly promoted: boolean;
 }
 
 /**
- * Makes progress forgive: with at most this many checkpoints no node has completed, for a run begins with one for its
- * input and one for the first step.
+ * Checkpoints that exist before any node completes: one for the input and one for the first step. Only checkpoints
+ * beyond these count as progress.
  */
 const INITIAL_SUPERSTEPS = 2;
-/** A run that makes progress and still loses its worker this many times as often as allowed is to blame. */
+/** Cap on losses despite progress, as a multiple of `max_attempts`: beyond it the run is to blame. */
 const MAX_LOSSES_FACTOR = 10;
 const MAX_BACKOFF_MS = 10 * 60_000;
 
-/** Part of a transaction that has locked the thread: the attempt of its head is over without an end of the run. */
+/** Part of a transaction that holds the thread lock: the head's attempt is over without a result of the run. */
 export async function endAttempt(
   tx: Transaction,
   thread: LockedThread,
@@ -85,10 +85,10 @@ export async function endAttempt(
   return { outcome: 'ready', promoted: true };
 }
 
-/** Nobody follows a run that is gone for long, ms. */
+/** Log retention without a failure policy, ms: no client follows a run that is gone for long. */
 const ORPHAN_LOG_MS = 5 * 60_000;
 
-/** A failed attempt that completed a superstep is not counted: it was not the run that is stuck. */
+/** Resets `failures` if the attempt completed a superstep: a run that makes progress is not stuck. */
 async function chargeFailure(tx: Transaction, head: HeadRow) {
   const row = await tx.get<{ n: number }>(
     sql`select count(*) as n from checkpoints where run_id = ${head.run_id} and ns = ''`,
@@ -102,7 +102,7 @@ async function chargeFailure(tx: Transaction, head: HeadRow) {
   };
 }
 
-/** Why a run is not tried any more; undefined while it is. */
+/** The error that ends the run; `undefined` while it may be retried. */
 function terminalError(
   { max_attempts, exhausted, blamed }: FailurePolicy,
   run_id: string,
@@ -137,15 +137,15 @@ async function failRun(
 }
 
 export interface EndRules {
-  /** How long the log of the run is kept, ms. */
+  /** Log retention of the run, ms. */
   readonly log_retention_ms: number;
   readonly webhooks: RunWebhookRules;
 }
 
 /**
- * Ends a run that no worker can end: its worker is lost, or the run itself is gone and only its place in the queue was
- * left. Its row has its final status already. Everything that `finish` does besides the state of the thread happens
- * here too: webhook, history of its cron, end of its log, its own thread, the next run. True when a run became ready.
+ * Ends a run that no worker can end: its worker is lost, or only its queue row is left. Its own row already has its
+ * final status. Does everything that `finish` does except for the thread's state: webhook, cron history, end of the
+ * log, temporary thread, promotion. Returns true if a run became ready.
  */
 async function endRun(
   tx: Transaction,

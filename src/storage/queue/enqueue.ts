@@ -25,19 +25,19 @@ import { promote } from './promote.ts';
 export interface NewRun {
   readonly run: Run;
   readonly markers: RunMarkers;
-  /** Time until the run is due, ms; 0 for at once. */
+  /** Time until the run is due, ms; 0 for immediately. */
   readonly delay_ms: number;
-  /** Made in the same transaction when the thread is missing; without it a missing thread is an outcome. */
+  /** Inserted in the same transaction if the thread is missing; without it, a missing thread is an outcome. */
   readonly thread: Thread | undefined;
-  /** To a thread that is there but not visible no run is added, as if it were missing and could not be made. */
+  /** A thread that exists but is not visible counts as missing, and is not created. */
   readonly visibility?: Visibility | undefined;
-  /** Of the thread that is made. */
+  /** TTL of a thread that is created. */
   readonly thread_ttl?: Ttl | undefined;
-  /** Merged into the thread's metadata: which graph and assistant ran last (CONTRACT §2.2). */
+  /** Merged into the thread's metadata: the graph and assistant of the latest run (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
-  /** The client chose the run's id, which may have been another run's. */
+  /** The client chose the run's id, which may have been used before. */
   readonly has_client_id?: boolean;
-  /** The request that makes the run makes no other. */
+  /** Key of the request, which creates at most one run. */
   readonly idempotency_key?: IdempotencyKey | undefined;
   /** The message of an A2A client that the run answers. */
   readonly turn?: NewTurn | undefined;
@@ -53,17 +53,17 @@ export type QueuedResult = { readonly outcome: 'queued'; readonly ready: boolean
 export type EnqueueResult =
   | { readonly outcome: 'missing thread' }
   | { readonly outcome: 'run exists' }
-  /** The task that the message goes to is not as the caller saw it. */
+  /** The A2A task of the message has changed since the caller read it. */
   | { readonly outcome: 'task changed' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | QueuedResult;
 
-/** Adds a run and decides about the others of its thread: one transaction (ENGINE §2). */
+/** Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). */
 export function enqueue({ db, webhooks }: QueueContext, request: NewRun): Promise<EnqueueResult> {
   return db.transaction('sync', (tx) => enqueueIn(tx, request, webhooks));
 }
 
-/** Undoes the transaction of a batch. */
+/** Rolls back the transaction of a batch. */
 class BatchRefused extends Error {
   readonly outcomes: EnqueueResult[];
 
@@ -74,8 +74,8 @@ class BatchRefused extends Error {
 }
 
 /**
- * Adds all of the runs, each on a thread of its own, or none. The outcomes are in their order; the first that is not
- * `queued` is the last, and then nothing was added.
+ * All or nothing: adds all runs, each on a thread of its own, or none. Outcomes are in the order of the requests; the
+ * first that is not `queued` is the last one and rolls back the batch.
  */
 export async function enqueueAll(
   { db, webhooks }: QueueContext,
@@ -97,7 +97,7 @@ export async function enqueueAll(
   }
 }
 
-/** The same as part of a transaction. */
+/** `enqueue` as part of a transaction. */
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
@@ -108,7 +108,7 @@ export async function enqueueIn(
   if (!thread) return { outcome: 'missing thread' };
   if (request.idempotency_key && !(await isPending(tx, request.idempotency_key)))
     return { outcome: 'run exists' };
-  // Who only waits behind the others need not know them, and there may be very many.
+  // A run that only waits behind the others need not read them, and there may be very many.
   const rows = others === 'enqueue' ? [] : await queuedRuns(tx, thread);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
@@ -130,8 +130,8 @@ function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
 }
 
 /**
- * Behind a head, or behind an earlier run whose time has come, a run is parked; a run for later is scheduled. True when
- * a run of the thread became ready: this one, or one that goes first.
+ * A run behind a head, or behind an earlier due run, is parked; a run for later is scheduled. Returns true if a run of
+ * the thread became ready: this one, or one ahead of it.
  */
 async function addToQueue(
   tx: Transaction,
@@ -154,7 +154,7 @@ async function addToQueue(
   return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));
 }
 
-/** Locks the thread and notes what runs on it; makes it when it is missing and may be made. */
+/** Locks the thread and records its latest graph and assistant; inserts it if it is missing and `thread` is given. */
 async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
   const { run, thread, thread_ttl, thread_metadata, visibility } = request;
   if (await lockThreadRow(tx, run.thread_id)) {
@@ -169,12 +169,12 @@ async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Loc
     return withHead(tx, run.thread_id);
   }
   if (!thread) return undefined;
-  // There was nothing to lock before, and somebody else may have made it at the same time.
+  // There was no row to lock, and a concurrent transaction may have inserted it.
   if (!(await insertThread(tx, thread, thread_ttl))) return lockOrCreateThread(tx, request);
   return withHead(tx, run.thread_id);
 }
 
-/** Of a run that was rolled back or deleted a worker or a log may be left, which would pass for the new one's. */
+/** Guards against id reuse: a deleted run may have left a worker or a log, which would pass for the new run's. */
 async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   const queued = await tx.get(sql`select 1 from run_queue where run_id = ${run_id}`);
   const logged = await tx.get(sql`select 1 from run_events where run_id = ${run_id} limit 1`);

@@ -18,11 +18,11 @@ import { type EndedRun, enqueueRunEnd } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 
-/** What the thread looks like after the run. */
+/** State of the thread after the run. */
 export interface ThreadAfterRun {
-  /** When no other run is in flight. */
+  /** Applies when no other run is in flight. */
   readonly status: Exclude<ThreadStatus, 'busy'>;
-  /** Null leaves them as they were, for a run that came to no state. */
+  /** Null leaves the values unchanged: the run produced no state. */
   readonly values: SerializedState | null;
   readonly interrupts: Record<string, unknown>;
   readonly config: Record<string, unknown>;
@@ -32,32 +32,31 @@ export interface RunEnd {
   readonly status: RunStatus;
   readonly error: RunError | null;
   readonly thread: ThreadAfterRun;
-  /** The run came to nothing, and its thread is as it was. */
+  /** The run produced nothing, and its thread stays unchanged. */
   readonly leaves_thread?: boolean;
-  /** Somebody wants to be told. */
+  /** The run has a webhook. */
   readonly has_webhook?: boolean;
-  /** A cron made the run. */
+  /** A cron created the run. */
   readonly of_cron?: boolean;
-  /** What the attempt produced and storage does not hold yet. */
+  /** Output of the attempt that is not stored yet. */
   readonly batch: Batch;
   /** ISO-8601. */
   readonly at: string;
-  /** How long the log is kept from now, ms. */
+  /** Log retention from now on, ms. */
   readonly log_retention_ms: number;
-  /** The run made its thread for itself and leaves nothing behind. */
+  /** The run created its thread for itself: delete the thread too. */
   readonly remove_thread: boolean;
 }
 
 export type FinishResult =
   | { readonly outcome: 'lease lost' }
-  /** The database lost what the attempt wrote before, in a crash: the run goes on from what is left. */
+  /** The database lost earlier writes of the attempt in a crash: the run resumes from what is stored. */
   | { readonly outcome: 'writes lost' }
   | { readonly outcome: 'finished'; readonly ending: RunOutcome; readonly promoted: boolean };
 
 /**
- * Ends a run: its status, its thread, the end of its log, what its webhook is to be told, its place in the queue and
- * the next run of the thread are one commit (ENGINE §2). A cancel that arrived before decides the status, whatever the
- * attempt came to.
+ * Ends a run in one commit: its status, its thread, the end of its log, its webhook delivery, its queue row and the
+ * next run of the thread (ENGINE §2). An earlier cancel decides the status, whatever the result of the attempt.
  */
 export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Promise<FinishResult> {
   const { run_id, thread_id } = lease;
@@ -65,7 +64,7 @@ export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd
     const head = heldHead(lease, thread);
     if (!head) return { outcome: 'lease lost' };
     const status = head.cancel_action === null ? end.status : cancelledStatus(head.cancel_action);
-    // What was cancelled ends all the same: nobody goes on from what it wrote last.
+    // A cancelled run ends even with a gap: no attempt resumes from its last writes.
     const isContiguous = isNextBatch(end.batch, head);
     if (!isContiguous && head.cancel_action === null) return { outcome: 'writes lost' };
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
@@ -74,7 +73,7 @@ export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd
     const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, { ...end, status });
-    // Its checkpoints would go with the thread.
+    // Its checkpoints are deleted with the thread.
     const batch = removed ? { ...end.batch, writes: [] } : end.batch;
     if (status !== 'rollback' && isContiguous) await writeBatch(tx, run_id, batch);
     const outcome = outcomeOf(status, end);
@@ -100,7 +99,7 @@ function cancelledStatus(action: CancelAction): RunStatus | 'rollback' {
 }
 
 async function updateRunAndThread(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
-  // The reason of a cancel was stored with it and is not overwritten by what the stopped attempt threw.
+  // The error stored by a cancel takes precedence over what the stopped attempt threw.
   const failure = end.error && tx.cipher.encryptJson(RUN_ERROR_COLUMN, toJson(end.error));
   const row = await tx.get<{ error: string | null }>(sql`
     update runs set status = ${end.status}, error = coalesce(error, ${failure}),

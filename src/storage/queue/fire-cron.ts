@@ -4,36 +4,36 @@ import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { type EnqueueResult, enqueueIn, type NewRun } from './enqueue.ts';
 
-/** A time of a cron's schedule has come. */
+/** A due tick of a cron's schedule. */
 export interface CronTick {
   readonly cron_id: string;
-  /** The time, as the cron's `next_run_date` says it. */
+  /** The tick's time, equal to the cron's `next_run_date`. */
   readonly tick: string;
-  /** The next time from now on, which passes over others that were missed; null when there is none. */
+  /** The next tick from now on, skipping missed ones; null if there is none. */
   readonly next: string | null;
-  /** The time right after this one. */
+  /** The tick right after this one. */
   readonly following: string | null;
   /** ISO-8601. */
   readonly at: string;
-  /** The run to make, or why there is none. */
+  /** The run to enqueue, or why there is none. */
   readonly run: NewRun | { readonly outcome: 'skipped' | 'failed'; readonly detail: string };
 }
 
 export type FireResult =
-  /** Somebody else has done it, or the cron is another one by now. */
+  /** Another process has fired the tick, or the cron has changed. */
   | { readonly outcome: 'taken' }
-  /** Done without a run. */
+  /** The tick is over without a run. */
   | { readonly outcome: 'passed' }
-  /** The thread of the cron is gone; the cron is as it was. */
+  /** The thread of the cron is gone; the cron is unchanged. */
   | { readonly outcome: 'missing thread' }
   | EnqueueResult;
 
-/** Undoes the transaction. */
+/** Rolls back the transaction. */
 class ThreadMissing extends Error {}
 
 /**
- * Lets a time of a cron pass: of all that try, in any process, one makes the run. Next time, note and run are one commit
- * (invariant 6). The date alone would do, were clocks never set back.
+ * Fires a tick of a cron exactly once across processes: next date, fire record and run are one commit (invariant 6).
+ * The condition on `next_run_date` alone would suffice if clocks were never set back.
  */
 export async function fireCron({ db, webhooks }: QueueContext, firing: CronTick): Promise<FireResult> {
   try {
@@ -50,7 +50,7 @@ async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRul
     where cron_id = ${cron_id} and next_run_date = ${tick}`);
   if (moved === 0) return { outcome: 'taken' };
   if (!(await recordFire(tx, firing))) {
-    // The times between this one and now may not have been served.
+    // The ticks between this one and now may not have fired yet.
     await tx.run(sql`update crons set next_run_date = ${following} where cron_id = ${cron_id}`);
     return { outcome: 'passed' };
   }
@@ -67,14 +67,14 @@ async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRul
 
 export type TriggerResult = { readonly outcome: 'missing cron' } | EnqueueResult;
 
-/** Makes a run of a cron now, and leaves the cron as it is. */
+/** Enqueues a run of a cron now; the cron stays unchanged. */
 export function triggerCron(
   { db, webhooks }: QueueContext,
   cron_id: string,
   run: NewRun,
   at: string,
 ): Promise<TriggerResult> {
-  // Everybody locks the cron before the thread.
+  // Lock order: the cron before the thread.
   const lock = raw(db.dialect === 'postgres' ? 'for update' : '');
   return db.transaction('sync', async (tx) => {
     const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${lock}`);
@@ -87,7 +87,7 @@ export function triggerCron(
 
 type FireRecord = Pick<CronTick, 'cron_id' | 'run' | 'at'> & { readonly tick: string | null };
 
-/** False when this time was noted before: the clock was set back, and it came again. */
+/** Returns false if the tick is recorded already: the clock was set back, and the tick came again. */
 async function recordFire(tx: Transaction, { cron_id, tick, run, at }: FireRecord): Promise<boolean> {
   const { outcome, detail, run_id, thread_id } =
     'run' in run

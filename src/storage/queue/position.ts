@@ -7,7 +7,7 @@ import type { RunError } from '../../schemas/threads.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { QueueRow } from '../runs/thread-lock.ts';
 
-/** Why a run that was started before is not running any more, or not under its first lease. */
+/** Why a run that was started is no longer running, or not under its first lease. */
 export type RetryReason =
   | 'worker lost'
   | 'attempt broke'
@@ -16,27 +16,27 @@ export type RetryReason =
   | 'claim lost'
   | 'unreadable';
 
-/** Where a run is in the queue, as storage knows it. */
+/** A run's position in the queue. */
 export interface QueuePosition {
   readonly state: QueueRow['state'];
-  /** ISO-8601: not before then. */
+  /** Earliest start, ISO-8601. */
   readonly not_before: string;
-  /** How often it was started, without the times that are not counted. */
+  /** Number of starts, without refunded ones. */
   readonly attempt: number;
-  /** Attempts in a row that were lost without progress. */
+  /** Consecutive attempts lost without progress. */
   readonly failures: number;
   readonly cancel_action: CancelAction | null;
   readonly retry_reason: RetryReason | null;
   readonly worker_id: string | null;
-  /** Of the worker; null for one that is gone. */
+  /** Host of the worker; null if the worker is gone. */
   readonly host: string | null;
   readonly pid: number | null;
   readonly lease_until: string | null;
-  /** Runs of the thread that go first, in their order. */
+  /** Runs of the thread that go first, in order. */
   readonly behind: string[];
 }
 
-/** Undefined for a run that neither waits nor executes. */
+/** Returns `undefined` if the run is not in flight. */
 export async function queuePosition(reader: Reader, run_id: string): Promise<QueuePosition | undefined> {
   const row = await reader.get<Omit<QueuePosition, 'behind'> & { thread_id: string; seq: number }>(sql`
     select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason, q.worker_id,
@@ -52,7 +52,7 @@ export async function queuePosition(reader: Reader, run_id: string): Promise<Que
   return { ...position, behind: isHead ? [] : others.map((other) => other.run_id) };
 }
 
-/** When a run was started and ended, and what went wrong. */
+/** When a run started and ended, and its error. */
 export interface RunTimes {
   readonly started_at: string | null;
   readonly ended_at: string | null;
@@ -66,7 +66,7 @@ export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes
   return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
 }
 
-/** Workers that live, and how many runs they can execute at once. */
+/** Live workers, and how many runs they can execute concurrently. */
 export async function workerCapacity(
   reader: Reader,
 ): Promise<{ workers: number; slots: number; running: number }> {

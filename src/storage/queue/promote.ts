@@ -6,8 +6,8 @@ import { withThread } from '../runs/thread-lock.ts';
 import type { QueueContext } from './context.ts';
 
 /**
- * Part of a transaction that has locked the thread: when the thread has no head, its first due run becomes `ready`: due
- * time first, then creation (invariant 1). True when one did, and a worker should be woken.
+ * Part of a transaction that holds the thread lock: if the thread has no head, its first run that is due becomes
+ * `ready`, by due time and then creation (invariant 1). Returns true if one did; the caller then wakes a worker.
  */
 export async function promote(tx: Transaction, thread_id: string): Promise<boolean> {
   const changed = await tx.run(sql`
@@ -22,12 +22,12 @@ export async function promote(tx: Transaction, thread_id: string): Promise<boole
   return changed > 0;
 }
 
-/** Runs looked at together. */
+/** Runs per query. */
 const PAGE = 200;
 
 /**
- * Runs whose time has come become `ready` where their thread is free, and wait behind its head where it is not: each is
- * looked at once. One that fails is reported and does not hold up the others. True when a run became ready.
+ * Promotes due runs: `ready` where the thread is free, `parked` behind its head otherwise, so that each is examined
+ * only once. A failing thread is reported and does not block the others. Returns true if a run became ready.
  */
 export async function promoteDue({ db, report }: QueueContext): Promise<boolean> {
   let promoted = false;
@@ -48,7 +48,7 @@ export async function promoteDue({ db, report }: QueueContext): Promise<boolean>
   }
 }
 
-/** Threads of the runs that have waited longest beyond their time, without those that failed just now. */
+/** Threads of the longest overdue runs, without those that have just failed. */
 async function threadsWithDueRuns(db: Db, without: readonly string[]): Promise<string[]> {
   const others = without.length === 0 ? sql`true` : sql`thread_id not in ${list(without)}`;
   const rows = await db.all<{ thread_id: string }>(sql`
@@ -66,7 +66,7 @@ function promoteThread(db: Db, thread_id: string): Promise<boolean> {
   });
 }
 
-/** When the next waiting run is due, ISO-8601; undefined when none waits for a time to come. Two looks at an index. */
+/** When the next waiting run is due, ISO-8601; `undefined` if none waits for a future time. Two index lookups. */
 export async function nextDue(db: Db): Promise<string | undefined> {
   const first = (state: 'scheduled' | 'ready') => sql`(
     select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}

@@ -18,11 +18,11 @@ import { deleteAllWorkers, deregister, heartbeat, heldLeases } from './workers.t
 export type RunQueue = ReturnType<typeof runQueue>;
 
 export interface QueueOptions extends Partial<Omit<QueueContext, 'db'>> {
-  /** Where leases are renewed and looked at, when not where everything else is. */
+  /** Database handle for the leases; `db` by default. */
   readonly leases?: Db;
 }
 
-/** The queue's verbs over one database; each is one transaction, in the file of its name. */
+/** The queue's verbs over one database, each in the file of its name. */
 export function runQueue(
   db: Db,
   { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, leases = db }: QueueOptions = {},

@@ -8,11 +8,11 @@ import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
 
 export interface ReapRules extends FailurePolicy {
-  /** The worker that reaps: it lives, even when its event loop was blocked for longer than its lease. */
+  /** The worker that reaps: alive, even if its event loop was blocked for longer than its lease. */
   readonly worker_id: string;
-  /** How long before a reaped run may be taken again, ms; doubled for each attempt after the first. */
+  /** Back-off of a reaped run, ms; grows as `AttemptEnd.delay_ms`. */
   readonly backoff_ms: number;
-  /** Hears of a run that is not tried again; graph and status are null where the run was deleted. */
+  /** Called for a run that is not retried; graph and status are null if the run was deleted. */
   readonly onEnded?: ((run: LostRun) => void) | undefined;
 }
 
@@ -29,17 +29,17 @@ interface ExpiredLease {
   readonly seq: number;
 }
 
-/** Workers whose lease ended this long ago are forgotten, ms; until then `explain` names them. */
+/** Retention of expired workers, ms; until then `explain` can name them. */
 const WORKER_RETENTION_MS = 60_000;
 
-/** Nobody renews the lease of the worker in a column. */
+/** The worker has no live lease. */
 const isExpiredWorker = (worker_id: string) => sql`not exists (
   select 1 from workers w where w.worker_id = ${worker_id} and w.expires_at > ${NOW})`;
 
 /**
- * Takes back the runs of workers that are gone: a fresh attempt for each, or an end when it was cancelled meanwhile or
- * has used up its attempts. What is found here is only a hint: each is decided again under its own lock. One that fails
- * is reported and does not hold up the others. How many were taken back.
+ * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. The
+ * first query is only a hint: each run is decided again under its thread's lock. A failing run is reported and does not
+ * block the others. Returns the number of runs reclaimed.
  */
 export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRules): Promise<number> {
   const expired = await db.all<ExpiredLease>(sql`
@@ -48,7 +48,7 @@ export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRu
       select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${NOW}
     ) limit 1000`);
   let taken = 0;
-  // Here and not by the database, which would look through all that waits for an order by number.
+  // Sorted here: ordering by `seq` would make the database scan everything that waits.
   expired.sort((one, other) => one.seq - other.seq);
   await forEachRow(
     expired,
@@ -68,7 +68,7 @@ export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRu
   return taken;
 }
 
-/** Undefined when it is not an orphan any more: another reaper was faster, or its worker is back. */
+/** Returns `undefined` if it is no longer an orphan: another reaper was faster, or its worker is back. */
 function reclaim(
   db: Db,
   { run_id, thread_id, worker_id }: ExpiredLease,

@@ -5,19 +5,19 @@ import type { QueueContext } from './context.ts';
 import { type AttemptEndResult, endAttempt, type FailurePolicy } from './end-attempt.ts';
 
 export interface RequeueOptions {
-  /** False does not count the attempt: the server is stopping, the run did nothing wrong (ENGINE §2). */
+  /** False refunds the attempt: the server is stopping, and the run is not at fault (ENGINE §2). */
   readonly charge: boolean;
-  /** How long before a worker may take it again, ms. */
+  /** Delay before the next claim, ms. */
   readonly delay_ms: number;
-  /** What the attempt produced and storage does not hold yet. */
+  /** Output of the attempt that is not stored yet. */
   readonly batch: Batch;
-  /** The attempt broke: after too many of these the run ends. Undefined when storage or the server is to blame. */
+  /** Set if the attempt failed: too many failures end the run. `undefined` if storage or the server is to blame. */
   readonly failure?: FailurePolicy | undefined;
 }
 
 /**
- * Gives a run back unfinished: it keeps the head of its thread, or ends when it failed too often. False when the lease
- * is lost or the run was cancelled, and then nothing is changed.
+ * Returns an unfinished run to the queue: it remains the head of its thread, or ends if it failed too often. Returns
+ * false, and changes nothing, if the lease is lost or the run was cancelled.
  */
 export function requeue(
   { db, webhooks }: QueueContext,
@@ -27,7 +27,7 @@ export function requeue(
   return withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return false;
-    // What was produced is kept, so that the next attempt and the followers go on after it; but not behind a gap.
+    // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
     if (isNextBatch(batch, head)) await writeBatch(tx, lease.run_id, batch);
     const reason = failure ? 'attempt broke' : charge ? 'storage failed' : 'server stopped';
     await endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
@@ -35,7 +35,7 @@ export function requeue(
   });
 }
 
-/** A lease whose holder has never heard of it: the answer to its claim was lost. */
+/** A lease that its holder does not know: the response to its claim was lost. */
 export interface UnknownLease {
   readonly worker_id: string;
   readonly run_id: string;
@@ -44,8 +44,8 @@ export interface UnknownLease {
 }
 
 /**
- * Gives back a run that was claimed for a worker which does not execute it, or removes its place in the queue when the
- * run is gone. Undefined when the lease is another one by now.
+ * Returns a claimed run that its worker does not execute to the queue, or removes its queue row if the run is gone.
+ * Returns `undefined` if the lease has changed since.
  */
 export function requeueUnknown(
   { db, webhooks }: QueueContext,

@@ -3,13 +3,13 @@ import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { QueueStats } from '../../schemas/system.ts';
 
-/** As long as no more runs wait, all of them are looked at; of more, that many probes, evenly spread. */
+/** Up to this many waiting runs, the median is exact; beyond, it is taken from evenly spread probes. */
 const EXACT_UP_TO = 1000;
 const PROBES = 256;
 
 /**
- * SQLite counts 200,000 entries of an index in half a millisecond. PostgreSQL has to visit the rows: it counts up to
- * 10,000, and of a longer queue those in 512 pages, the same ones each time, which is all of them up to 4 MB.
+ * SQLite counts 200,000 index entries in half a millisecond. PostgreSQL must visit the rows: it counts up to 10,000,
+ * and estimates a longer queue from a fixed sample of 512 pages, which is the whole table up to 4 MB.
  */
 const TABLE_PAGES = sql`(pg_relation_size('run_queue') / current_setting('block_size')::bigint)`;
 const SAMPLE_PERCENT = sql`least(100, 100 * 512 / greatest(${TABLE_PAGES}, 1)::float8)`;
@@ -20,7 +20,7 @@ const TOTAL: DialectSql = {
     select greatest(10001, round(count(*) * 100 / ${SAMPLE_PERCENT})::bigint) from run_queue tablesample system (${SAMPLE_PERCENT}) repeatable (1)) end`,
 };
 
-/** Times as ISO-8601. */
+/** Timestamps are ISO-8601. */
 interface Totals {
   readonly total: number;
   readonly running: number;
@@ -31,8 +31,8 @@ interface Totals {
 }
 
 /**
- * How much waits and executes, and for how long what is due has waited (CONTRACT §2.9 `/metrics`). Costs the same however
- * much waits: oldest rows come from indexes, and with more than 1,000 waiting runs the median is an estimate.
+ * Queue length, and how long due runs have waited (CONTRACT §2.9 `/metrics`). Constant cost at any length: the oldest
+ * rows come from indexes, and beyond 1,000 waiting runs the median is an estimate.
  */
 export async function queueStats(db: Db): Promise<QueueStats> {
   const oldest = (state: Sql) => sql`(select min(not_before) from run_queue where state = ${state})`;
@@ -55,7 +55,7 @@ export async function queueStats(db: Db): Promise<QueueStats> {
   };
 }
 
-/** Seconds that those of the times have passed which have come. */
+/** Seconds since each of the times that has passed. */
 function waitsAt(now: string): (times: readonly (string | null)[]) => number[] {
   const at = Date.parse(now);
   return (times) =>
@@ -65,7 +65,7 @@ function waitsAt(now: string): (times: readonly (string | null)[]) => number[] {
       .filter((seconds) => seconds >= 0);
 }
 
-/** When runs that wait are due: of all, or of the next one after each of some numbers, which are given in order. */
+/** Due times of waiting runs: of all, or of the first one from each of `PROBES` evenly spread `seq` values on. */
 async function times(db: Db, all: boolean): Promise<(string | null)[]> {
   const waiting = sql`select not_before from run_queue where state <> 'running'`;
   const probes = sql`

@@ -6,17 +6,17 @@ import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 
-/** A process that executes runs, as the others see it. */
+/** A process that executes runs, as other processes see it. */
 export interface Worker {
   readonly worker_id: string;
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** Runs at once. */
+  /** Concurrent runs. */
   readonly slots: number;
 }
 
-/** Says that the worker lives, for `lease_ms` from now by the database's time: one row a process, not one a run. */
+/** Heartbeat: renews the worker's lease for `lease_ms`, by the database's clock. One row per process, not per run. */
 export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promise<void> {
   await db.run(
     sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
@@ -27,27 +27,27 @@ export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promi
   );
 }
 
-/** The worker is gone and says so: nobody has to wait for its lease to end. */
+/** Clean shutdown: deletes the worker, so that no other process has to wait for its lease to expire. */
 export async function deregister(db: Db, worker_id: string): Promise<void> {
   await db.run(sql`delete from workers where worker_id = ${worker_id}`);
 }
 
-/** At the start of the only process on a database every worker on record is dead, whatever its lease says. */
+/** For the only process on a database, at startup: every recorded worker is dead, whatever its lease says. */
 export async function deleteAllWorkers(db: Db): Promise<void> {
   await db.run(sql`delete from workers`);
 }
 
-/** A lease as storage has it. */
+/** A lease as stored. */
 export interface HeldLease {
   readonly run_id: string;
   readonly thread_id: string;
   readonly token: string;
   readonly cancel_action: CancelAction | null;
-  /** Why it was cancelled; null when it was not, and for a rollback, whose run is gone. */
+  /** Why it was cancelled; null if it was not, and after a rollback, which deletes the run. */
   readonly error: RunError | null;
 }
 
-/** The leases that a worker holds: one that is missing is lost, one with a cancel must be let go. */
+/** The leases that a worker holds: a missing one is lost, one with a cancel must be released. */
 export async function heldLeases(db: Db, worker_id: string): Promise<HeldLease[]> {
   const rows = await db.all<HeldLease>(sql`
     select q.run_id, q.thread_id, q.lease_token as token, q.cancel_action, r.error

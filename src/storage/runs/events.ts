@@ -7,7 +7,7 @@ import type { RunStatus } from '../../schemas/runs.ts';
 
 /**
  * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
- * A run's frames are numbered 1..n without gaps (invariant 3).
+ * Frames of a run are numbered 1..n without gaps (invariant 3).
  */
 export interface Frame {
   readonly seq: number;
@@ -16,19 +16,19 @@ export interface Frame {
   readonly data: string;
 }
 
-/** What a reader holds of a log at once: a client that never reads keeps it for as long as it likes. */
+/** Page size of a reader: a client that never reads holds a page in memory for as long as it likes. */
 const PAGE_BYTES = 128 * 1024;
 
-/** What it is sealed as. */
+/** Cipher column of the event data. */
 export const EVENT_DATA_COLUMN = 'run_events.data';
 const ENCRYPTED_COLUMNS = { data: EVENT_DATA_COLUMN };
 
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
-/** The event logs of all runs: appended by the holder of the lease (`WriteBuffer`), read by anybody from any position. */
+/** The event logs of all runs: appended by the lease holder (`WriteBuffer`), readable by anyone from any position. */
 export function runEventRepository(db: Db) {
   return {
-    /** The next frames: at most `limit`, and none that begins beyond `PAGE_BYTES`. Their sizes are known without reading them. */
+    /** Next page: at most `limit` frames, none starting beyond `PAGE_BYTES`; sizing does not read `data`. */
     async readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
       const rows = await db.all<Frame>(sql`select seq, event, data from run_events
         where run_id = ${run_id} and seq > ${seq} and seq <= (
@@ -41,7 +41,7 @@ export function runEventRepository(db: Db) {
       return rows;
     },
 
-    /** All of a run whose names begin with one of these. */
+    /** All frames of a run whose event names begin with one of these. */
     async readNamed(run_id: string, beginnings: readonly string[]): Promise<Frame[]> {
       const names = beginnings.map((name) => sql`substr(event, 1, ${name.length}) = ${name}`);
       const rows = await db.all<Frame>(sql`select seq, event, data from run_events
@@ -50,7 +50,7 @@ export function runEventRepository(db: Db) {
       return rows;
     },
 
-    /** 0 when nothing is logged. */
+    /** Returns 0 for an empty log. */
     async lastSeq(run_id: string): Promise<number> {
       const row = await db.get<{ last: number | null }>(
         sql`select max(seq) as last from run_events where run_id = ${run_id}`,
@@ -59,8 +59,8 @@ export function runEventRepository(db: Db) {
     },
 
     /**
-     * Drops the logs of ended runs whose time is over, at most `limit` of them; how many. Not those which a task of A2A
-     * has yet to read.
+     * Deletes expired logs of ended runs, at most `limit`; returns how many. Skips those that an A2A task has yet to
+     * read.
      */
     deleteExpired(limit: number): Promise<number> {
       return db.transaction('reclaim', async (tx) => {
@@ -76,14 +76,14 @@ export function runEventRepository(db: Db) {
   };
 }
 
-/** `run_ids`: a list in parentheses, or a query in them. */
+/** `run_ids`: a list or a query, in parentheses. */
 export async function deleteLogs(tx: Transaction, run_ids: Sql): Promise<void> {
   await tx.run(sql`delete from run_events where run_id in ${run_ids}`);
   await tx.run(sql`delete from run_checkpoints where run_id in ${run_ids}`);
   await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
 }
 
-/** Part of a transaction that has checked the lease. Again changes nothing: the answer to a commit may get lost. */
+/** Part of a transaction that has checked the lease. Idempotent: the response to a commit may be lost. */
 export function insertFrames(tx: Transaction, run_id: string, frames: readonly Frame[]): Promise<void> {
   return insertRows(
     tx,
@@ -96,19 +96,19 @@ export function insertFrames(tx: Transaction, run_id: string, frames: readonly F
   );
 }
 
-/** The name of a log's last entry; it marks the end and is never sent. Its data is an `Ending`. */
+/** Name of a log's last entry, its end marker, which is never sent. Its data is a `RunOutcome`. */
 export const END_EVENT = '__end__';
 
-/** How a run ended, for who follows it from afar. */
+/** How a run ended, for readers in other processes. */
 export interface RunOutcome {
   readonly status: RunStatus | 'rollback';
-  /** Its thread waits: at an interrupt, or before or after a node. */
+  /** Its thread is interrupted: at an interrupt, or before or after a node. */
   readonly waits?: true;
-  /** What went wrong. */
+  /** Error message. */
   readonly error?: string;
 }
 
-/** Closes the log of a run after whatever it holds, and says when it may be dropped. */
+/** Appends the end marker to a run's log, and sets the log's expiry. */
 export async function closeRunLog(
   tx: Transaction,
   run_id: string,
@@ -123,7 +123,7 @@ export async function closeRunLog(
   await setLogExpiry(tx, run_id, keep_ms);
 }
 
-/** The log may be dropped `keep_ms` from now; a later call moves the date. */
+/** Sets the log's expiry to `keep_ms` from now; a later call moves it. */
 export async function setLogExpiry(tx: Transaction, run_id: string, keep_ms: number): Promise<void> {
   await tx.run(sql`
     insert into run_event_expiry (run_id, expires_at) values (${run_id}, ${nowPlus(keep_ms)})

@@ -7,9 +7,9 @@ import type { HeadRow, LockedThread } from './thread-lock.ts';
 export interface Lease {
   readonly run_id: string;
   readonly thread_id: string;
-  /** The fencing token, fresh for each claim; a claim by somebody else replaces it. */
+  /** Fencing token, fresh for each claim; the next claim replaces it. */
   readonly token: string;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
@@ -18,18 +18,18 @@ export function heldHead({ run_id, token }: Lease, { head }: LockedThread): Head
   return head?.run_id === run_id && head.lease_token === token ? head : undefined;
 }
 
-/** Whether storage holds what a batch goes on from; see `admitBatch`. */
+/** Whether storage holds the batches that this one follows; see `admitBatch`. */
 export function isNextBatch(batch: { readonly follows?: number | undefined }, { batches }: HeadRow): boolean {
   return batch.follows === undefined || batch.follows === batches || batch.follows + 1 === batches;
 }
 
 /**
- * Admits the next batch of an attempt's writes, and keeps everybody else from the head until the transaction ends. The
- * batch names how many stored batches it `follows`: a database that crashed, or a replica that took over, may have lost
- * commits that were acknowledged but not yet durable, and whatever was written next would leave a gap. One batch more
- * than that is the same batch, sent again because the answer to its commit was lost.
- * Throws `LeaseLost` when another attempt holds the run, or it was rolled back (its checkpoints are removed already, and
- * one that came late would bring its state back), and `WritesLost` when storage holds less than what the batch follows.
+ * Fenced write: admits the next batch of an attempt, and locks the head until the transaction ends. The batch names how
+ * many stored batches it `follows`: after a crash or a failover, the database may have lost commits that were
+ * acknowledged but not yet durable, and the next write would leave a gap. One batch more than that is the same batch,
+ * sent again because the response to its commit was lost.
+ * Throws `LeaseLost` if another attempt holds the run or it was rolled back (its checkpoints are deleted, and a late
+ * one would restore its state), and `WritesLost` if storage holds less than what the batch follows.
  */
 export async function admitBatch(tx: Transaction, { run_id, token }: Lease, batchSeq: number): Promise<void> {
   const ofLease = sql`run_id = ${run_id} and lease_token = ${token}

@@ -3,26 +3,26 @@ import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, sql } from '../../db/sql.ts';
 import type { ActiveAttempts } from './write-buffer.ts';
 
-/** How far the log of a run goes, and whether more may come. */
+/** Position of the end of a run's log, and whether more may follow. */
 export interface RunLogEnd {
   readonly run_id: string;
-  /** The number of its newest frame; 0 without any. */
+  /** Number of the newest frame; 0 if there is none. */
   readonly last: number;
   readonly in_flight: 0 | 1 | boolean;
 }
 
-/** How far the log of a thread goes. */
+/** Position of the end of a thread's log. */
 export interface ThreadLogEnd {
   readonly thread_id: string;
   readonly last: number;
 }
 
-/** Ids that are looked at with one statement: SQLite holds up everything else meanwhile. */
+/** Ids per statement: SQLite blocks the event loop meanwhile. */
 const BATCH = 500;
 
 export type LogEnds = ReturnType<typeof logEnds>;
 
-/** What many followers ask at once: whether there is more. */
+/** Log ends for many stream readers in one batch: whether there is more to read. */
 export function logEnds(db: Db) {
   async function inBatches<Row>(
     ids: readonly string[],
@@ -64,7 +64,7 @@ function idRows(ids: readonly string[]): DialectSql {
   };
 }
 
-/** The graph of a run has made a checkpoint; the frames up to `seq` tell everything that is in it. */
+/** A checkpoint of the run's graph; the frames up to `seq` report everything in it. */
 export interface RunCheckpoint {
   readonly run_id: string;
   readonly checkpoint_id: string;
@@ -73,10 +73,10 @@ export interface RunCheckpoint {
 
 export type RunCheckpointRepository = ReturnType<typeof runCheckpointRepository>;
 
-/** Where the checkpoints of resumable runs stand in their logs. */
+/** Positions of the checkpoints of resumable runs in their event logs. */
 export function runCheckpointRepository(db: Db, active?: ActiveAttempts) {
   return {
-    /** The number of the last frame before the checkpoint; undefined when it is none of the run's. */
+    /** Number of the last frame before the checkpoint; `undefined` if the run has no such checkpoint. */
     async seqOf(thread_id: string, run_id: string, checkpoint_id: string): Promise<number | undefined> {
       await active?.whenFlushed(thread_id);
       const row = await db.get<{ seq: number }>(sql`

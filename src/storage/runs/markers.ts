@@ -3,12 +3,12 @@ import { raw } from '../../db/sql.ts';
 import type { RunKwargs } from '../../schemas/runs.ts';
 
 /**
- * What becomes of a run's thread when the run ends. `keep_interrupted`: it goes, unless the run stopped at an interrupt.
- * A run on a thread of a client keeps it.
+ * What happens to a run's thread when the run ends. `keep_interrupted`: the thread is deleted unless the run stopped at
+ * an interrupt. A run on a client's thread has `keep`.
  */
 export type ThreadRetention = 'keep' | 'keep_interrupted' | 'delete';
 
-/** What the server itself decides about a run. Never read from `kwargs`, where a client could write it. */
+/** The server's own decisions about a run. Never read from `kwargs`, where a client could set them. */
 export interface RunMarkers {
   /** Logs the events of event streaming (CONTRACT §7) instead of those of stream modes. */
   readonly is_event_streaming: boolean;
@@ -18,7 +18,7 @@ export interface RunMarkers {
   readonly thread_retention: ThreadRetention;
 }
 
-/** Of the row of a run that was enqueued before the columns were there: all null. */
+/** Columns of a run that was enqueued before they existed: all null. */
 type NullableColumns = { readonly [Name in keyof RunMarkers]: null };
 
 type StoredColumns = {
@@ -41,7 +41,7 @@ export function markersOf(columns: RunMarkerColumns, kwargs: RunKwargs): RunMark
   };
 }
 
-/** As servers before migration 013 kept them. Such a run may have been enqueued for a time years ahead. */
+/** Markers as stored by servers before migration 013. Such a run may be scheduled years ahead. */
 function markersInKwargs({ config, temporary, on_completion }: RunKwargs): RunMarkers {
   const { configurable } = config;
   const protocol = configurable['protocol'];

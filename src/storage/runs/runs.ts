@@ -5,11 +5,11 @@ import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 
-/** What they are sealed as. */
+/** Cipher columns. */
 export const KWARGS_COLUMN = 'runs.kwargs';
 export const RUN_ERROR_COLUMN = 'runs.error';
 
-/** A row of `runs` with its JSON as values. */
+/** A row of `runs` with its JSON decrypted and parsed. */
 export function runOf<Row extends Pick<Run, 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row): Row {
   return decryptJsonColumns<Pick<Run, 'metadata' | 'kwargs'>>(cipher, parseJsonColumns(row, ['metadata']), {
     kwargs: KWARGS_COLUMN,
@@ -19,26 +19,26 @@ export function runOf<Row extends Pick<Run, 'metadata' | 'kwargs'>>(cipher: Ciph
 export interface RunList {
   readonly limit: number;
   readonly offset: number;
-  /** One that no run can have matches nothing. */
+  /** An unknown status matches nothing. */
   readonly status?: string | undefined;
-  /** `cancel_reason` is read only when it is named here; the rest always. */
+  /** `cancel_reason` is read only if it is named here; the rest always. */
   readonly select?: readonly RunField[] | undefined;
 }
 
 export type RunRepository = ReturnType<typeof runRepository>;
 
-/** A run as a client sees it; tracing sessions are not ours. */
+/** A run as a client sees it; tracing sessions are not supported. */
 const COLUMNS =
   raw(`run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at,
   updated_at, null as langsmith_session_name`);
 
 /**
- * Reads runs. They are made, moved on and removed by the verbs of `queue/`. A visibility is that of their threads: the
- * run of a thread that is not visible is missing.
+ * Reads runs; the verbs of `queue/` insert, update and delete them. Visibility is that of their threads: a run on a
+ * thread that is not visible is missing.
  */
 export function runRepository(db: Db) {
   return {
-    /** With a thread, only a run of that thread. */
+    /** With a `thread_id`, only a run of that thread. */
     async get(
       thread_id: string | undefined,
       run_id: string,
@@ -66,7 +66,7 @@ export function runRepository(db: Db) {
       return rows.map((row) => runOf(db.cipher, row));
     },
 
-    /** True when the thread has one of them, in any state. */
+    /** True if the thread has one of these runs, in any state. */
     async exist(thread_id: string, run_ids: readonly string[], visibility?: Visibility): Promise<boolean> {
       const wanted = and([
         sql`thread_id = ${thread_id}`,
@@ -77,14 +77,14 @@ export function runRepository(db: Db) {
       return row !== undefined;
     },
 
-    /** True when a run of the assistant has been on the thread, in any state. */
+    /** True if the thread has a run of the assistant, in any state. */
     async existsForAssistant(thread_id: string, assistant_id: string): Promise<boolean> {
       const row = await db.get(sql`
         select 1 from runs where thread_id = ${thread_id} and assistant_id = ${assistant_id} limit 1`);
       return row !== undefined;
     },
 
-    /** Some runs of an assistant, on any thread and in any state; fewer than `limit` when these are all. */
+    /** Up to `limit` runs of an assistant, on any thread and in any state. */
     findByAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
       return db.all(
         sql`select run_id, thread_id from runs where assistant_id = ${assistant_id} limit ${limit}`,
@@ -93,7 +93,7 @@ export function runRepository(db: Db) {
   };
 }
 
-/** In the words of an index that has few other rows, where there is one. */
+/** Phrased to match a small index where there is one: the queue's, or a partial index. */
 function listCondition(thread_id: string, status: string | undefined): Sql {
   const ofThread = sql`thread_id = ${thread_id}`;
   switch (status) {

@@ -3,66 +3,66 @@ import { isOneOf } from '../../db/json.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 
-/** A run's place in the queue. */
+/** A run's row in the queue. */
 export interface QueueRow {
   readonly run_id: string;
   readonly state: 'scheduled' | 'ready' | 'parked' | 'running';
   readonly cancel_action: CancelAction | null;
-  /** It made its thread for itself: at its end the thread goes, unless another run uses it. */
+  /** The run created its thread: its end deletes the thread, unless another run uses it. */
   readonly owns_thread: 0 | 1;
 }
 
 const ROW = raw('run_id, state, cancel_action, owns_thread');
 
-/** The head of a thread: the one run that a worker may take, or that executes (invariant 1). */
+/** The head of a thread: the one run that a worker may claim or executes (invariant 1). */
 export interface HeadRow extends QueueRow {
   readonly state: 'ready' | 'running';
   readonly attempt: number;
   readonly lease_token: string | null;
   readonly worker_id: string | null;
-  /** Attempts in a row that were lost without progress. */
+  /** Consecutive attempts lost without progress. */
   readonly failures: number;
   readonly losses: number;
   /** Checkpoints of the run at its last loss. */
   readonly supersteps: number;
-  /** Batches of the current attempt that are stored. */
+  /** Stored batches of the current attempt. */
   readonly batches: number;
 }
 
-/** A thread whose place in the queue nobody else can change until the transaction ends. */
+/** A thread whose queue rows are locked against other verbs until the transaction ends. */
 export interface LockedThread {
   readonly thread_id: string;
-  /** False when there is no such thread (any more). */
+  /** False if the thread does not exist (any more). */
   readonly exists: boolean;
   readonly head: HeadRow | undefined;
 }
 
-/** SQLite has one writer at a time and no row locks. */
+/** SQLite has a single writer and no row locks. */
 const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
 
 /**
- * The lock protocol of the queue. Every verb that changes a thread's place in the queue begins here and decides only on
- * what this returns or what it reads afterwards: first the thread's row is locked, then its head. The thread's lock
- * excludes every other such verb; the head's lock excludes the two that do without the thread, claim and the writes of
- * an attempt, which touch heads alone. Rows that wait need no lock of their own, however many there are.
- * The order (cron, thread, head, everything else) is the same everywhere, so that no two verbs can deadlock. Two
+ * The lock protocol of the queue. Every verb that changes a thread's queue rows begins here, and decides only on what
+ * this returns or what it reads afterwards: first it locks the thread's row, then its head. The thread's lock excludes
+ * every other such verb; the head's lock excludes the two that skip the thread's, claim and the writes of an attempt,
+ * which touch heads alone. Waiting rows need no lock, however many there are.
+ * The lock order (cron, thread, head, everything else) is the same everywhere, which rules out deadlocks. Two
  * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first.
  */
 async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
   if (await lockThreadRow(tx, thread_id)) return withHead(tx, thread_id);
-  // Made by somebody else since then? A head must not be locked before its thread.
+  // Inserted concurrently? A head must not be locked before its thread.
   const isNew = tx.dialect === 'postgres' && (await tx.get(headOf(thread_id))) !== undefined;
   if (isNew && (await lockThreadRow(tx, thread_id))) return withHead(tx, thread_id);
   return { ...(await withHead(tx, thread_id)), exists: false };
 }
 
-/** The first half: whether there is such a thread. Who makes a missing one goes on with `withHead` when it is there. */
+/** First half: whether the thread exists. A caller that inserts a missing thread continues with `withHead`. */
 export async function lockThreadRow(tx: Transaction, thread_id: string): Promise<boolean> {
   const row = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} ${FOR_UPDATE}`);
   return row !== undefined;
 }
 
-/** The second half, under the lock of the thread's row. */
+/** Second half, under the lock of the thread's row. */
 export async function withHead(tx: Transaction, thread_id: string): Promise<LockedThread> {
   const head = await tx.get<HeadRow>(sql`${headOf(thread_id)} ${FOR_UPDATE}`);
   return { thread_id, exists: true, head };
@@ -84,7 +84,7 @@ export function withThread<T>(
   return db.transaction(durability, async (tx) => body(tx, await lockThread(tx, thread_id)));
 }
 
-/** Runs of a locked thread that wait or execute, first come first; without `run_ids` all of them. */
+/** In-flight runs of a locked thread, in queue order; all of them without `run_ids`. */
 export function queuedRuns(
   tx: Transaction,
   { thread_id }: LockedThread,
@@ -94,7 +94,7 @@ export function queuedRuns(
   return tx.all<QueueRow>(sql`select ${ROW} from run_queue where ${wanted} order by not_before, seq`);
 }
 
-/** No run of a locked thread waits or executes, and none can come before the transaction ends. */
+/** True if no run of a locked thread is in flight; none can arrive before the transaction ends. */
 export async function isIdle(tx: Transaction, { thread_id, head }: LockedThread): Promise<boolean> {
   if (head) return false;
   return (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) === undefined;

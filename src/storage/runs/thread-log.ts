@@ -3,23 +3,23 @@ import { list, type Sql, sql } from '../../db/sql.ts';
 import { deleteLogs, insertFrames, setLogExpiry } from './events.ts';
 
 /**
- * The log of a thread is the logs of its runs, one after the other in the order in which they began: an event has the
- * number `base + seq`, dense and the same for ever. It costs a run one narrow row when it is first claimed and one
- * update at its end, and an event nothing. Two facts make it right: only the head of a thread writes events, and `base`
- * is known when a run is claimed because the run before it has ended by then (invariant 1). Ruled out: a row for each
- * event, which doubled what tokens cost, and an order by time, which two clocks can turn around.
+ * A thread's log is the logs of its runs, concatenated in the order in which the runs began: an event has the number
+ * `base + seq`, dense and stable. It costs a run one narrow row at its first claim and one update at its end, and an
+ * event nothing. Two facts make it correct: only the head of a thread writes events, and `base` is known at the claim,
+ * because the previous run has ended by then (invariant 1). Ruled out: a row for each event, which doubled the cost of
+ * tokens, and an order by time, which two clocks can reverse.
  */
 export interface ThreadLogEntry {
-  /** The events of the run have the numbers after this one. */
+  /** The run's events are numbered from `base + 1`. */
   readonly base: number;
   readonly run_id: string;
-  /** How many it has in the end; null while the run is under way. */
+  /** Final number of its events; null until the run has ended. */
   readonly length: number | null;
 }
 
-/** A log of one entry for what happens to a thread outside of runs, such as a change of its state. */
+/** A log of one entry, for an event of a thread outside any run, such as a state update. */
 export interface ThreadEvent {
-  /** Stands for a run's id; must be new. */
+  /** Takes the place of a run's id; must be new. */
   readonly event_id: string;
   readonly event: string;
   /** JSON text. */
@@ -31,7 +31,7 @@ export type ThreadLogRepository = ReturnType<typeof threadLogRepository>;
 
 export function threadLogRepository(db: Db) {
   return {
-    /** The first run with events after number `seq`; logs that were dropped since are passed over. */
+    /** The first entry with events after number `seq`; entries whose log was deleted are skipped. */
     entryAfter(thread_id: string, seq: number): Promise<ThreadLogEntry | undefined> {
       return db.get<ThreadLogEntry>(sql`
         select base, run_id, length from thread_log l
@@ -42,7 +42,7 @@ export function threadLogRepository(db: Db) {
         order by base limit 1`);
     },
 
-    /** The run that began last, or the last event outside of runs. */
+    /** The run that began last, or the last event outside any run. */
     newest: (thread_id: string) => newestEntry(db, thread_id),
   };
 }
@@ -53,9 +53,9 @@ function newestEntry(reader: Reader, thread_id: string): Promise<ThreadLogEntry 
 }
 
 /**
- * Part of the claim: runs that never ran before get their place. Those on threads of their own have no followers. Can
- * never refuse a claim: an entry that was left open, by whatever failure, is closed first, so that no number is given
- * twice.
+ * Part of the claim: adds the entries of runs that start for the first time. Runs on temporary threads have no
+ * followers, and no entry. Never refuses a claim: an entry that a failure left open is closed first, so that no number
+ * is assigned twice.
  */
 export async function openThreadLog(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
@@ -73,7 +73,7 @@ export async function openThreadLog(tx: Transaction, run_ids: readonly string[])
     from run_queue q where run_id in ${runs}`);
 }
 
-/** Part of every end of a run: its length is final. `unwritten` numbers were reserved and hold nothing. */
+/** Part of every end of a run: makes its length final. `reserved` numbers are counted but hold no event. */
 export async function closeThreadLog(
   tx: Transaction,
   thread_id: string,
@@ -86,12 +86,12 @@ export async function closeThreadLog(
       and base = (select max(base) from thread_log where thread_id = ${thread_id})`);
 }
 
-/** What the log of the entry's run holds, and numbers that were reserved beyond it. */
+/** Number of events in the log of the entry's run, plus `reserved`. */
 function lengthOf(reserved: number): Sql {
   return sql`${reserved} + coalesce((select max(seq) from run_events e where e.run_id = thread_log.run_id), 0)`;
 }
 
-/** Part of a transaction that has locked the thread and seen that no run of it is in flight. */
+/** Part of a transaction that holds the thread lock and has checked that no run of the thread is in flight. */
 export async function appendThreadEvent(
   tx: Transaction,
   thread_id: string,

@@ -6,53 +6,53 @@ import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { type Frame, insertFrames } from './events.ts';
 import { admitBatch, type Lease } from './lease.ts';
 
-/** Statements that belong together; run again from the start when the transaction is. */
+/** Statements of one unit of work; rerun from the start with their transaction. */
 export type Write = (tx: Transaction) => Promise<void>;
 
-/** What an attempt has produced and storage does not hold yet, in the order in which it came. */
+/** Output of an attempt that is not stored yet, in order. */
 export interface Batch {
   readonly frames: Frame[];
   /** Checkpoints, and what tasks wrote at them. */
   readonly writes: Write[];
-  /** How many batches of the attempt must be stored before this one; undefined where nobody counted. */
+  /** How many batches of the attempt must be stored before this one; `undefined` skips the check. */
   readonly follows?: number;
 }
 
 export interface WriteBufferOptions {
   /**
-   * Whether frames may be shown only when nothing can take them back: a client comes back with the number of the last
-   * one it saw, which must then never be given to another, not even by a database that crashed.
+   * Publishes frames only once they are durable: a client resumes after the number of the last one it saw, which must
+   * never be assigned to another frame, not even after a crash of the database.
    */
   readonly resumable?: boolean;
-  /** Frames that are committed now. */
+  /** Frames that are now committed. */
   readonly onCommitted: (frames: readonly Frame[]) => void;
-  /** A batch was refused: nothing more will be written, and the attempt must stop. */
+  /** A batch was refused: the buffer writes nothing more, and the attempt must stop. */
   readonly onError: (error: unknown) => void;
 }
 
-/** How long what is not promised yet may wait for its commit, ms. A crash repeats at most this much. */
+/** How long writes that need not be durable wait for their commit, ms. A crash repeats at most this much. */
 const FLUSH_INTERVAL_MS = 10;
 /**
- * The same while graphs that never wait keep the event loop busy, ms: their commits would take time from the steps that
- * follow, and most of such runs end soon. With 10 ms, 16 runs of ten steps at once cost a tenth more CPU.
+ * The same while CPU-bound graphs keep the event loop busy, ms: their commits would take time from the following steps,
+ * and most such runs end soon. With 10 ms, 16 concurrent runs of ten steps cost a tenth more CPU.
  */
 const BUSY_FLUSH_INTERVAL_MS = 200;
-/** Frames are written at once when this much of their text waits. */
+/** Frames are committed immediately once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;
 
 /**
- * Everything one attempt writes, under its lease (invariant 2). Short runs end before the first commit is due: their
- * events and checkpoints become part of the transaction that ends the run, which was most of what a run cost.
+ * Write-behind buffer of one attempt, under its lease (invariant 2). Short runs end before the first commit is due:
+ * their events and checkpoints join the transaction that ends the run. Separate commits were most of what a run cost.
  */
 export class WriteBuffer implements Disposable {
   readonly #db: Db;
   readonly #lease: Lease;
   readonly #options: WriteBufferOptions;
   readonly #active: ActiveAttempts | undefined;
-  /** Resolves when what was taken is committed, or given up; rejects when storage is away. */
+  /** Resolves when the drained batch is committed or given up; rejects while storage is unavailable. */
   readonly #finished = Promise.withResolvers<void>();
   #drained = false;
-  /** Batches that are committed. */
+  /** Number of committed batches. */
   #stored = 0;
   #pending: Batch = { frames: [], writes: [] };
   #pendingBytes = 0;
@@ -61,25 +61,25 @@ export class WriteBuffer implements Disposable {
   #committing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
 
-  /** With `open`, readers of the thread find the attempt there until it is disposed of. */
+  /** With `active`, readers of the thread find the attempt there until it is disposed. */
   constructor(db: Db, lease: Lease, options: WriteBufferOptions, active?: ActiveAttempts) {
     this.#db = db;
     this.#lease = lease;
     this.#options = options;
     this.#active = active;
-    // Most attempts end without anybody waiting for it.
+    // Most attempts end without a waiting reader.
     this.#finished.promise.catch(() => {});
     active?.add(lease.thread_id, this);
   }
 
-  /** `soon`: somebody waits for the commit; else it may be shared with what comes next. */
+  /** `immediate`: a client waits for the commit; otherwise it may be shared with later frames. */
   addFrame(frame: Frame, immediate: boolean): void {
     this.#pending.frames.push(frame);
     this.#pendingBytes += frame.data.length;
     this.#schedule(immediate || this.#pendingBytes > FLUSH_BYTES);
   }
 
-  /** Resolves at once, or with durability `sync` when it is on disk. Throws what an earlier commit threw. */
+  /** Resolves immediately, or with durability `sync` once it is on disk. Throws the error of an earlier commit. */
   async add(write: Write, durability: CommitMode): Promise<void> {
     this.#throwFailure();
     this.#pending.writes.push(write);
@@ -87,7 +87,7 @@ export class WriteBuffer implements Disposable {
     else this.#schedule(false);
   }
 
-  /** Makes every checkpoint that was added readable from the database. Events may go on waiting. */
+  /** Makes every added checkpoint readable from the database. Frames may stay buffered. */
   async flush(): Promise<void> {
     if (this.#pending.writes.length > 0) return this.commit();
     await this.#committing;
@@ -95,9 +95,9 @@ export class WriteBuffer implements Disposable {
   }
 
   /**
-   * As `settle`, for somebody else: waits for the end of the run where it is being written. Throws `Unavailable` while
-   * storage is away. Any other failure is the attempt's own, such as a full disk: what it could not write is not there
-   * to be read, and what was written before is.
+   * `flush` for other readers; once drained, waits for the end of the run to be written. Throws `Unavailable` while
+   * storage is unavailable. Any other failure, such as a full disk, belongs to the attempt: what it could not write is
+   * not there to be read, and what it wrote before is.
    */
   async whenFlushed(): Promise<void> {
     try {
@@ -107,7 +107,7 @@ export class WriteBuffer implements Disposable {
     }
   }
 
-  /** The end of the attempt cannot be written for now: who waits to read it must not wait until storage is back. */
+  /** The end of the attempt cannot be written for now: fails waiting readers, as storage may stay away for long. */
   rejectReaders(error: unknown): void {
     this.#finished.reject(error);
   }
@@ -119,7 +119,7 @@ export class WriteBuffer implements Disposable {
     this.#finished.resolve();
   }
 
-  /** Commits what waits. */
+  /** Commits the pending batch. */
   async commit(durability: CommitMode = 'async'): Promise<void> {
     this.#cancelTimer();
     this.#committing = this.#committing.then(() => this.#commitBatch(durability));
@@ -127,7 +127,7 @@ export class WriteBuffer implements Disposable {
     this.#throwFailure();
   }
 
-  /** Hands over what waits, to become part of the transaction that ends the run. Nothing may be added any more. */
+  /** Hands over the pending batch, to join the transaction that ends the run. Nothing may be added afterwards. */
   async drain(): Promise<Batch> {
     this.#cancelTimer();
     this.#drained = true;
@@ -137,7 +137,7 @@ export class WriteBuffer implements Disposable {
     return batch;
   }
 
-  /** What was taken did not become part of the end after all, and is written as everything else. */
+  /** The drained batch did not join the end of the run: buffers it again, to be committed like any other. */
   undrain(batch: Batch): void {
     this.#pending = { frames: batch.frames, writes: batch.writes };
     this.#drained = false;
@@ -147,7 +147,7 @@ export class WriteBuffer implements Disposable {
     if (this.#failure || this.#immediate) return;
     const commit = () => {
       this.#cancelTimer();
-      // Failures are told by `onError`.
+      // `onError` reports failures.
       this.#committing = this.#committing.then(() => this.#commitBatch('async'));
     };
     if (immediate) this.#immediate = setImmediate(commit);
@@ -202,8 +202,8 @@ export async function writeBatch(tx: Transaction, run_id: string, batch: Batch):
 }
 
 /**
- * The attempts that execute in this process, by thread. A client may have seen an event whose checkpoint waits for its
- * commit; when it asks for the state then, it must find there what it has seen.
+ * The attempts that execute in this process, by thread. Read-your-writes: a client that has seen an event must find its
+ * checkpoint when it reads the state, even if that still waits for its commit.
  */
 export class ActiveAttempts {
   readonly #byThread = new Map<string, WriteBuffer>();
@@ -216,7 +216,7 @@ export class ActiveAttempts {
     if (this.#byThread.get(thread_id) === writes) this.#byThread.delete(thread_id);
   }
 
-  /** Resolves when the checkpoints of the thread that were made so far can be read from the database. */
+  /** Resolves when all checkpoints made so far on the thread are readable from the database. */
   async whenFlushed(thread_id: string | undefined): Promise<void> {
     if (thread_id !== undefined) await this.#byThread.get(thread_id)?.whenFlushed();
   }

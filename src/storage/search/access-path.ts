@@ -4,17 +4,17 @@ import type { Reader } from '../../db/db.ts';
 import type { MetadataFilter } from '../../db/metadata-filter.ts';
 import { and, type DialectSql, list, or, raw, type Sql, sql } from '../../db/sql.ts';
 
-/** What of a table is looked for. */
+/** Conditions of a search in one table. */
 export interface TableFilter {
   readonly table: 'threads' | 'assistants';
-  /** All that a row must be, in the words of one statement. */
+  /** The complete condition, combined with `and`. */
   readonly where: readonly (Sql | DialectSql)[];
   /**
-   * What `where` says of columns that have an index for containment (`migrations/containment-index.ts`). Only SQLite
-   * needs to be told, here and in the next.
+   * The part of `where` with a containment index (`migrations/containment-index.ts`). Only SQLite uses this and the
+   * next field.
    */
   readonly contained: readonly ContainmentCondition[];
-  /** Other indexes of the table that can answer a part of `where`: selects of `row_id`. */
+  /** Other indexes that can answer part of `where`: selects of `row_id`. */
   readonly row_id_queries: readonly Sql[];
 }
 
@@ -23,28 +23,28 @@ export interface ContainmentCondition {
   readonly filter: MetadataFilter;
 }
 
-/** A page of it. */
+/** A page of the search. */
 export interface TablePage extends TableFilter {
-  /** The column of the ids, which tells rows apart that are equal otherwise. */
+  /** Id column, the tie-breaker of the sort. */
   readonly id: string;
-  /** The first column of an index that has the id as its last, or the id itself. */
+  /** First column of an index that ends with the id, or the id itself. */
   readonly sort: Sql;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly offset: number;
 }
 
-/** Rows from an index of SQLite, among which are all that a search looks for. */
+/** Candidate rows from a SQLite index, a superset of the matches. */
 export interface AccessPath {
-  /** A select of `row_id`, each once. */
+  /** A select of distinct `row_id`. */
   readonly rows: Sql;
-  /** How many they are; the bound when there are as many or more. */
+  /** Number of rows, capped at the bound. */
   readonly size: number;
 }
 
 /**
- * The smallest source of a search, as far as counting each up to the bound tells; undefined when nothing narrows it.
- * SQLite has no idea of how often a term is in the index, so we look: some ten microseconds for a thousand.
+ * The most selective access path, by counting each up to the bound; `undefined` if no index applies. SQLite keeps no
+ * term statistics, so counting replaces them: some 10 µs per 1,000 rows.
  */
 export async function mostSelectivePath(
   reader: Reader,
@@ -62,7 +62,7 @@ export async function mostSelectivePath(
   return smallest(paths);
 }
 
-/** What indexes tell of a row of the table sooner than the row itself: whether it may match. */
+/** Index-only precondition: whether the row may match, without reading it. */
 export function mayMatch({ table, contained }: TableFilter): Sql {
   return and(
     contained.map(({ column, filter }) =>
@@ -71,7 +71,7 @@ export function mayMatch({ table, contained }: TableFilter): Sql {
   );
 }
 
-/** Terms of which each row that matches a filter has one or more. */
+/** Terms at least one of which every matching row has. */
 interface TermCover {
   readonly terms: readonly number[];
   readonly size: number;
@@ -105,16 +105,16 @@ function hasTerms(index: string, row_id: Sql, filter: MetadataFilter): Sql {
   );
 }
 
-/** For each term, under what the rows stand that may have it. */
+/** For each term, the index entries under which rows that have it are stored. */
 function searchTerms(contained: JsonObject): number[][] {
   const terms = [...termsOf(JSON.parse(toJson(contained)))].slice(0, MAX_PROBES);
   return terms.map((term) => (term === TOO_MANY ? [TOO_MANY] : [term, TOO_MANY]));
 }
 
-/** More questions about one filter would cost more than they can save. */
+/** More probes per filter would cost more than they save. */
 const MAX_PROBES = 8;
 
-/** Undefined when a way to match is not covered. No way at all is covered by nothing. */
+/** `undefined` if an alternative is not covered. No alternatives: an empty cover. */
 function unionCovers(covers: readonly (TermCover | undefined)[], bound: number): TermCover | undefined {
   const known = covers.filter((each) => each !== undefined);
   if (known.length < covers.length) return undefined;

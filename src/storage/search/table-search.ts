@@ -9,17 +9,17 @@ import {
   type TablePage,
 } from './access-path.ts';
 
-/** So few rows are read and sorted sooner than anything is decided. */
+/** Up to this many rows are always read and sorted. */
 const SORT_UP_TO = 2000;
-/** So many are still read and sorted, some 60 ms, rather than a whole table walked. */
+/** Up to this many rows, reading and sorting (some 60 ms) still beats a table scan. */
 const SORT_FALLBACK_UP_TO = 20_000;
-/** How far we go in the order of the page for the rows of a filter that is not selective: most often far enough. */
+/** Row limit of a keyset scan for a filter that is not selective; mostly enough to fill the page. */
 const SCAN_UP_TO = 10_000;
 
 /**
- * The ids of a page, in its order. PostgreSQL chooses its way by statistics. On SQLite we choose: the rows of the most
- * selective index, sorted, when they are few; else along the order of the page until it is full. When that goes too far
- * (what matches lies at the other end), the rows again, unless they are too many.
+ * Ids of a page, in order. PostgreSQL plans by statistics. On SQLite: the most selective index, sorted, if it yields
+ * few rows; else a keyset scan in page order until the page is full. If that scan gets too long (the matches are at the
+ * other end), the index again, unless it yields too many rows.
  */
 export async function findIds(reader: Reader, page: TablePage): Promise<string[]> {
   if (reader.dialect === 'postgres' || page.where.length === 0) return sortedPage(reader, page, page.table);
@@ -36,7 +36,7 @@ function pageFromPath(reader: Reader, page: TablePage, { rows }: AccessPath): Pr
   return sortedPage(reader, page, joinPath(page.table, rows));
 }
 
-/** The rows of a source. SQLite takes the tables of a `cross join` in their order. */
+/** Joins an access path to its table; SQLite does not reorder a `cross join`. */
 function joinPath(table: string, rows: Sql): Sql {
   return sql`(${rows}) source cross join ${raw(table)} on ${raw(table)}.row_id = source.row_id`;
 }
@@ -50,19 +50,19 @@ async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): 
   return rows.map((row) => row.id);
 }
 
-/** The first stretch is most often enough; a later one holds up everything else for some 5 ms. */
+/** The first scan page is mostly enough; a later one blocks the event loop for some 5 ms. */
 const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 4000;
 
-/** A place in the order of a page. */
+/** A position in the page order. */
 interface Keyset {
   readonly sort: string | number;
   readonly id: string;
 }
 
 /**
- * Goes along the index that has the order of the page, and returns its ids; undefined when it is not full after `most`
- * rows. SQLite reads on the thread that serves everybody: between two stretches the others have their turn.
+ * Scans the index in page order and returns the ids; `undefined` if the page is not full after `maxRows`. SQLite reads
+ * block the event loop: yields between scan pages.
  */
 async function keysetScan(
   reader: Reader,
@@ -88,7 +88,7 @@ async function keysetScan(
   return undefined;
 }
 
-/** The last place of the next stretch; undefined when it goes to the end. */
+/** Keyset at the end of the next scan page; `undefined` on the last one. */
 function keysetAfter(
   reader: Reader,
   page: TablePage,
@@ -128,11 +128,11 @@ function orderBy({ sort, id, order }: TablePage): Sql {
   return sql`order by ${sort} ${raw(order)}, ${raw(id)} ${raw(order)}`;
 }
 
-/** So many rows of a source are counted at once; more in stretches, as in `walk.ts`. */
+/** Up to this many rows of an access path are counted in one statement; more in pages, like `keysetScan`. */
 const MAX_DIRECT_COUNT = 10_000;
 const COUNT_PAGE_ROWS = 5000;
 
-/** How many rows match. What nothing narrows is looked at row by row, without the states of threads. */
+/** Number of matching rows. Without a selective index it scans the table, but not the threads' states. */
 export async function countRows(reader: Reader, filter: TableFilter): Promise<number> {
   const { table, where } = filter;
   if (reader.dialect === 'postgres' || where.length === 0) return count(reader, raw(table), where);

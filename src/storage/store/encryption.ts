@@ -4,13 +4,13 @@ import { canonicalJson } from '../../db/json.ts';
 import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 
 const VALUE_COLUMN = 'store_items.value';
-/** The member of a stored value that has the value itself, sealed; the others are tokens for what filters ask. */
+/** Member of a stored value that holds the ciphertext; the other members are blind indexes for filters. */
 export const ENCRYPTED_VALUE_MEMBER = 'agent-server:sealed';
 
 /**
- * What is stored of an item's value: the value itself, as `canonicalJson`. With encryption an object of tokens, by which
- * the database can tell whether a member equals something and a list has something, and the value sealed beside them.
- * Names of members are data too: `{"ada@example.org": true}`.
+ * Stored form of an item's value: `canonicalJson`. With encryption an object of blind indexes, which support equality
+ * and list containment in SQL, plus the ciphertext. Member names are data too, as in `{"ada@example.org": true}`, and
+ * are blinded.
  */
 export function encryptValue(cipher: Cipher, value: Record<string, unknown>): string {
   const text = canonicalJson(value);
@@ -25,24 +25,24 @@ export function encryptValue(cipher: Cipher, value: Record<string, unknown>): st
   });
 }
 
-/** The value of an item, from what is stored of it. Throws `DecryptionError`. */
+/** Decrypts a stored value. Throws `DecryptionError`. */
 export function decryptValue(cipher: Cipher, text: string): Record<string, unknown> {
   const stored = JSON.parse(text) as Record<string, unknown>;
   const sealed = cipher.enabled ? stored[ENCRYPTED_VALUE_MEMBER] : undefined;
   if (typeof sealed !== 'string') return stored;
   const opened = cipher.decryptText(VALUE_COLUMN, sealed);
-  // An item from before may happen to have that member.
+  // A plaintext item may happen to have that member.
   return opened === sealed ? stored : JSON.parse(opened);
 }
 
-/** False for what was stored without encryption. */
+/** `false` for a value stored without encryption. */
 export function isEncryptedValue(text: string): boolean {
   return ENCRYPTED_VALUE_MEMBER in JSON.parse(text);
 }
 
 /**
- * A condition on the member `name` of a stored value: `condition` makes it of the member's name and of what is wanted,
- * each as it is or as a token. With encryption it holds for items of before too, which are as they were.
+ * SQL condition on the member `name`: `condition` receives name and wanted value, plain or as blind indexes. With
+ * encryption it also matches plaintext items from before.
  */
 export function memberCondition(
   cipher: Cipher,
@@ -57,7 +57,7 @@ export function memberCondition(
 
 const IS_ENCRYPTED = raw(`store_items.value -> '${ENCRYPTED_VALUE_MEMBER}' is not null`);
 
-/** Of no use for another member: that two of them are equal is nobody's business. Null stays, for it may be missing. */
+/** Bound to its member, so that equal values of different members are not linkable. `null` stays plain. */
 function valueBlindIndex(cipher: Cipher, name: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((each) => valueBlindIndex(cipher, name, each));
   return value === null ? null : cipher.blindIndex(VALUE_COLUMN, canonicalJson([name, value]));
@@ -67,7 +67,7 @@ function memberBlindIndex(cipher: Cipher, name: string): string {
   return cipher.blindIndex('store_items.value, names', canonicalJson(name));
 }
 
-/** What a search sees of an item, where the item says so itself: nothing, or these paths. */
+/** The item's own index setting: `false`, or paths; `null` uses the default. */
 export type IndexRule = false | readonly string[] | null;
 
 const INDEX_RULE_COLUMN = 'store_items.index_rule';

@@ -6,10 +6,10 @@ import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './sc
 import { ROOT_PATH, searchText } from './text-at-path.ts';
 import { scopeOf, scopesOf, tokenize, type WordQuery } from './tokenizer.ts';
 
-/** For an `insert into store_items`: PostgreSQL keeps the words in the row. */
+/** Column list suffix for `insert into store_items`: PostgreSQL stores the words in the row. */
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };
 
-/** What a search by words sees of an item: nothing, the texts at some paths, or all of its value; as it is indexed. */
+/** Words that full-text search indexes: none, those at some paths, or all of the value; blinded if encrypted. */
 export function indexedWords(
   cipher: Cipher,
   value: Record<string, unknown>,
@@ -18,7 +18,7 @@ export function indexedWords(
   return rule === false ? [] : blindWords(cipher, tokenize(searchText(value, rule ?? [ROOT_PATH])));
 }
 
-/** The value of `WORDS_COLUMN`, its comma included. */
+/** The value of `WORDS_COLUMN`, with its comma. */
 export function wordsValue(namespace: readonly string[], words: readonly string[]): DialectSql {
   return { sqlite: raw(''), postgres: sql`, ${lexemesOf(namespace, words)}::tsvector` };
 }
@@ -34,7 +34,7 @@ function lexemesOf(namespace: readonly string[], words: readonly string[]): stri
 /** For its `on conflict do update set`. */
 export const WORDS_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw(', words = excluded.words') };
 
-/** SQLite's word index is a table of its own, which must follow each change of an item in the same transaction. */
+/** SQLite's full-text index is a separate table, updated in the transaction that changes the item. */
 export async function indexWords(
   tx: Transaction,
   item_id: number,
@@ -47,7 +47,7 @@ export async function indexWords(
     values (${item_id}, ${scopesOf(namespace).join(' ')}, ${words.join(' ')})`);
 }
 
-/** Words of an item from before encryption as tokens: part of the transaction that seals its value, given as it was. */
+/** Blinds the words of an item from before encryption, in the transaction that encrypts its value. */
 export async function blindIndexWords(
   tx: Transaction,
   { item_id, value }: { readonly item_id: number; readonly value: string },
@@ -67,31 +67,31 @@ export async function blindIndexWords(
   );
 }
 
-/** Parts of the index that are merged at once, while no one else can write; a page each. */
+/** Index pages merged per transaction, which blocks other writers. */
 const MERGED_PAGES = 200;
 
 /**
- * SQLite's index keeps words that were replaced until the part that has them is merged with others: merges all of it,
- * bit by bit.
+ * FTS5 retains replaced words until their segment is merged: merges all segments, incrementally, so that no plaintext
+ * words remain.
  */
 export async function mergeWordIndex(db: Db): Promise<void> {
   if (db.dialect !== 'sqlite') return;
-  // Negative: all parts are to become one.
+  // Negative: merge all segments into one.
   for (let pages = -MERGED_PAGES, isDone = false; !isDone; pages = MERGED_PAGES) {
     isDone = await db.transaction('sync', async (tx) => {
       const before = await tx.get<{ n: number }>(sql`select total_changes() as n`);
       await tx.run(sql`insert into store_words (store_words, rank) values ('merge', ${pages})`);
       const after = await tx.get<{ n: number }>(sql`select total_changes() as n`);
-      // One is the statement itself.
+      // One change is the statement itself.
       return (after?.n ?? 0) - (before?.n ?? 0) < 2;
     });
   }
 }
 
 /**
- * Items that have words of the query, best first. A word counts the more the fewer of the found items have it. The
- * databases' own ranks are not used: they differ from each other, and SQLite's `bm25` reads every entry of a word, in
- * all namespaces (a hundred times slower for a user among 10,000).
+ * Items that match the query, best first. A word weighs more the fewer of the found items have it. Ruled out: the
+ * databases' own ranks, which differ, and SQLite's `bm25` reads every entry of a word in all namespaces (a hundred
+ * times slower for a user among 10,000).
  */
 export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
   const found = query.any.map(
@@ -118,18 +118,18 @@ const FROM: DialectSql = {
 };
 
 /**
- * Of a word that more items of the scope have, this many are enough: for a word of 125,000 items a search took 630 ms
- * with SQLite, in which the process did nothing else, and 4.7 s with PostgreSQL.
+ * Cap per term: for a word in 125,000 items a search took 630 ms with SQLite, blocking the process, and 4.7 s with
+ * PostgreSQL.
  */
 const MAX_FOUND_PER_TERM = 10_000;
 
-/** With SQLite the newest, which costs nothing more; with PostgreSQL whichever lie first. */
+/** SQLite: the newest, at no extra cost; PostgreSQL: in physical order. */
 const LIMIT_PER_TERM: DialectSql = {
   sqlite: raw(`order by store_words.rowid desc limit ${MAX_FOUND_PER_TERM}`),
   postgres: raw(`limit ${MAX_FOUND_PER_TERM}`),
 };
 
-/** The item has the term and none of the unwanted ones; below the namespace, which the word index knows too. */
+/** Matches the term and none of the excluded ones, within the namespace, which is part of the full-text index. */
 function matchesTerm(
   cipher: Cipher,
   term: readonly string[],
@@ -147,7 +147,7 @@ function matchesTerm(
 
 type Phrases = readonly (readonly string[])[];
 
-/** Words have no quotes in them, so these cannot end early. */
+/** Words contain no quotes, so phrases cannot break out of theirs. */
 function ftsQuery(wanted: Phrases, unwanted: Phrases, scope: string | undefined): string {
   const anyOf = (phrases: Phrases) => `(${phrases.map((words) => `"${words.join(' ')}"`).join(' OR ')})`;
   const found = `${scope ? `scope : "${scope}" AND ` : ''}words : ${anyOf(wanted)}`;
@@ -161,15 +161,15 @@ function tsQuery(wanted: Phrases, unwanted: Phrases, scope: string | undefined):
   return unwanted.length > 0 ? `${found} & !${anyOf(unwanted)}` : found;
 }
 
-/** Phrases as the index may have them: with encryption as tokens, or as words, of items from before. */
+/** Phrases as indexed; with encryption blinded, and also plain for items from before. */
 function asIndexed(cipher: Cipher, phrases: Phrases): Phrases {
   return cipher.enabled ? [...phrases.map((words) => blindWords(cipher, words)), ...phrases] : phrases;
 }
 
-/** Letters and digits of a token that stands for a word; so many that no two words share them. */
+/** Characters of a blinded word; long enough to rule out collisions. */
 const BLIND_WORD_LENGTH = 16;
 
-/** Words as they are indexed: their order and which are the same can be seen, not what they say. */
+/** Words as indexed: blinding hides the words, but not their order and repetition. */
 function blindWords(cipher: Cipher, words: readonly string[]): readonly string[] {
   if (!cipher.enabled) return words;
   const tokens = new Map<string, string>();

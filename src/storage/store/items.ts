@@ -30,16 +30,16 @@ import {
 } from './vectors.ts';
 import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
 
-/** What a search goes by: words of a text, or a vector; without either all items fit alike. */
+/** Query text, query vector, or `undefined` to list. */
 export type StoreSearchQuery = string | VectorQuery | undefined;
 
 export type StoreItemRepository = ReturnType<typeof storeItemRepository>;
 
-/** The long-term store. What has expired is not found, whether it is swept already or not. */
+/** The long-term store. Expired items are hidden even before the sweep. */
 export function storeItemRepository(db: Db) {
   let form = BYTES;
   return {
-    /** With `refresh` the time of an item that goes starts again. */
+    /** `refresh` restarts the TTL. */
     async get(
       { namespace, key }: Pick<StoreItem, 'namespace' | 'key'>,
       refresh: boolean,
@@ -51,14 +51,14 @@ export function storeItemRepository(db: Db) {
       return row && itemOf(db.cipher, row);
     },
 
-    /** Best first; without a query last changed first. Only the items of the page are read. */
+    /** Best match first; without a query, last changed first. Reads only the items of the page. */
     async search(scope: StoreScope, query: StoreSearchQuery, refresh: boolean): Promise<StoreMatch[]> {
       return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh);
     },
 
-    /** All or none, in their order. False and none when an item is there that the actor must not see. */
+    /** Applies all writes in order, in one transaction. Returns `false` and rolls back if a hidden item exists. */
     async apply(writes: readonly StoreWrite[], visibility?: Visibility): Promise<boolean> {
-      // At once, for the caller's objects may change before the transaction begins.
+      // Serialize now: the caller may modify its objects before the transaction begins.
       const steps = writes.map(({ value, ...write }) =>
         value === null
           ? removal(db.cipher, write, visibility)
@@ -76,7 +76,7 @@ export function storeItemRepository(db: Db) {
     namespaces: (query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> =>
       listNamespaces(db, query, visibility),
 
-    /** Removes items whose time is over, at most `limit`; how many. */
+    /** Deletes up to `limit` expired items; returns how many. */
     expire(limit: number): Promise<number> {
       return db.run(
         sql`delete from store_items where item_id in (
@@ -85,13 +85,13 @@ export function storeItemRepository(db: Db) {
       );
     },
 
-    /** Makes the database ready for vectors; how they lie there, which is part of the name of an index. */
+    /** Prepares vector storage and returns its format, which is part of an index's name. */
     async prepareVectors(): Promise<VectorFormat> {
       form = await prepareVectors(db);
       return form;
     },
 
-    /** Live items that another index, or none, knows: at most `limit` of them. */
+    /** Up to `limit` live items that are not in this index. */
     async findNotIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
       const rows = await db.all<ToIndexRow>(sql`
         select item_id, updated_at, value, index_rule from store_items where ${LIVE}
@@ -103,7 +103,7 @@ export function storeItemRepository(db: Db) {
       }));
     },
 
-    /** Vectors of items that are there already; an item that changed meanwhile brought its own. */
+    /** Adds vectors to existing items; skips items that changed meanwhile, which have their own. */
     async putVectors(
       index: string,
       items: readonly (Pick<StoreItemToIndex, 'item_id' | 'updated_at'> & {
@@ -121,7 +121,7 @@ export function storeItemRepository(db: Db) {
   };
 }
 
-/** An item whose vectors are to be made. */
+/** An item to embed. */
 export interface StoreItemToIndex {
   readonly item_id: number;
   readonly updated_at: string;
@@ -137,7 +137,7 @@ function find(db: Db, form: VectorFormat, scope: StoreScope, query: StoreSearchQ
   return words ? findByWords(db, words, scope) : listItems(db, scope);
 }
 
-/** As it is read: PostgreSQL's own is finer. */
+/** At the precision it is read with: PostgreSQL stores microseconds. */
 const UPDATED_AT_MS: DialectSql = {
   sqlite: raw('updated_at'),
   postgres: raw("date_trunc('milliseconds', updated_at)"),
@@ -147,7 +147,7 @@ const SELECT = sql`select item_id, namespace, prefix, key, value, created_at, up
 
 type ItemRow = Record<keyof StoreItem | 'prefix', string> & { item_id: number; ttl_minutes: number | null };
 
-/** In the order of the ids; an item that went meanwhile is left out. */
+/** In the order of `found`; skips items deleted meanwhile. */
 async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<StoreMatch[]> {
   if (found.length === 0) return [];
   const rows = await db.all<ItemRow>(
@@ -171,7 +171,7 @@ function itemOf(cipher: Cipher, { namespace, key, value, created_at, updated_at 
   };
 }
 
-/** Nobody was promised that a read is remembered, so it does not wait for the disk. */
+/** Async commit: a lost TTL refresh is acceptable. */
 async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
   const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null).map(({ item_id }) => item_id);
   if (going.length === 0) return;
@@ -182,7 +182,7 @@ async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
   );
 }
 
-/** Undoes the transaction of a write to an item that is not visible. */
+/** Rolls back the transaction of a write to a hidden item. */
 const HIDDEN_ITEM = new Error('an item is not visible');
 
 async function allOf(tx: Transaction, steps: readonly WriteStep[]): Promise<true> {
@@ -190,7 +190,7 @@ async function allOf(tx: Transaction, steps: readonly WriteStep[]): Promise<true
   return true;
 }
 
-/** One that is not visible is as if it were not there. */
+/** A hidden item is left alone, like a missing one. */
 function removal(
   cipher: Cipher,
   { namespace, key }: Pick<StoreItem, 'namespace' | 'key'>,
@@ -203,12 +203,12 @@ function removal(
   };
 }
 
-/** Items that are read and sorted rather than walked through in the order of their change. */
+/** Up to this many items are read and sorted instead of scanned in order of change. */
 const SORT_UP_TO = 5000;
 
 /**
- * Items of the scope, the last changed first. A small namespace is read whole; in a large one the newest items of all
- * are walked through until enough lie in it. Each way alone is slow for a million items (bench/store).
+ * Lists the scope, last changed first. Reads a small namespace whole; for a large one scans the newest items of the
+ * whole store until the page is full. Either way alone is slow for a million items (bench/store).
  */
 async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
   const { namespace_prefix, limit, offset } = scope;
@@ -231,10 +231,10 @@ async function hasAtMost(reader: Reader, labels: readonly string[], most: number
   return (row?.count ?? 0) <= most;
 }
 
-/** Keeps an inner query apart, so that the order outside of it chooses no index inside. */
+/** Optimization fence: keeps the outer `order by` from choosing an index of the inner query. */
 const NOT_MERGED: DialectSql = { sqlite: sql`limit -1 offset 0`, postgres: sql`offset 0` };
 
-/** The same rows as `isUnder`, but no reason to begin with the namespace. */
+/** Same rows as `isUnder`, but hidden from the index on `prefix`. */
 function isUnderUnindexed(labels: readonly string[]): Sql {
   const under = isUnder(labels, { sqlite: sql`+prefix`, postgres: sql`(prefix || '')` });
   return and([under]);

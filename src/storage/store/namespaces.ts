@@ -4,22 +4,22 @@ import type { Visibility } from '../access/visibility.ts';
 import { afterPrefix, isVisible, LIVE, prefixOf } from './scope.ts';
 
 export interface NamespaceQuery {
-  /** First labels; `*` is any one label. */
+  /** Leading labels; `*` matches any one label. */
   readonly prefix?: readonly string[] | null | undefined;
-  /** Last labels, likewise. */
+  /** Trailing labels, likewise. */
   readonly suffix?: readonly string[] | null | undefined;
-  /** Namespaces are cut to this many labels. */
+  /** Truncates namespaces to this many labels. */
   readonly max_depth?: number | null | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** Namespaces in one statement, at most. */
+/** Maximum namespaces per statement. */
 const BATCH = 500;
 
 /**
- * Each namespace that has items once, in order. One is found after the other by a step through the index, so that the
- * cost is that of the namespaces up to the end of the page, however many items they have.
+ * Distinct namespaces with live items, in order. A loose index scan: the cost depends on the number of namespaces up to
+ * the end of the page, not on their items.
  */
 export async function listNamespaces(
   db: Db,
@@ -28,7 +28,7 @@ export async function listNamespaces(
 ): Promise<string[][]> {
   const { limit, offset, max_depth } = query;
   const [prefix, suffix] = [query.prefix ?? [], query.suffix ?? []];
-  // Where no condition looks deeper, what lies deeper is stepped over.
+  // If no condition looks deeper, skip deeper namespaces in the index.
   const depth = max_depth && suffix.length === 0 && prefix.length <= max_depth ? max_depth : undefined;
   const batch = Math.min(offset + limit + 1, BATCH);
   const found = new Set<string>();
@@ -36,7 +36,7 @@ export async function listNamespaces(
     const labels = head.split('.').slice(0, -1);
     if (!beginsWith(labels, prefix) || !beginsWith(labels.toReversed(), suffix.toReversed())) continue;
     found.add(prefixOf(labels.slice(0, max_depth ?? labels.length)));
-    // One too many, for a later one may be the same cut.
+    // One extra, because later ones may truncate to the same namespace.
     if (found.size > offset + limit) break;
   }
   return [...found].slice(offset, offset + limit).map((head) => head.split('.').slice(0, -1));
@@ -48,7 +48,7 @@ function beginsWith(labels: readonly string[], wanted: readonly string[]): boole
   );
 }
 
-/** The labels before the first that may be any. */
+/** The labels before the first wildcard. */
 function literalPrefix(prefix: readonly string[]): readonly string[] {
   const any = prefix.indexOf('*');
   return any < 0 ? prefix : prefix.slice(0, any);
@@ -61,7 +61,7 @@ interface HeadQuery {
   readonly visibility: Visibility | undefined;
 }
 
-/** The prefixes of namespaces that have live items, in order, cut to `depth` labels. */
+/** Prefixes of namespaces with live items, in order, truncated to `depth` labels. */
 async function* headsOf(db: Db, { below, depth, batch, visibility }: HeadQuery) {
   const first = prefixOf(below);
   const end = below.length > 0 ? sql`and prefix < ${afterPrefix(first)}` : raw('');
@@ -83,13 +83,13 @@ async function* headsOf(db: Db, { below, depth, batch, visibility }: HeadQuery) 
   }
 }
 
-/** The head of the next namespace in the index. */
+/** The next namespace in the index, truncated. */
 function nextHead(depth: number | undefined, where: Sql): Sql {
   const head = depth === undefined ? raw('prefix') : firstLabels(depth);
   return sql`select ${head} from store_items where ${where} order by prefix limit 1`;
 }
 
-/** The last prefix that `head` stands for: itself, or when it was cut whatever begins with it. */
+/** Upper end of the prefixes that `head` covers: itself, or everything below it if truncated. */
 function lastOf(depth: number | undefined): Sql {
   if (depth === undefined) return raw('heads.head');
   return sql`case when length(heads.head) - length(replace(heads.head, '.', '')) < ${depth} then heads.head

@@ -11,17 +11,17 @@ import { visibleItem } from './visibility.ts';
 /** Not expired. */
 export const LIVE: Sql = sql`(expires_at is null or expires_at > ${NOW})`;
 
-/** Each label with a dot behind it, which no label has inside: `['a', 'b']` is `a.b.`, and `a.` begins it. */
+/** Each label followed by a dot, which labels cannot contain: `['a', 'b']` is `a.b.`, with the prefix `a.`. */
 export function prefixOf(namespace: readonly string[]): string {
   return namespace.map((label) => `${label}.`).join('');
 }
 
-/** Comes right after everything that begins with the prefix: the slash is the next character after the dot. */
+/** Exclusive upper bound of a prefix range: the slash is the next character after the dot. */
 export function afterPrefix(prefix: string): string {
   return `${prefix.slice(0, -1)}/`;
 }
 
-/** True for items of a namespace that begins with these labels: a range of the index on `prefix`. */
+/** Items below these labels: a range of the index on `prefix`. */
 export function isUnder(
   labels: readonly string[],
   column: Sql | DialectSql = raw('prefix'),
@@ -49,35 +49,35 @@ interface StoreEquality {
   readonly value: unknown;
 }
 
-/** Of values of the same type; text in the order of its bytes. */
+/** Compares values of the same type; text in byte order. */
 export interface StoreComparison {
   readonly field: string;
   readonly is: keyof typeof COMPARISONS;
   readonly value: number | string;
 }
 
-/** Which items a search is about, and which page of them. */
+/** Scope and page of a search. */
 export interface StoreScope {
-  /** `['a']` finds `['a']` and `['a', 'b']`, never `['ab']`; `[]` finds all. */
+  /** `['a']` matches `['a']` and `['a', 'b']`, never `['ab']`; `[]` matches all. */
   readonly namespace_prefix: readonly string[];
-  /** All must hold, of the value's own fields. */
+  /** All must hold for the value's fields. */
   readonly conditions: readonly StoreCondition[];
-  /** Undefined: all. */
+  /** `undefined` means all. */
   readonly visibility?: Visibility | undefined;
-  /** Only these, where some conditions were looked at before. */
+  /** Only these items, if some conditions were evaluated in advance. */
   readonly item_ids?: readonly number[] | undefined;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** An item that was found, not read yet. */
+/** A search hit, not read yet. */
 export interface Found {
   readonly item_id: number;
-  /** How well it fits the query; null without one. */
+  /** Relevance; `null` without a query. */
   readonly score: number | null;
 }
 
-/** Holds for live items of the scope. The only place where namespace and filter become SQL: no search cuts before it. */
+/** Live items in scope. The only place that turns namespace and filter into SQL: no search truncates before it. */
 export function isInScope(cipher: Cipher, scope: StoreScope): Sql {
   const { namespace_prefix, conditions, visibility, item_ids } = scope;
   return and([
@@ -89,14 +89,14 @@ export function isInScope(cipher: Cipher, scope: StoreScope): Sql {
   ]);
 }
 
-/** An item has no metadata: rules speak of what it is. Nor is it any thread or assistant, which ids speak of. */
+/** Items have no metadata: rules filter on namespace, key and value. Ids, of other resources, match none. */
 export function isVisible(cipher: Cipher, visibility: Visibility | undefined): Sql | undefined {
   if (!visibility) return undefined;
   const { metadata, ids } = visibility;
   return and([metadata && visibleItem(cipher, metadata), ids && raw('false')]);
 }
 
-/** Items that fit a query equally well: the last changed first. */
+/** Tie-breaker of equal scores: last changed first. */
 export const LAST_CHANGED_FIRST = sql`updated_at desc, prefix, key`;
 
 function condition(cipher: Cipher, { field, is, value }: StoreCondition): Sql | DialectSql {
@@ -107,17 +107,17 @@ function condition(cipher: Cipher, { field, is, value }: StoreCondition): Sql | 
     case 'ne':
       return sql`not ${memberCondition(cipher, field, value, equals)}`;
     default:
-      // With encryption none is left (`compared.ts`).
+      // With encryption `applyComparisons` has removed these.
       return fieldCompares('store_items.value', field, is, value);
   }
 }
 
-/** Values that are opened at once, and between which the process does other things. */
+/** Values decrypted per batch, between which the event loop runs. */
 const BATCH = 200;
 
 /**
- * A scope of the same items in which the database need not tell what is more and what less, which it cannot of sealed
- * values: they are opened and compared here, every one of the scope.
+ * Evaluates range comparisons in process if values are encrypted, because ciphertexts have no order: decrypts every
+ * value in scope. Returns an equivalent scope without them.
  */
 export async function applyComparisons(reader: Reader, scope: StoreScope): Promise<StoreScope> {
   const comparisons = scope.conditions.filter(isComparison);
@@ -161,7 +161,7 @@ function matchesComparison(
   }
 }
 
-/** Undefined for values of different types. */
+/** `undefined` for values of different types. */
 function compareValues(one: unknown, other: number | string): number | undefined {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   if (typeof one !== 'string' || typeof other !== 'string') return undefined;

@@ -4,16 +4,16 @@ import { isObject } from '../../core/json.ts';
 export const ROOT_PATH = '$';
 
 /**
- * The texts at some paths that are not empty, each of which has a vector of its own. Paths as LangGraph documents them
- * (its own reader finds nothing behind `[*]`): `$`, `title`, `author.name`, `chapters[*].text`, `tags[0]`, `tags[-1]`,
- * `*.text`, `{title,author.name}`. One that leads nowhere has no text.
+ * Non-empty texts at the paths, each embedded separately. Paths as LangGraph documents them (its own reader finds
+ * nothing behind `[*]`): `$`, `title`, `author.name`, `chapters[*].text`, `tags[0]`, `tags[-1]`, `*.text`,
+ * `{title,author.name}`. A path without a value has no text.
  */
 export function textsAtPaths(value: Record<string, unknown>, paths: readonly string[]): string[] {
   const texts = paths.flatMap((path) => (isWhole(path) ? [JSON.stringify(value)] : textsOfPath(value, path)));
   return [...new Set(texts.filter((text) => text.trim() !== ''))];
 }
 
-/** What a search by words sees there. Of the whole value only what it says, not the names of its fields. */
+/** Text for full-text search; of a whole value only its contents, not its field names. */
 export function searchText(value: Record<string, unknown>, paths: readonly string[]): string {
   return paths.flatMap((path) => (isWhole(path) ? leavesOf(value) : textsOfPath(value, path))).join('\n');
 }
@@ -35,7 +35,7 @@ function textsOfPath(value: unknown, path: string): string[] {
   });
 }
 
-/** `[…]`, `{…}`, or a name up to the next of them or a dot. Brackets that never close are looked at once. */
+/** `[…]`, `{…}`, or a name up to the next of them or a dot. Linear time for unclosed brackets. */
 const STEP = /\[[^[\]]*\]|\{[^{}]*\}|[^.][^.[{]*/g;
 
 function tokenizePath(path: string): string[] {
@@ -43,7 +43,7 @@ function tokenizePath(path: string): string[] {
   return steps[0] === ROOT_PATH ? steps.slice(1) : steps;
 }
 
-/** Step by step for all values at once: alternatives that lead to the same would double the work with each step. */
+/** Breadth-first over all values: overlapping alternatives would otherwise double the work with each step. */
 function valuesAt(value: unknown, steps: readonly string[]): unknown[] {
   return steps.reduce<unknown[]>(
     (values, step) => withoutRepeats(values.flatMap((each) => stepInto(each, step))),
@@ -51,7 +51,7 @@ function valuesAt(value: unknown, steps: readonly string[]): unknown[] {
   );
 }
 
-/** Each object and list once; texts and numbers as often as they are there. */
+/** Deduplicates objects and lists; keeps repeated texts and numbers. */
 function withoutRepeats(values: readonly unknown[]): unknown[] {
   const seen = new Set<unknown>();
   return values.filter((value) => {

@@ -4,8 +4,8 @@ import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { type Found, isInScope, isItem, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
 
 /**
- * How vectors lie in the database: as bytes, which SQLite compares and PostgreSQL only keeps, or as pgvector's own type,
- * in the schema where that is installed.
+ * Storage format of vectors: bytes, which SQLite can compare and PostgreSQL only stores, or pgvector's type in the
+ * schema where it is installed.
  */
 export type VectorFormat =
   | { readonly kind: 'bytes' }
@@ -13,20 +13,20 @@ export type VectorFormat =
 
 export const BYTES: VectorFormat = { kind: 'bytes' };
 
-/** What items are compared with: a unit vector, among items of one index. */
+/** A unit vector to compare with the items of one index. */
 export interface VectorQuery {
   readonly vector: Float32Array;
-  /** The name of the index, as the items have it. */
+  /** Name of the index, as in `indexed_by`. */
   readonly indexed_by: string;
 }
 
-/** Makes the database ready for vectors. With PostgreSQL pgvector is used where it is installed or may be. */
+/** Prepares vector storage. On PostgreSQL uses pgvector if it is installed or can be. */
 export async function prepareVectors(db: Db): Promise<VectorFormat> {
   const schema = db.dialect === 'postgres' ? await pgvectorSchema(db) : undefined;
   if (schema === undefined) return BYTES;
   const form: VectorFormat = { kind: 'pgvector', schema: `"${schema.replaceAll('"', '""')}"` };
   await db.transaction('sync', async (tx) => {
-    // Of several servers that start, one adds the column.
+    // Advisory lock: only one of several starting servers adds the column.
     await tx.get(sql`select pg_advisory_xact_lock(4919131752989213765)`);
     await tx.run(sql`alter table store_vectors add column if not exists embedding ${typeOf(form)}`);
   });
@@ -45,7 +45,7 @@ async function pgvectorSchema(db: Db): Promise<string | undefined> {
   try {
     await db.run(sql`create extension if not exists vector schema public`);
   } catch {
-    // Only some roles may, an administrator can do it once for all; or another server was faster.
+    // Requires privileges, so an administrator may have to do it once; or another server was faster.
   }
   return schema();
 }
@@ -54,7 +54,7 @@ function typeOf(form: VectorFormat): Sql {
   return raw(form.kind === 'pgvector' ? `${form.schema}.vector` : 'bytea');
 }
 
-/** The vectors of an item, in place of those that it had. */
+/** Replaces the vectors of an item. */
 export async function putVectors(
   tx: Transaction,
   form: VectorFormat,
@@ -72,8 +72,8 @@ export async function putVectors(
 }
 
 /**
- * Items whose nearest vector is most like the query's, by the cosine of their angle: 1 is the same direction, -1 the
- * opposite. Every item of the scope is compared: nothing is cut before.
+ * Nearest items by cosine similarity of their best vector: 1 is the same direction, -1 the opposite. Exact: compares
+ * every item in scope, without an approximate index.
  */
 export function findNearest(
   reader: Reader,
@@ -84,7 +84,7 @@ export function findNearest(
   if (reader.dialect === 'postgres' && form.kind === 'bytes') return nearestInProcess(reader, query, scope);
   const similarity: DialectSql = {
     sqlite: sql`coalesce(1 - vec_distance_cosine(vector, ${bytesOf(query.vector)}), 0)`,
-    // Of unit vectors: the cosine, and no number is missing where a vector is zero.
+    // Inner product of unit vectors: equals the cosine, and is defined for a zero vector.
     postgres: sql`-(embedding ${productOf(form)} ${textOf(query.vector)}::${typeOf(form)})`,
   };
   return reader.all<Found>(sql`
@@ -109,19 +109,19 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** As pgvector reads it. */
+/** Text format of pgvector. */
 function textOf(vector: Float32Array): string {
   return `[${vector.join(',')}]`;
 }
 
-/** Items whose vectors are in memory at once, and between which the process does other things. */
+/** Items per batch in memory, between which the event loop runs. */
 const BATCH = 1000;
 
 type Candidate = Found & { readonly score: number };
 
 /**
- * `findNearest` where the database cannot compare vectors: they are read and compared here. Exact, and its cost grows
- * with the namespace: 10,000 × 384 took 430 ms, nearly all of it on the way here (bench/store).
+ * `findNearest` without pgvector: reads and compares the vectors in process. Exact; the cost grows with the namespace:
+ * 10,000 × 384 took 430 ms, nearly all of it transfer (bench/store).
  */
 async function nearestInProcess(
   reader: Reader,
@@ -134,7 +134,7 @@ async function nearestInProcess(
   for (let start = 0; start < items.length; start += BATCH) {
     const ids = items.slice(start, start + BATCH).map(({ item_id }) => item_id);
     const scores = await similarities(reader, vector, ids);
-    // In the order of the items, which a stable sort keeps among equals.
+    // In item order, which the stable sort preserves among equal scores.
     const found = ids.flatMap((item_id) => {
       const score = scores.get(item_id);
       return score === undefined ? [] : [{ item_id, score }];
@@ -145,13 +145,13 @@ async function nearestInProcess(
   return best.slice(scope.offset);
 }
 
-/** Of each item the best of its vectors; none for an item without. */
+/** Best similarity per item; no entry for an item without vectors. */
 async function similarities(
   reader: Reader,
   query: Float32Array,
   item_ids: readonly number[],
 ): Promise<Map<number, number>> {
-  // Base64 is a third longer than the bytes; what PostgreSQL sends otherwise is twice as long.
+  // Base64 adds a third to the size; PostgreSQL's hex doubles it.
   const rows = await reader.all<{ item_id: number; vector: string }>(sql`
     select item_id, encode(vector, 'base64') as vector from store_vectors where ${isItem(item_ids)}`);
   const scores = new Map<number, number>();
@@ -163,7 +163,7 @@ async function similarities(
   return scores;
 }
 
-/** A copy: bytes of a pool need not begin where a float may. */
+/** Copies, because pooled buffers may be misaligned for floats. */
 function floatsOf(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer);
 }

@@ -5,14 +5,14 @@ import type { MetadataFilter } from '../../db/metadata-filter.ts';
 import { and, or, raw, type Sql, sql } from '../../db/sql.ts';
 import { memberCondition } from './encryption.ts';
 
-/** What a filter of an owner rule speaks of: `namespace`, `key`, and the fields of the value (CONTRACT §13). */
+/** Fields that access filters match: `namespace`, `key`, and those of the value (CONTRACT §13). */
 export interface StoreSubject {
   readonly namespace: readonly string[];
   readonly key: string;
   readonly value: Record<string, unknown>;
 }
 
-/** The filter as a condition on `store_items`. */
+/** Filter as a SQL condition on `store_items`. */
 export function visibleItem(cipher: Cipher, filter: MetadataFilter): Sql {
   if ('all' in filter) return and(filter.all.map((each) => visibleItem(cipher, each)));
   if ('any' in filter) return or(filter.any.map((each) => visibleItem(cipher, each)));
@@ -25,11 +25,11 @@ function member(cipher: Cipher, field: string, wanted: unknown): Sql {
     const has = (name: string, value: unknown) => contains('store_items.value', { [name]: value });
     return sql`${memberCondition(cipher, field, wanted, has)}`;
   }
-  // PostgreSQL takes a list to contain a plain value too, which would make `$contains` of an `$eq`.
+  // In PostgreSQL a list also contains a plain value, which would turn `$eq` into `$contains`.
   return Array.isArray(wanted) ? sql`${contains('store_items.namespace', wanted)}` : raw('false');
 }
 
-/** The same for an item that is not stored yet. Lists are compared as handlers' filters have them: of plain values. */
+/** The same in memory, for an item that is not stored yet. Lists compare by their plain values. */
 export function itemPasses(item: StoreSubject, filter: MetadataFilter): boolean {
   if ('all' in filter) return filter.all.every((each) => itemPasses(item, each));
   if ('any' in filter) return filter.any.some((each) => itemPasses(item, each));

@@ -11,28 +11,25 @@ import { isVisible, prefixOf } from './scope.ts';
 import { putVectors, type VectorFormat } from './vectors.ts';
 
 export interface StoreWrite extends Pick<StoreItem, 'namespace' | 'key'> {
-  /** Null deletes. */
+  /** `null` deletes. */
   readonly value: Record<string, unknown> | null;
-  /** How long from now the item is there; null for good. */
+  /** TTL from now; `null` means no expiry. */
   readonly ttl_minutes: number | null;
   readonly index_rule: IndexRule;
-  /** What a search by meaning sees, and which index made it; undefined without an index. */
+  /** Vectors and the index that made them; `undefined` without an index. */
   readonly embedded?: StoreVectors | undefined;
 }
 
-/** Unit vectors, and the name of the index that they belong to. */
+/** Unit vectors and the name of their index. */
 export interface StoreVectors {
   readonly indexed_by: string;
   readonly vectors: readonly Float32Array[];
 }
 
-/** A part of a transaction. False when an item is there that the actor must not see: nothing of it may be kept. */
+/** A step of a transaction. Returns `false` if a hidden item exists: the transaction must roll back. */
 export type WriteStep = (tx: Transaction) => Promise<boolean>;
 
-/**
- * Puts an item with everything that finds it. It keeps the time of its creation when it is put again, but for one that
- * had expired: that is a new one.
- */
+/** Upserts an item with its index entries. Preserves `created_at`, unless the stored item has expired. */
 export function writeItem(
   cipher: Cipher,
   write: StoreWrite & { readonly value: Record<string, unknown> },

@@ -11,17 +11,17 @@ export interface ThreadCopy {
   readonly target_id: string;
   /** ISO-8601. */
   readonly at: string;
-  /** Of the copy: it does not share the source's time. */
+  /** TTL of the copy; the source's is not copied. */
   readonly ttl?: Ttl | undefined;
-  /** Over the source's, shallow. */
+  /** Merged shallow over the source's metadata. */
   readonly metadata?: Record<string, unknown> | undefined;
   /** A source that is not visible is missing. */
   readonly visibility?: Visibility | undefined;
 }
 
 /**
- * A new thread with the metadata, the state and the history of another; without its runs, so a busy one's copy is
- * not busy. Undefined when there is no source.
+ * Creates a thread with the metadata, state and history of another, but without its runs: the copy of a busy thread is
+ * not busy. Returns `undefined` if the source does not exist.
  */
 export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
   const { source_id, target_id } = copy;
@@ -35,7 +35,7 @@ export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined
 
 type StoredThread = Record<'status' | 'metadata' | 'outline' | 'error' | 'interrupts', string>;
 
-/** The row goes through the program, for its values are of every type and need no casts so. */
+/** Copies the row through the program: as parameters, its values need no casts. */
 async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
   const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
@@ -55,7 +55,7 @@ async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   return inserted > 0;
 }
 
-/** Takes the new id from the new thread's row, where it has its type. */
+/** Selects the new id from the new thread's row, where it has its type. */
 function copyValues(tx: Transaction, source_id: string, target_id: string): Promise<number> {
   return tx.run(sql`
     insert into thread_values (thread_id, value)

@@ -7,40 +7,40 @@ import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteThreadLog } from '../runs/thread-log.ts';
 import { findThread } from './row.ts';
 
-/** The runs that were in flight, whose workers must be told; undefined when there is no such thread. */
+/** Returns the runs in flight, whose workers must be notified; `undefined` if the thread does not exist. */
 export function deleteThread(
   db: Db,
   thread_id: string,
   visibility?: Visibility,
 ): Promise<string[] | undefined> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
-    // One that is made from now on is not locked, and not meant.
+    // A thread inserted from now on is neither locked nor meant.
     if (!thread.exists) return undefined;
     if (visibility && !(await findThread(tx, thread_id, [], visibility))) return undefined;
     return deleteThreadIn(tx, thread_id);
   });
 }
 
-/** The same in a transaction that has locked the thread. */
+/** Part of a transaction that holds the thread lock. */
 export async function deleteThreadIn(tx: Transaction, thread_id: string): Promise<string[] | undefined> {
   const queued = await tx.all<{ run_id: string }>(
     sql`select run_id from run_queue where thread_id = ${thread_id}`,
   );
   await deleteLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
-  // Of a run that was rolled back and has not let go its place in the queue is all that names its log.
+  // Only its queue row still names the log of a rolled-back run that its worker has not released.
   await deleteLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
   await deleteThreadLog(tx, thread_id);
   await deleteCheckpointsOfThread(tx, thread_id);
-  // Its runs and values go with it.
+  // Cascades to its runs and values.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
 }
 
 /**
- * Part of the end of a run that made its thread for itself, once its place in the queue is gone: removes the thread with
- * its runs. False, and nothing happens, when another run of the thread waits or executes: a client put it there. Logs
- * stay for those who still read them, and go with their expiry.
+ * Part of the end of a run that created its thread, once its queue row is gone: deletes the thread with its runs.
+ * Returns false, and changes nothing, if another run of the thread is in flight: a client added it. Logs stay for their
+ * current readers until they expire.
  */
 export async function deleteTemporaryThread(tx: Transaction, thread_id: string): Promise<boolean> {
   if (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) return false;
@@ -51,8 +51,8 @@ export async function deleteTemporaryThread(tx: Transaction, thread_id: string):
 }
 
 /**
- * Forgets a thread's history but for its newest checkpoint. False, and nothing happens, while a run of the thread is in
- * flight: it may go on from any checkpoint. A thread that is gone has nothing left to forget.
+ * Deletes a thread's history except for its newest checkpoint. Returns false, and changes nothing, while a run of the
+ * thread is in flight, which may resume from any checkpoint. True for a thread that does not exist.
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {

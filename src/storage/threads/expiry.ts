@@ -7,7 +7,7 @@ import { withThread } from '../runs/thread-lock.ts';
 import { deleteThreadIn } from './delete.ts';
 import type { Ttl } from './row.ts';
 
-/** How far a sweep has come. */
+/** Keyset cursor of a sweep. */
 export interface ExpiryCursor {
   readonly expires_at: string;
   readonly thread_id: string;
@@ -18,12 +18,11 @@ interface Due extends ExpiryCursor {
 }
 
 export interface ExpirySweep {
-  /** Threads that were looked at. */
   readonly examined: number;
   readonly expired: number;
-  /** Threads that could not be removed; the next sweep tries them again. */
+  /** Threads that could not be expired; the next sweep retries them. */
   readonly failed: readonly { readonly thread_id: string; readonly error: unknown }[];
-  /** Where to go on; undefined when nothing is left. */
+  /** Where the sweep continues; `undefined` once it is complete. */
   readonly next: ExpiryCursor | undefined;
 }
 
@@ -31,8 +30,8 @@ const DUE = sql`expires_at <= ${NOW} and not exists (
   select 1 from run_queue q where q.thread_id = threads.thread_id)`;
 
 /**
- * Deletes threads whose time is over, or their history. One with a run in flight waits for its end. A commit each:
- * others must not wait for all of them, and one that fails does not hold up the others.
+ * Deletes expired threads, or their history. A thread with a run in flight waits for the run's end. One commit per
+ * thread: other writers need not wait for the whole sweep, and a failing thread does not block the others.
  */
 export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor): Promise<ExpirySweep> {
   const behind = after ? sql`(expires_at, thread_id) > (${after.expires_at}, ${after.thread_id})` : sql`true`;
@@ -53,7 +52,7 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
 function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return false;
-    // A run may have come in, or a client may have given it more time, since it was found.
+    // Since the query, a run may have arrived, or a client may have extended the TTL.
     const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);
     if (!due) return false;
     if (ttl_strategy === 'delete') {

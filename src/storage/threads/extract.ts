@@ -4,12 +4,12 @@ import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { THREAD_COLUMNS } from './row.ts';
 import { ELIDED } from './values-summary.ts';
 
-/** A way into the values of a thread, from the outermost: names of members, places in lists (negative: from the end). */
+/** Path into the values of a thread, outermost first: names of members, indexes of lists (negative: from the end). */
 export type ValuePath = readonly (string | number)[];
 
 /**
- * The columns `part_0`, `part_1`, …: what is there, as JSON text. The database reads a state, and only its part comes;
- * of a state that may be sealed all comes, as `state`.
+ * The columns `part_0`, `part_1`, …: the value at each path, as JSON text. The database reads the state and returns
+ * only the parts; with encryption it returns the whole state, as `state`.
  */
 export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql {
   if (paths.length === 0) return raw('');
@@ -20,7 +20,7 @@ export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql {
   );
 }
 
-/** Takes those columns out of a row, by the names of the parts. */
+/** Removes those columns from a row, and returns the parts by name. */
 export function takeParts(
   cipher: Cipher,
   row: object,
@@ -42,7 +42,7 @@ export function takeParts(
   return { parts: Object.fromEntries(named.map(([name, path]) => [name, partOf(state, path)])) };
 }
 
-/** What is there in a state, as the databases have it; null where nothing is. */
+/** The value at a path, by the databases' rules; null if there is none. */
 function partOf(state: unknown, path: ValuePath): unknown {
   const found = path.reduce((value, step) => {
     if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined;
@@ -54,7 +54,7 @@ function partOf(state: unknown, path: ValuePath): unknown {
 const STATE = sql`(select thread_values.value from thread_values
   where thread_values.thread_id = threads.thread_id)`;
 
-/** From the outline when it has the member, and from the state otherwise. */
+/** From the summary if it has the member in full, otherwise from the state. */
 function partColumn(path: ValuePath): Sql {
   const inState = sql`(select ${jsonAt('thread_values.value', path)} from thread_values
     where thread_values.thread_id = threads.thread_id)`;
@@ -64,7 +64,7 @@ function partColumn(path: ValuePath): Sql {
     else ${jsonAt('threads.outline', path)} end`;
 }
 
-/** A name finds nothing in a list, nor a place in an object. */
+/** A name matches nothing in a list, nor an index in an object. */
 function jsonAt(column: string, path: ValuePath): DialectSql {
   const steps = path.map((step) => (typeof step === 'number' ? index(step) : `.${JSON.stringify(step)}`));
   const members = path.map((step) => (typeof step === 'number' ? sql`${step}::int` : sql`${step}::text`));

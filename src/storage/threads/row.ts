@@ -8,47 +8,47 @@ import { nowPlus, nowPlusMinutes } from '../../db/time.ts';
 import type { Thread, ThreadExpiry, ThreadField } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 
-/** What becomes of a thread, and when. */
+/** Time to live of a thread. */
 export interface Ttl {
-  /** The thread goes, or all but its newest checkpoint. */
+  /** Deletes the thread, or all but its newest checkpoint. */
   readonly strategy: ThreadExpiry['strategy'];
-  /** Minutes from the moment that starts its time. */
+  /** Minutes from the moment that starts the period. */
   readonly ttl: number;
 }
 
-/** The values of `ttl_strategy, ttl_minutes, expires_at`, in this order; the time starts now. */
+/** Values of `ttl_strategy, ttl_minutes, expires_at`, in this order; the period starts now. */
 export function ttlValues(ttl: Ttl | undefined): Sql {
   if (!ttl) return raw('null, null, null');
   return sql`${ttl.strategy}, ${ttl.ttl}, ${nowPlus(ttl.ttl * 60_000)}`;
 }
 
 /**
- * For an `update threads set …` that gives the thread another state: the time of one that keeps its newest checkpoint
- * starts again with each (CONTRACT §12).
+ * For an `update threads set …` that changes a thread's state: with `keep_latest`, each new state restarts the period
+ * (CONTRACT §12).
  */
 export const EXPIRY_AFTER_STATE = sql`expires_at =
   case when ttl_strategy = 'keep_latest' then ${nowPlusMinutes('ttl_minutes')} else expires_at end`;
 
-/** Undefined for a thread that stays. */
+/** Returns `undefined` for a thread without a TTL. */
 export async function threadExpiry(reader: Reader, thread_id: string): Promise<ThreadExpiry | undefined> {
   return reader.get<ThreadExpiry>(sql`select ttl_strategy as strategy, ttl_minutes, expires_at from threads
     where thread_id = ${thread_id} and ttl_strategy is not null`);
 }
 
-/** Which fields the caller will look at; all when undefined. */
+/** Fields to read; all if `undefined`. */
 export type ThreadSelection = readonly z.infer<typeof ThreadField>[] | undefined;
 
 export const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thread_id = threads.thread_id)`;
 
-/** `busy` is never stored: a thread is busy exactly while one of its runs is in the queue. */
+/** `busy` is derived, never stored: a thread is busy exactly while one of its runs is in the queue. */
 export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status end`;
 
 const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at,
   threads.metadata, threads.config, threads.error, threads.interrupts, ${STATUS} as status`;
 
 /**
- * A whole thread, except that `values` are read only when they are selected: they are by far the largest part. `more`
- * begins with a comma.
+ * A whole thread, but `values` only if they are selected: they are by far the largest part. `extraColumns` begins with
+ * a comma.
  */
 export function selectThreads(selection: ThreadSelection, extraColumns = raw('')): Sql {
   if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${extraColumns} from threads`;
@@ -56,7 +56,7 @@ export function selectThreads(selection: ThreadSelection, extraColumns = raw('')
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
 }
 
-/** Adds a thread that has no state yet. False when the id is taken. */
+/** Inserts a thread without a state. Returns false if the id is taken. */
 export async function insertThread(
   writer: Pick<Transaction, 'run' | 'cipher'>,
   thread: Thread,
@@ -82,7 +82,7 @@ export async function findThread(
   return row && threadOf(reader.cipher, row);
 }
 
-/** What a thread's columns are sealed as, those of its state too. */
+/** Cipher columns of a thread, including its state. */
 export const THREAD_COLUMNS = {
   config: 'threads.config',
   error: 'threads.error',
@@ -93,8 +93,8 @@ export const THREAD_COLUMNS = {
 export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
 
 /**
- * Before the first run or state update there are no `interrupts` and no `error`, later `{}` and null (CONTRACT §2.2).
- * A first run may end without ever coming to a state: then there is an error alone.
+ * Before the first run or state update `interrupts` and `error` are absent, afterwards `{}` and null (CONTRACT §2.2). A
+ * first run that ends without any state leaves an error alone.
  */
 export function threadOf(cipher: Cipher, row: ThreadRow): Thread {
   const { interrupts, error, ...thread } = decryptJsonColumns(

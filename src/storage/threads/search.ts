@@ -19,7 +19,7 @@ export interface ThreadQuery extends ThreadSearch {
   readonly parts?: Readonly<Record<string, ValuePath>> | undefined;
 }
 
-/** With the parts that were asked for; null where nothing is. */
+/** With the requested parts; null where a path leads to nothing. */
 export type FoundThread = Thread & { readonly parts?: Record<string, unknown> };
 
 export async function searchThreads(
@@ -41,7 +41,7 @@ export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: 
   return countRows(reader, wanted);
 }
 
-/** In the order of `ids`; without those that have gone, or out of sight, in the meantime. */
+/** In the order of `ids`, without threads that were deleted or became invisible in the meantime. */
 async function load(
   reader: Reader,
   ids: readonly string[],
@@ -62,7 +62,7 @@ async function load(
 
 const STATUSES: readonly ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
 
-/** A status is not in the order of any index, but there are only four: one after the other, by id. */
+/** No index has the order of statuses, but there are only four: one after the other, each by id. */
 async function idsByStatus(
   reader: Reader,
   query: ThreadSearch,
@@ -132,7 +132,7 @@ function defined<T>(conditions: readonly (T | undefined)[]): T[] {
   return conditions.filter((condition) => condition !== undefined);
 }
 
-/** On SQLite in words in which no index is seen, as is the next: it would take one where another is better. */
+/** Hides the index from SQLite's planner, as `hasStatus` does: it would use it where another is better. */
 function isOneOfUnindexed(ids: readonly string[]): DialectSql {
   return { sqlite: isOneOf('+threads.thread_id', ids), postgres: isOneOf('threads.thread_id', ids) };
 }
@@ -146,12 +146,12 @@ function hasStatus(status: ThreadStatus): DialectSql {
 
 const QUEUED = sql`threads.thread_id in (select thread_id from run_queue)`;
 
-/** What an index knows of a status. */
+/** The part of a status condition that an index covers. */
 function hasStoredStatus(status: ThreadStatus): Sql {
   return status === 'busy' ? QUEUED : sql`threads.status = ${status}`;
 }
 
-/** From the index alone: those that it has, without those that are busy. */
+/** Index-only count: threads with the stored status, minus those that are busy. */
 async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
   const ofQueued = sql`t.thread_id = queued.thread_id and t.status = ${status}`;
   const row = await reader.get<{ count: number }>(sql`select

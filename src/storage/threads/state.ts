@@ -8,19 +8,19 @@ import { appendThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
 import { encryptSummary, serializeState } from './values-summary.ts';
 
-/** What a state update from outside of any run makes of a thread (CONTRACT §2.2). */
+/** A thread's state after an update outside any run (CONTRACT §2.2). */
 export interface NewState {
   readonly values: unknown;
   /**
-   * Whose state this is: of the thread's newest checkpoint, null when it has none. A newer one supersedes it; undefined
-   * asks for no such check.
+   * Optimistic lock: the thread's newest checkpoint, to which this state belongs; null if it has none. A newer
+   * checkpoint supersedes the state; `undefined` skips the check.
    */
   readonly checkpoint_id?: string | null;
   readonly status: Exclude<ThreadStatus, 'busy'>;
   readonly interrupts: Record<string, unknown[]>;
   /** Merged shallow. */
   readonly metadata?: Record<string, unknown> | undefined;
-  /** What those who follow the thread are told. */
+  /** Published to those who follow the thread. */
   readonly event?: ThreadEvent | undefined;
 }
 
@@ -41,8 +41,8 @@ export function setThreadState(
 }
 
 /**
- * Status and interrupts of a thread whose run was taken away; its values stay. Nothing happens while another run is in
- * flight, which will write them, or when one has been since the state was read, and a failure stays one.
+ * Updates status and interrupts of a thread whose run was rolled back or deleted; its values stay. Does nothing if
+ * another run is in flight, which will write them, if the newest checkpoint has changed, or if the status is `error`.
  */
 export function refreshThread(
   db: Db,
@@ -50,7 +50,7 @@ export function refreshThread(
   { status, interrupts, checkpoint_id }: Pick<NewState, 'status' | 'interrupts' | 'checkpoint_id'>,
 ): Promise<void> {
   const isInterrupted = Object.keys(interrupts).length > 0;
-  // Null says that the thread never had a state.
+  // Null means that the thread never had a state.
   const encrypted = db.cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(interrupts));
   const newInterrupts = isInterrupted
     ? sql`${encrypted}`
@@ -67,7 +67,7 @@ export function refreshThread(
   });
 }
 
-/** Whether the thread's newest checkpoint is still the one that was read before its lock. */
+/** Whether the thread's newest checkpoint is still the one read before the lock. */
 async function isAtCheckpoint(
   tx: Transaction,
   thread_id: string,

@@ -13,15 +13,15 @@ import { refreshThread, setThreadState } from './state.ts';
 
 export interface ThreadChanges {
   readonly metadata?: ThreadPatch['metadata'];
-  /** Its time starts now. */
+  /** The period starts now. */
   readonly ttl?: Ttl | undefined;
 }
 
 export type ThreadRepository = ReturnType<typeof threadRepository>;
 
 /**
- * Threads and their newest values (CONTRACT §2.2). Their status at the end of a run is written by `queue/finish`. To a
- * verb with a visibility, a thread that is not visible is missing.
+ * Threads and their newest values (CONTRACT §2.2). `queue/finish` writes their status at the end of a run. With a
+ * visibility, a thread that is not visible is missing.
  */
 export function threadRepository(db: Db) {
   return bind(db, {
@@ -43,7 +43,7 @@ export function threadRepository(db: Db) {
   });
 }
 
-/** Whether it is there for somebody: `hidden` is there, but not for them. */
+/** `hidden`: the thread exists, but is not visible. */
 async function checkVisibility(
   db: Db,
   thread_id: string,
@@ -55,7 +55,7 @@ async function checkVisibility(
   return row ? (row.is_visible ? 'visible' : 'hidden') : 'missing';
 }
 
-/** How many of these there are. */
+/** Number of these threads that exist and are visible. */
 async function countByIds(db: Db, thread_ids: readonly string[], visibility?: Visibility): Promise<number> {
   const wanted = and([isOneOf('thread_id', thread_ids), visible(VISIBLE_THREADS, visibility)]);
   const row = await db.get<{ count: number }>(sql`select count(*) as count from threads where ${wanted}`);
@@ -86,7 +86,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** What the history of a thread takes; zeros when it has none. Rows and indexes of the database are not counted. */
+/** Size of a thread's history; zeros if it has none. Excludes row and index overhead of the database. */
 export async function threadSize(reader: Reader, thread_id: string): Promise<ThreadStorage> {
   const [checkpoints, values, pending_writes] = await Promise.all([
     sizeOf(reader, sql`checkpoints`, thread_id, ['checkpoint', 'versions', 'metadata']),
@@ -122,7 +122,7 @@ function valueSizes(
     from checkpoint_blobs where thread_id = ${thread_id} group by channel order by channel`);
 }
 
-/** A list that only grew is stored by what was appended: its size is what is stored, not what is read. */
+/** Stored size, not size as read: a list that only grew is stored as deltas. */
 function bytesOf(columns: readonly string[]): Sql {
   const bytes = columns.map((column) => (column === 'value' ? column : `cast(${column} as text)`));
   return raw(`cast(coalesce(sum(${bytes.map((each) => `octet_length(${each})`).join(' + ')}), 0) as bigint)`);

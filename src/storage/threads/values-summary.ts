@@ -7,18 +7,18 @@ import { type MetadataFilter, metadataMatches } from '../../db/metadata-filter.t
 import { and, or, type Sql, sql } from '../../db/sql.ts';
 import { THREAD_COLUMNS } from './row.ts';
 
-/** The state of a thread as it is stored: both are JSON texts. */
+/** The state of a thread as stored: both are JSON texts. */
 export interface SerializedState {
   readonly text: string;
-  /** Its short members, and `LARGE` for each of the others: what searches look at, instead of whole states. */
+  /** Its short members, and `ELIDED` for each other one: searches read it instead of the whole state. */
   readonly summary: string;
 }
 
-/** Stands for a member that must be read in the state; also for a short one that happens to be the same text. */
+/** Stands for a member that must be read from the state; also for a short one that happens to be the same text. */
 export const ELIDED = '…';
-/** Characters of JSON: names, numbers and flags, but not conversations. */
+/** Characters of JSON: fits names, numbers and flags, but not conversations. */
 const MAX_MEMBER_CHARS = 100;
-/** An outline is read with its thread in every list. */
+/** Every listing reads the summary with its thread. */
 const MAX_SUMMARY_CHARS = 2000;
 
 export function serializeState(values: unknown): SerializedState {
@@ -38,17 +38,17 @@ export function serializeState(values: unknown): SerializedState {
   return { text: storable(`{${whole.join()}}`), summary: storable(`{${short.join()}}`) };
 }
 
-/** As what it is blinded. */
+/** Cipher column of the blind index. */
 const SUMMARY_COLUMN = 'threads.outline';
 
-/** The outline as it is stored. Of large members it says nothing when it is blinded: nobody could look into them. */
+/** The summary as stored. With encryption it omits elided members, as the database could not search the state. */
 export function encryptSummary(cipher: Cipher, summary: string): string {
   if (!cipher.enabled) return summary;
   const short = Object.entries(JSON.parse(summary)).filter(([, value]) => value !== ELIDED);
   return toJson(blindDocument(cipher, SUMMARY_COLUMN, Object.fromEntries(short)));
 }
 
-/** Blinds the outline of a thread whose state was not sealed before, `value`; else it is blinded already. */
+/** Blinds the summary of a thread whose state, `value`, is not encrypted yet; otherwise it is blinded already. */
 export async function blindSummary(
   tx: Transaction,
   { thread_id, value }: { thread_id: string; value: string },
@@ -58,10 +58,10 @@ export async function blindSummary(
   await tx.run(sql`update threads set outline = ${summary} where thread_id = ${thread_id}`);
 }
 
-/** What the outline of a thread allows whose values contain `wanted`: the filter for its index. */
+/** Index filter: what the summary of a thread whose values contain `wanted` must match. */
 export function summaryFilter(cipher: Cipher, wanted: Record<string, unknown>): MetadataFilter {
   if (cipher.enabled) {
-    // Not blinded is what is older than the encryption.
+    // Summaries older than the encryption are not blinded.
     return {
       any: [{ contains: blindDocument(cipher, SUMMARY_COLUMN, wanted) as JsonObject }, { contains: wanted }],
     };
@@ -70,8 +70,8 @@ export function summaryFilter(cipher: Cipher, wanted: Record<string, unknown>): 
 }
 
 /**
- * Whether the values of a thread contain `wanted`, exactly. A state is read only for a member that is large; not when it
- * is sealed, and then none of it matches.
+ * Exact condition: the values of a thread contain `wanted`. Reads a state only for an elided member. An encrypted state
+ * cannot be read, so there elided members never match.
  */
 export function valuesContain(cipher: Cipher, wanted: Record<string, unknown>): Sql {
   if (cipher.enabled) return metadataMatches(SUMMARY_COLUMN, summaryFilter(cipher, wanted));
@@ -87,7 +87,7 @@ export function valuesContain(cipher: Cipher, wanted: Record<string, unknown>): 
   );
 }
 
-/** The member as one that is large, then as one that is there. */
+/** Filters for the member if elided, then if present in full. */
 function inSummary(key: string, value: unknown): MetadataFilter[] {
   const large = { contains: { [key]: ELIDED } };
   return value === ELIDED ? [large] : [large, { contains: { [key]: value } }];

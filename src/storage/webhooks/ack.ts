@@ -3,31 +3,31 @@ import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
 import { encryptAttempt } from './delivery-row.ts';
 
-/** One try, as it is kept. */
+/** One attempt, as stored. */
 export interface AttemptRecord {
   /** ISO-8601. */
   readonly started_at: string;
   readonly duration_ms: number;
-  /** Null when there was no answer. */
+  /** Null if there was no response. */
   readonly status_code: number | null;
-  /** What went wrong, without secrets; null when nothing did. */
+  /** What went wrong, without secrets; null if nothing did. */
   readonly error: string | null;
-  /** How the answer of a receiver that refused began. */
+  /** How the response of a receiver that refused began. */
   readonly answer: string | null;
 }
 
-/** What becomes of a delivery after a try. */
+/** What happens to a delivery after an attempt. */
 export type DeliveryDecision =
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'dead' }
-  /** Tried again, until `give_up_ms` after it was made or sent again by hand. */
+  /** Retried until `give_up_ms` after the delivery was enqueued or redelivered. */
   | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
 
 export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 
 /**
- * Says what a try came to. `lease lost`: it took so long that somebody else has the delivery now.
- * A verdict that a power cut takes back is a delivery that is sent once more, so it need not be promised.
+ * Acknowledges an attempt. `lease lost`: it took so long that another process has claimed the delivery. At-least-once:
+ * losing the outcome to a power failure repeats the delivery, so `async` durability suffices.
  */
 export function ackDelivery(
   db: Db,
@@ -49,7 +49,7 @@ function changes(decision: DeliveryDecision): Sql {
   if (decision.outcome !== 'retry') return sql`status = ${decision.outcome}, ended_at = ${NOW}`;
   const again = nowPlus(decision.in_ms);
   const last: DialectSql = timePlus('round_at', decision.give_up_ms);
-  // The last try is at the very end, however long the wait before it should have been.
+  // The last attempt is due at the deadline, even if the back-off would end after it.
   return sql`status = case when ${NOW} >= ${last} then 'dead' else 'pending' end,
     ended_at = case when ${NOW} >= ${last} then ${NOW} else null end,
     next_at = case when ${again} < ${last} then ${again} else ${last} end`;
@@ -67,13 +67,13 @@ async function insertAttempt(tx: Transaction, delivery_id: string, attempt: Atte
       ${answer})`);
 }
 
-/** Gives back what was not tried to the end because the process stops: it is due at once, and not counted. */
+/** Graceful shutdown: releases unfinished deliveries. They are due immediately, and the attempt is not counted. */
 export async function releaseDeliveries(db: Db, token: string): Promise<void> {
   await db.run(sql`update webhook_outbox set token = null, tries = tries - 1, next_at = ${NOW}
     where token = ${token} and status = 'pending'`);
 }
 
-/** At the start of the only process on a database nobody is trying anything, whatever the claims say. */
+/** For the only process on a database, at startup: no attempt is under way, whatever the claims say. */
 export async function releaseAllDeliveries(db: Db): Promise<void> {
   await db.run(sql`update webhook_outbox set token = null, next_at = ${NOW}
     where token is not null and status = 'pending'`);

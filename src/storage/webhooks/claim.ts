@@ -5,20 +5,20 @@ import { NOW, nowPlus } from '../../db/time.ts';
 import { decryptDelivery } from './delivery-row.ts';
 import type { DeliveryKind } from './enqueue.ts';
 
-/** A receiver that has something to get. */
+/** A receiver with pending deliveries. */
 export interface PendingHost {
   readonly host: string;
-  /** When its next delivery is due, ms from now; 0 when one is. */
+  /** Time until its next delivery is due, ms; 0 if one is due. */
   readonly due_in_ms: number;
 }
 
-/** The right to try some deliveries once; another process may take them over when it has not settled them in time. */
+/** Lease on some deliveries for one attempt each; if it expires first, another process may claim them. */
 export interface DeliveryClaim {
   readonly host: string;
-  /** Fresh for each claim; nobody else can settle. */
+  /** Fencing token, fresh for each claim: only its holder can acknowledge. */
   readonly token: string;
   readonly limit: number;
-  /** Longer than a try takes, ms. */
+  /** Longer than an attempt takes, ms. */
   readonly lease_ms: number;
 }
 
@@ -31,16 +31,16 @@ export interface ClaimedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly sent_at_field: string | null;
   readonly max_tries: number | null;
-  /** This one included, since it was made or sent again by hand. */
+  /** Attempts including this one, since it was enqueued or redelivered. */
   readonly tries: number;
   readonly body: string;
-  /** It cannot be opened here, and what is to be sent is not known. */
+  /** Set if the delivery cannot be decrypted here: its content is unknown. */
   readonly decryption_error?: DecryptionError;
 }
 
 /**
- * Every host with pending deliveries, the longest due first. From one host to the next by the index: a receiver that
- * is down and has a hundred thousand of them costs as much as one with a single one.
+ * Every host with pending deliveries, the longest due first. A loose index scan from one host to the next: a receiver
+ * that is down with a hundred thousand of them costs as much as one with a single one.
  */
 export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
   const rows = await reader.all<{ host: string; next_at: string; now: string }>(sql`
@@ -59,12 +59,12 @@ export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
   }));
 }
 
-/** Rows that another process is taking right now are passed over. */
+/** Skips rows that another process is claiming. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of o skip locked') };
 
 /**
- * Takes due deliveries of one host, the longest due first, and of each lane the first alone. Materialised, as the claim
- * of runs: else the limit may be none.
+ * Claims due deliveries of one host, the longest due first, and only the first of each lane. Materialised CTE, as in
+ * the claim of runs: otherwise the limit may not hold.
  */
 export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const { host, token, limit, lease_ms } = claim;
@@ -83,7 +83,7 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
   return rows.map((row) => decryptClaimed(db.cipher, row));
 }
 
-/** One that cannot be opened must not keep the others from being sent. */
+/** A delivery that cannot be decrypted must not block the others (head-of-line blocking). */
 function decryptClaimed(cipher: Cipher, row: ClaimedDelivery): ClaimedDelivery {
   try {
     decryptDelivery(cipher, row);

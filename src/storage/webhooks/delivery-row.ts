@@ -3,8 +3,8 @@ import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/en
 import type { Delivery, DeliveryAttempt } from '../../schemas/webhooks.ts';
 
 /**
- * What of a delivery comes from users: an address is a secret often enough. The host stays plain, for the database finds
- * by it which receivers have something to get.
+ * The user's content of a delivery, encrypted at rest: a URL is often a secret. The host stays in plain text, as the
+ * database finds receivers with pending deliveries by it.
  */
 interface DeliveryContent {
   readonly url: string;
@@ -27,13 +27,13 @@ export function encryptDelivery(cipher: Cipher, { url, shown_url, headers, body 
   };
 }
 
-/** Opens a row in place, for sending it. */
+/** Decrypts a row in place, for sending it. */
 export function decryptDelivery(cipher: Cipher, row: DeliveryContent): void {
   decryptTextColumns(cipher, row, { url: URL_COLUMN, shown_url: SHOWN_URL, body: BODY });
   decryptJsonColumns(cipher, row, { headers: HEADERS });
 }
 
-/** What people see of a delivery: there `url` is the one that may be shown. */
+/** The public view of a delivery, in which `url` is the masked one. */
 export function decryptShownUrl(cipher: Cipher, row: Delivery): Delivery {
   return decryptTextColumns(cipher, row, { url: SHOWN_URL });
 }
@@ -43,7 +43,7 @@ const ANSWER = 'webhook_attempts.answer';
 
 type AttemptText = Pick<DeliveryAttempt, 'error' | 'answer'>;
 
-/** What came of a try: an answer may repeat what it was sent. */
+/** Encrypts the result of an attempt: an answer may echo what it was sent. */
 export function encryptAttempt(cipher: Cipher, { error, answer }: AttemptText): AttemptText {
   return {
     error: error && cipher.encryptText(ERROR, error),

@@ -5,34 +5,34 @@ import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { encryptDelivery } from './delivery-row.ts';
 
-/** What a delivery is about: the end of a run, or a try of somebody who sets up a receiver. Other senders add theirs. */
+/** Subject of a delivery: the end of a run, or a test of a receiver. Other senders add their own. */
 export type DeliveryKind = 'run' | 'test' | (string & {});
 
-/** Something to be posted to an address; the policy must have let the address pass. */
+/** A POST to a URL; the caller must have checked the URL against the policy. */
 export interface NewDelivery {
   readonly kind: DeliveryKind;
   /** Absolute, or the path of a route of the server's own app. */
   readonly url: string;
-  /** JSON text, sent as it is. */
+  /** JSON text, sent verbatim. */
   readonly body: string;
-  /** The name of a member that the body, an object, gets with each try: when it was sent. */
+  /** Name of a member added to the body, an object, at each attempt: the time of sending. */
   readonly sent_at_field?: string;
-  /** Beside those of the configuration and the signature. */
+  /** In addition to those of the configuration and the signature. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly run_id?: string;
   readonly thread_id?: string;
-  /** Of the thread that it tells of: who may see that may see the delivery, also once the thread is gone. */
+  /** Metadata of the thread concerned: decides who may see the delivery, even once the thread is gone. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Deliveries of one lane are sent one after the other, in the order in which they came. */
+  /** Deliveries of one lane are sent one at a time, in order. */
   readonly lane?: string;
-  /** Given up after that many tries; else when its time is over. */
+  /** Given up after this many attempts; without it, when its time is over. */
   readonly max_tries?: number;
 }
 
 /**
- * Puts a delivery into the outbox as part of the transaction that makes it true, so that it is sent if and only if
- * that was committed. Returns its id, which the receiver gets as `webhook-id` with each try. Poke the dispatcher
- * afterwards: `bus.outbox()`.
+ * Transactional outbox: adds a delivery in the transaction that it reports, so that it is sent if and only if that
+ * commits. Returns its id, which the receiver gets as `webhook-id` with each attempt. Notify the dispatcher afterwards:
+ * `bus.emit('delivery.queued')`.
  */
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
   const { kind, url, headers = {}, metadata = {} } = delivery;
@@ -47,7 +47,7 @@ export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): P
   return (row as { delivery_id: string }).delivery_id;
 }
 
-/** Host and port: what may be down on its own. Empty for the server itself. */
+/** Host and port: the unit that can be down on its own. Empty for the server itself. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';
 }

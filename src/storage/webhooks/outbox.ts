@@ -11,10 +11,10 @@ import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
 
 export type WebhookOutbox = ReturnType<typeof webhookOutbox>;
 
-/** What is to be sent to others: each verb in the file of its name. */
+/** The outbox of webhook deliveries. */
 export function webhookOutbox(db: Db) {
   return {
-    /** For what is not part of another transaction. */
+    /** For a delivery that belongs to no other transaction. */
     enqueue: (delivery: NewDelivery) => db.transaction('sync', (tx) => enqueueDelivery(tx, delivery)),
     ...bind(db, {
       pendingHosts,
@@ -35,7 +35,7 @@ export function webhookOutbox(db: Db) {
 const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, status, tries,
   case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
 
-/** Newest first. As everywhere, without a visibility all may be seen. */
+/** Newest first. Without a visibility, every delivery is visible. */
 async function searchDeliveries(
   reader: Reader,
   search: DeliverySearch,
@@ -45,7 +45,7 @@ async function searchDeliveries(
   const wanted = and([visible(VISIBLE_DELIVERIES, visibility), ...conditions(search)]);
   if (url !== undefined && reader.cipher.enabled)
     return searchDecrypted(reader, wanted, { url, limit, offset });
-  // What is masked cannot be found out by asking for it letter by letter.
+  // Matches the masked URL, so that a secret cannot be guessed letter by letter.
   const ofUrl = url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`;
   const rows = await reader.all<Delivery>(sql`
     select ${COLUMNS} from webhook_outbox where ${and([wanted, ofUrl])}
@@ -60,10 +60,10 @@ function conditions({ run_id, status }: DeliverySearch): (Sql | undefined)[] {
   ];
 }
 
-/** Deliveries that are opened and compared at once. */
+/** Deliveries decrypted and compared per query. */
 const BATCH = 500;
 
-/** The search for an address that the database cannot read. */
+/** Search by URL on encrypted rows: keyset pagination over `seq`, with the comparison after decryption. */
 async function searchDecrypted(
   reader: Reader,
   wanted: Sql,
@@ -93,7 +93,7 @@ async function findDelivery(
   return row && decryptShownUrl(reader.cipher, row);
 }
 
-/** The tries of a delivery, the first one first. */
+/** Attempts of a delivery, oldest first. */
 async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
   const rows = await reader.all<DeliveryAttempt>(sql`
     select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
@@ -101,7 +101,7 @@ async function attemptsOf(reader: Reader, delivery_id: string): Promise<Delivery
   return rows.map((row) => decryptAttempt(reader.cipher, row));
 }
 
-/** Makes a delivery due now, with the same id and as much time as a new one. False when there is none. */
+/** Makes a delivery due now, with the same id and a new retry period. Returns false if it does not exist. */
 async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
   const changed = await db.run(sql`
     update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
@@ -114,7 +114,7 @@ function isDelivery(delivery_id: string, visibility: Visibility | undefined): Sq
   return and([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
 }
 
-/** Forgets deliveries that ended so long ago, `limit` of them at most; how many. */
+/** Deletes deliveries that ended at least `keep_ms` ago, at most `limit`; returns how many. */
 function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
   return db.run(
     sql`delete from webhook_outbox where seq in (
@@ -123,7 +123,7 @@ function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<
   );
 }
 
-/** How much waits and how much was given up. */
+/** Number of pending and of dead deliveries. */
 async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
   const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
   const row = await reader.get<{ pending: number; dead: number }>(

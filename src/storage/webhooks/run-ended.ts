@@ -9,9 +9,9 @@ import type { RunError } from '../../schemas/threads.ts';
 import { enqueueDelivery } from './enqueue.ts';
 
 export interface RunWebhookRules {
-  /** False: runs end and nobody is told (`http.disable_webhooks`). */
+  /** False: no webhook is sent when a run ends (`http.disable_webhooks`). */
   readonly enabled: boolean;
-  /** Whether runs that leave no thread behind tell their values; the official server does not (CONTRACT §6). */
+  /** Whether webhooks of stateless runs include their values; the official server's do not (CONTRACT §6). */
   readonly stateless_values: boolean;
 }
 
@@ -20,11 +20,11 @@ export const DEFAULT_WEBHOOK_RULES: RunWebhookRules = { enabled: true, stateless
 export interface EndedRun {
   readonly run_id: string;
   readonly status: RunStatus | 'rollback';
-  /** Where the run's row has none. */
+  /** Used if the run's row has no error. */
   readonly error: RunError | null;
-  /** JSON text of the newest state; null when it came to none, `kept` for what the thread shows. */
+  /** JSON text of the newest state; null if there is none, `kept` for the stored values of the thread. */
   readonly values: string | null | 'kept';
-  /** ISO-8601; now without it. */
+  /** ISO-8601; now by default. */
   readonly at?: string;
 }
 
@@ -36,8 +36,8 @@ type Row = Omit<Run, 'langsmith_session_name'> & {
 };
 
 /**
- * Part of the transaction that ends a run, while its row is there: what its webhook is to be told. Nothing when it has
- * none, and nothing of a run that never began (CONTRACT §6).
+ * Part of the transaction that ends a run, while its row exists: enqueues its webhook. Does nothing for a run without a
+ * webhook, or one that never started (CONTRACT §6).
  */
 export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: RunWebhookRules): Promise<void> {
   if (!rules.enabled) return;
@@ -65,7 +65,7 @@ export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: Run
     sent_at_field: 'webhook_sent_at',
     run_id: run.run_id,
     thread_id: run.thread_id,
-    // Of the thread, not of the run: that is what the client asked for.
+    // The thread's, not the run's: visibility is decided by the thread.
     metadata: thread_metadata,
   });
 }
@@ -82,7 +82,7 @@ async function valuesOf(
   return row ? tx.cipher.decryptJson('thread_values.value', row.value) : null;
 }
 
-/** The run as a client sees it, when it ran and what came of it (CONTRACT §6). */
+/** The run as a client sees it, with its times and its error (CONTRACT §6). */
 function payload(
   { started_at, error, now, ...run }: Omit<Row, 'thread_metadata'>,
   ended: EndedRun,
@@ -99,6 +99,6 @@ function payload(
     run_ended_at: at,
     ...(failure && { error: failure }),
   });
-  // The values are JSON text already, and may be large.
+  // Concatenated: the values are JSON text already, and may be large.
   return `${body.slice(0, -1)},"values":${values ?? 'null'}}`;
 }
