@@ -7,7 +7,7 @@ export class CommandError extends Error {
 
   constructor(code: ErrorCode, message: string) {
     super(message);
-    this.name = 'CommandFailed';
+    this.name = 'CommandError';
     this.code = code;
   }
 }
