@@ -22,10 +22,7 @@ export function cronLoop({ ticks, clock, logger }: { ticks: CronTicks; clock: Cl
       if (offset_ms < clock_offset_ms - CLOCK_TOLERANCE_MS) await ticks.recalculateDates();
       clock_offset_ms = offset_ms;
       await ticks.fireDue();
-      const next = await ticks.nextDue();
-      if (next === undefined) return MAX_CRON_SLEEP_MS;
-      // Timers may fire early by a fraction of a millisecond.
-      return Math.min(MAX_CRON_SLEEP_MS, Math.max(1, Date.parse(next) - clock.now() + 1));
+      return sleepUntil(await ticks.nextDue(), clock, MAX_CRON_SLEEP_MS);
     },
   });
 }
@@ -52,9 +49,12 @@ export function delayedRunsLoop({
       await queue.promoteDue();
       // A run in back-off is in state `ready` already: wake the worker on every tick.
       bus.emit('run.ready');
-      const next = await queue.nextDue();
-      if (next === undefined) return MAX_SLEEP_MS;
-      return Math.min(MAX_SLEEP_MS, Math.max(1, Date.parse(next) - clock.now() + 1));
+      return sleepUntil(await queue.nextDue(), clock, MAX_SLEEP_MS);
     },
   });
+}
+
+/** Sleep until `next`, ms, at most `max_ms`. One more than needed: timers may fire early by a fraction of it. */
+function sleepUntil(next: string | undefined, clock: Clock, max_ms: number): number {
+  return next === undefined ? max_ms : Math.min(max_ms, Math.max(1, Date.parse(next) - clock.now() + 1));
 }

@@ -125,7 +125,7 @@ export async function readValue(
 }
 
 /** LangGraph's task id of writes without a task, such as an input. */
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
+export const NO_TASK = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Pending writes at a checkpoint. A task with an unreadable write is not done: it executes again, as after a crash,

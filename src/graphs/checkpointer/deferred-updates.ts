@@ -1,5 +1,4 @@
-/** LangGraph's task id of writes without a task. */
-const NO_TASK = '00000000-0000-0000-0000-000000000000';
+import { NO_TASK } from './checkpoint-tuple.ts';
 
 /**
  * Defers the updates of a command until something is stored after them. LangGraph stores updates before it applies

@@ -32,3 +32,8 @@ export class CheckpointEvents {
 export function isRootNamespace(namespace: readonly string[]): boolean {
   return namespace.length === 0 || (namespace.length === 1 && namespace[0] === '');
 }
+
+/** LangGraph includes the node of a message or a tool; the event belongs to the graph that holds the node. */
+export function parentNamespace(namespace: readonly string[]): readonly string[] {
+  return namespace.slice(0, -1);
+}

@@ -3,7 +3,7 @@ import { PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { GraphEvent } from '../graph.ts';
 import { withPublicError, withPublicMessage, withPublicTasks } from '../public-errors.ts';
 import { isMessage, toWire } from '../wire.ts';
-import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
+import { type CheckpointEvents, isRootNamespace, parentNamespace } from './checkpoint-events.ts';
 
 /** One event of LangGraph's `streamEvents` version v3. */
 export interface LangGraphEvent {
@@ -62,7 +62,7 @@ export class ProtocolStream {
     else if (method === 'values') this.#values(params);
     else if (method === 'updates') this.#updates(params);
     else if (method === 'messages')
-      this.#send(method, params, message(params.data), parentOf(params.namespace));
+      this.#send(method, params, message(params.data), parentNamespace(params.namespace));
     else if (method === 'tools') this.#tool(params);
     else if (Object.hasOwn(PASSTHROUGH, method))
       this.#send(method, params, toWire(PASSTHROUGH[method]?.(params.data)));
@@ -132,7 +132,7 @@ export class ProtocolStream {
 
   #tool(params: Params): void {
     const { data } = params;
-    const place = parentOf(params.namespace);
+    const place = parentNamespace(params.namespace);
     const output = isObject(data) ? data['output'] : undefined;
     if (isMessage(output)) this.#toolMessage(params, place, toWire(output) as Record<string, unknown>);
     this.#send('tools', params, tool(data), place);
@@ -164,11 +164,6 @@ export class ProtocolStream {
 
 function keyOf(namespace: Namespace): string {
   return namespace.join('|');
-}
-
-/** LangGraph includes the node; the event belongs to the graph that holds the node. */
-function parentOf(namespace: Namespace): Namespace {
-  return namespace.slice(0, -1);
 }
 
 /** `message-start` carries the role, and alone carries the `run_id` of the model call. */

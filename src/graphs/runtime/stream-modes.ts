@@ -5,7 +5,7 @@ import { checkpointOf, namespaceConfigOf, publicConfig } from '../checkpoint-con
 import type { GraphCall, GraphEvent } from '../graph.ts';
 import { withPublicError, withPublicTasks } from '../public-errors.ts';
 import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
-import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
+import { type CheckpointEvents, isRootNamespace, parentNamespace } from './checkpoint-events.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 
 /** An item of LangGraph's stream, requested with subgraphs and a list of modes. */
@@ -152,11 +152,6 @@ export class StreamModes {
     if (payload.type !== 'checkpoint' || !isObject(payload.payload)) return toWire(payload);
     return { ...payload, payload: debugCheckpoint(payload.payload) };
   }
-}
-
-/** LangGraph includes the node of a message or a tool; the event belongs to the graph that holds the node. */
-function parentNamespace(namespace: readonly string[]): readonly string[] {
-  return namespace.slice(0, -1);
 }
 
 function failedTask({ id, name, error }: TaskFailure): Record<string, unknown> {

@@ -1,5 +1,8 @@
 import type { Compiler, TypeScript } from './compiler.ts';
 
+/** A JSON Schema. */
+export type Schema = Record<string, unknown>;
+
 /** Accepts both LangChain's `type` and OpenAI's `role`. */
 export const MESSAGE_SCHEMA = {
   type: 'object',
@@ -81,7 +84,6 @@ export function messageTypes(ts: Compiler, program: TypeScript.Program) {
   return { isMessage, messageItemOf, describe };
 }
 
-function unionMembers(type: TypeScript.Type): readonly TypeScript.Type[] {
+export function unionMembers(type: TypeScript.Type): readonly TypeScript.Type[] {
   return type.isUnion() ? type.types : [type];
 }
-export type Schema = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { Compiler, TypeScript } from './compiler.ts';
-import { MESSAGES_MARKER, messageTypes, type Schema } from './message-schema.ts';
+import { MESSAGES_MARKER, messageTypes, type Schema, unionMembers } from './message-schema.ts';
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
@@ -181,10 +181,6 @@ export class TypeDescriber {
     const description = this.#ts.displayPartsToString(symbol.getDocumentationComment(this.#checker));
     return description ? { description } : {};
   }
-}
-
-function unionMembers(type: TypeScript.Type): readonly TypeScript.Type[] {
-  return type.isUnion() ? type.types : [type];
 }
 
 function isProjectAlias(type: TypeScript.Type): boolean {

@@ -169,8 +169,6 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
   );
 }
 
-const cronRunTags = [TAGS.crons];
-
 /** Trigger and run history of a cron: additions to the official API. */
 export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
@@ -183,7 +181,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
         operationId: 'trigger_cron',
         summary: 'Trigger cron',
         description: 'Creates a run now, also of a paused cron. The next run date does not change.',
-        tags: cronRunTags,
+        tags,
         params: CronPath,
         response: { 200: Run },
         response_headers: RUN_HEADERS,
@@ -206,7 +204,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
         summary: 'List runs of cron',
         description:
           'The outcome of each scheduled time, newest first: the run and how it ended, or why there was none.',
-        tags: cronRunTags,
+        tags,
         params: CronPath,
         querystring: CronRunsQuery,
         response: { 200: z.array(CronRun) },

@@ -162,8 +162,6 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
   );
 }
 
-const maintenanceTags = [TAGS.threads];
-
 /** Storage size of threads, and pruning. */
 export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { threads: ThreadService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
@@ -176,7 +174,7 @@ export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { 
         operationId: 'prune_threads',
         summary: 'Prune threads',
         description: 'Deletes threads, or all but the newest checkpoint of each, which keeps the state.',
-        tags: maintenanceTags,
+        tags,
         body: ThreadPrune,
         example: { thread_ids: [EXAMPLES.thread_id], strategy: 'keep_latest' },
         response: { 200: ThreadsPruned },
@@ -194,7 +192,7 @@ export function threadMaintenanceRoutes(server: FastifyInstance, { threads }: { 
         operationId: 'get_thread_storage',
         summary: 'Get storage',
         description: 'How many checkpoints, values and writes the thread has, and how large they are.',
-        tags: maintenanceTags,
+        tags,
         params: ThreadPath,
         response: { 200: ThreadStorage },
         failures: { 404: `Thread with ID ${EXAMPLES.thread_id} not found` },

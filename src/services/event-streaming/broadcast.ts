@@ -61,8 +61,8 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
     subscriber.beginReplay();
     const reader = new ThreadReader(sources, thread_id, subscriber.lastSeq ?? feed.seq);
     const events = translate();
-    for (let even = false; !even && !signal.aborted; ) {
-      const told = feed.seq;
+    for (let caughtUp = false; !caughtUp && !signal.aborted; ) {
+      const readTo = feed.seq;
       const entries = await reader.next();
       for (const entry of entries) {
         for (const event of await events(entry)) subscriber.offer(event);
@@ -70,7 +70,7 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
         if (subscriber.isFull()) await subscriber.drained(signal);
         if (signal.aborted || subscriber.needsReplay) return;
       }
-      even = reader.seq >= feed.seq || (entries.length === 0 && told === feed.seq);
+      caughtUp = reader.seq >= feed.seq || (entries.length === 0 && readTo === feed.seq);
     }
   }
 

@@ -40,12 +40,12 @@ export class Subscriber {
    */
   subscribe(id: string, filter: EventFilter, since: number): Promise<number> {
     this.unsubscribe(id);
-    return new Promise((onEven) => {
+    return new Promise((onCaughtUp) => {
       this.#subscriptions.set(id, {
         filter,
         last_seq: since,
         replayed: 0,
-        onCaughtUp: onEven,
+        onCaughtUp,
         isCaughtUp: false,
         isActive: false,
       });
