@@ -1,9 +1,9 @@
-import { dirname, join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type AccessControl, openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
 import { openEncryptor } from './app/encryption.ts';
+import { openGraphs } from './app/graphs.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { runWebhookRules, wireWebhookPolicy } from './app/webhooks.ts';
@@ -20,8 +20,8 @@ import { LiveRuns } from './events/writer.ts';
 import type { GraphRegistry } from './graphs/graph.ts';
 import { type LangSmithTraces, traceInBackground } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
-import { loadGraphs } from './graphs/runtime/registry.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
+import type { HostPool } from './hosts/pool/pool.ts';
 import { bindInProcessClient } from './http/in-process.ts';
 import { createServer } from './http/server.ts';
 import { createServices } from './services/all-services.ts';
@@ -84,13 +84,9 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
   const drain = new AbortController();
-  const graphs = await loadGraphs(config.graphs, {
-    root: config.root,
-    logger,
-    types: { cache: join(dataFolder(config), 'schemas'), signal: end.signal },
-  });
-  const traces = isTracingEnabled() ? await traceInBackground(config.root) : undefined;
   const longTermStore = await openLongTermStore(config, storage, logger);
+  const { graphs, hosts } = await openGraphs(config, { longTermStore, logger, clock, end: end.signal });
+  const traces = isTracingEnabled() ? await traceInBackground(config.root) : undefined;
   const access = await openAccessControl(config, storage, { clock, ids });
   const context: AppContext = {
     config,
@@ -143,7 +139,7 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
     registerCustomTools: await openCustomTools(config),
   });
   const loopback = bindInProcessClient(server, config.http.mount_prefix);
-  return appLifecycle({ config, server, graphs, workers, storage, traces, drain, end, loopback });
+  return appLifecycle({ config, server, graphs, hosts, workers, storage, traces, drain, end, loopback });
 }
 
 /** DNS rebinding is harmless where keys are required; without authentication, only these host names are accepted. */
@@ -158,6 +154,7 @@ function appLifecycle({
   config,
   server,
   graphs,
+  hosts,
   workers,
   storage,
   traces,
@@ -168,6 +165,7 @@ function appLifecycle({
   config: Config;
   server: FastifyInstance;
   graphs: GraphRegistry;
+  hosts: HostPool | undefined;
   workers: Engine;
   storage: AsyncDisposable;
   traces: LangSmithTraces | undefined;
@@ -187,6 +185,7 @@ function appLifecycle({
       () => end.abort(),
       () => loopback[Symbol.dispose](),
       () => server.close(),
+      () => hosts?.[Symbol.asyncDispose](),
       () => storage[Symbol.asyncDispose](),
     ]);
   }
@@ -198,7 +197,11 @@ function appLifecycle({
       const url = await server.listen({ host, port });
       return { host, port: Number(new URL(url).port), url };
     },
-    ready: () => workers.start(),
+    async ready() {
+      // A project that cannot be loaded is reported by its graphs.
+      await hosts?.listing.catch(() => {});
+      await workers.start();
+    },
     stop(grace_ms) {
       stopping ??= stop(grace_ms);
       return stopping;
@@ -207,10 +210,4 @@ function appLifecycle({
       return this.stop(0);
     },
   };
-}
-
-/** Folder for data outside the database: that of the SQLite file, else the default one. */
-export function dataFolder({ storage: { url, folder = '' }, root }: Config): string {
-  const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
-  return file === undefined ? resolve(root, folder, '.agent-server') : dirname(file);
 }

@@ -7,6 +7,7 @@ const LAYERS = [
   ['cli'],
   ['node', 'index'],
   ['app'],
+  ['hosts'],
   ['config'],
   ['http', 'workers'],
   ['services'],
@@ -30,6 +31,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['assistants', 'webhooks', 'idempotency'],
     ['pagination'],
   ],
+  hosts: [['host', 'pool'], ['protocol']],
   graphs: [
     ['runtime'],
     ['checkpointer', 'store', 'schemas', 'ui', 'observability'],

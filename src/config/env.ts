@@ -69,6 +69,7 @@ export const VARIABLES: readonly Variable[] = [
     key: 'runs.stream_ttl_seconds',
     text: 'How long the events of a finished run can be replayed.',
   },
+  { name: 'AGENT_SERVER_HOSTS', key: 'hosts.count', text: 'Processes that execute the graphs.' },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this process creates the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path prefix of every route.' },
   { name: 'CORS_CONFIG', key: 'http.cors', json: true, text: 'The whole `http.cors` block.' },
@@ -98,6 +99,25 @@ export function apiKeyFromEnvironment(): string | undefined {
 /** Sets the variables of the file's `env` key without overriding existing ones. Call it before a graph loads. */
 export function applyEnvironment(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+}
+
+/** Variables with secrets of the server, which no graph needs. */
+const SECRETS = new Set([
+  'AGENT_SERVER_API_KEYS',
+  'DATABASE_URI',
+  'LANGGRAPH_AES_FALLBACK_KEYS',
+  'LANGGRAPH_AES_KEY',
+  'LANGGRAPH_AUTH',
+  'LANGGRAPH_ENCRYPTION',
+  'LANGGRAPH_WEBHOOKS',
+  'POSTGRES_URI',
+  'POSTGRES_URI_CUSTOM',
+]);
+
+/** Environment of a graph host: this process's and the configuration's, without the secrets of the server. */
+export function graphEnvironment(configured: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const all = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...configured, ...process.env };
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !SECRETS.has(name)));
 }
 
 /**

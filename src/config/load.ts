@@ -89,6 +89,7 @@ function toConfig(
     storage: { ...storage, url: absoluteUrl(storage, place.root) },
     encryption: values.encryption,
     runs: values.runs,
+    hosts: values.hosts,
     crons: values.crons,
     http: values.http,
     log: values.log,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
 import { Auth } from './sections/auth.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
+import { Hosts } from './sections/hosts.ts';
 import { Http, Mcp } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
 import { Log, Server } from './sections/server.ts';
@@ -33,6 +34,7 @@ export const ConfigFile = group({
   server: Server.prefault({}),
   storage: Storage.prefault({}),
   runs: Runs.prefault({}),
+  hosts: Hosts.prefault({}),
   crons: Crons.prefault({}),
   http: Http.prefault({}),
   log: Log.prefault({}),
@@ -80,6 +82,7 @@ export interface Config
       | 'storage'
       | 'encryption'
       | 'runs'
+      | 'hosts'
       | 'crons'
       | 'http'
       | 'log'

@@ -93,3 +93,17 @@ export class WritesLost extends Unavailable {
     super(`the database lost what the attempt of run ${run_id} had written`);
   }
 }
+
+/**
+ * Internal: the graph host that executed a run, or answered a request, has ended. A run is tried again; a client is
+ * told to ask again.
+ */
+export class HostLost extends Unavailable {
+  /** False if the host ended for another run's sake, or because the server ended it: no attempt is charged. */
+  readonly charge: boolean;
+
+  constructor(detail: string, charge = true) {
+    super(detail);
+    this.charge = charge;
+  }
+}

@@ -97,8 +97,13 @@ export class EventWriter {
   }
 
   write(event: string, data: unknown): void {
+    this.writeJson(event, toJson(data));
+  }
+
+  /** `json`: storable JSON text. */
+  writeJson(event: string, json: string): void {
     const { writes, resumable } = this.#options;
-    const frame: Frame = { seq: ++this.#seq, event, data: toJson(data) };
+    const frame: Frame = { seq: ++this.#seq, event, data: json };
     writes.addFrame(frame, resumable);
     if (!resumable) this.#publish([frame]);
   }

@@ -10,6 +10,13 @@ export interface GraphEvent {
   readonly data: unknown;
 }
 
+/** The same, serialised by the process that executes the graph. */
+export interface SerializedEvent {
+  readonly event: string;
+  /** JSON text, storable. */
+  readonly json: string;
+}
+
 /** The root graph made a checkpoint; the preceding events cover everything in it. */
 export interface CheckpointEvent {
   readonly checkpoint_id: string;
@@ -86,7 +93,7 @@ export interface GraphRuntime {
    * Ends normally at an interrupt too. Throws what the graph throws, and on abort the signal's reason once the graph
    * has stopped, after half a second at the latest. A slow reader exerts no back-pressure.
    */
-  stream(call: GraphCall): AsyncIterable<GraphEvent | CheckpointEvent>;
+  stream(call: GraphCall): AsyncIterable<GraphEvent | SerializedEvent | CheckpointEvent>;
   /** The state at `configurable.checkpoint_id`, or the latest. Returns `undefined` if the checkpoint does not exist. */
   state(config: GraphConfig, memory: GraphMemory, subgraphs: boolean): Promise<ThreadState | undefined>;
   history(query: HistoryQuery): Promise<ThreadState[]>;

@@ -8,6 +8,7 @@ import type { RunKwargs } from '../schemas/runs.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
+import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import type { WriteBuffer, WriteBufferOptions } from '../storage/runs/write-buffer.ts';
@@ -42,6 +43,8 @@ export interface AttemptContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly rules: AttemptRules;
+  /** Retry limit of runs whose graph host ended. */
+  readonly hostFailure?: FailurePolicy;
   /** Called for every run that ended in this process. */
   readonly onEnded?: (run: EndedRun) => void;
 }

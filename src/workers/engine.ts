@@ -49,7 +49,7 @@ export interface EngineOptions {
   readonly store_expiry_ms: number;
 }
 
-export interface EngineDeps extends AttemptContext {
+export interface EngineDeps extends Omit<AttemptContext, 'hostFailure'> {
   readonly queue: RunQueue;
   readonly threads: ThreadRepository;
   readonly outbox: WebhookOutbox;
@@ -76,19 +76,17 @@ export type Engine = ReturnType<typeof engine>;
 /** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, dispatcher, worker_id, logger } = deps;
-  const worker = {
-    worker_id,
-    host: hostname(),
-    pid: options.pid,
-    version: options.version,
-    slots: options.concurrency,
-  };
+  const { pid, version, concurrency: slots } = options;
+  const worker = { worker_id, host: hostname(), pid, version, slots };
   const runEnded = runEndListeners();
+  const failureAfter = (what: typeof HOST_LOST) =>
+    failureRules(options.max_attempts, deps.rules.log_retention_ms, what);
+  const hostFailure = failureAfter(HOST_LOST);
   const runs = new RunWorker({
     ...deps,
     concurrency: options.concurrency,
-    failure: failureRules(options.max_attempts, deps.rules.log_retention_ms, ATTEMPT_BROKE),
-    attempt: (claimed, stop) => runAttempt({ ...deps, onEnded: runEnded.notify }, claimed, stop),
+    failure: failureAfter(ATTEMPT_BROKE),
+    attempt: (claimed, stop) => runAttempt({ ...deps, hostFailure, onEnded: runEnded.notify }, claimed, stop),
   });
   const dueRuns = delayedRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
@@ -191,6 +189,7 @@ function reapRules(
 }
 
 const WORKER_LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
+const HOST_LOST = { error: 'HostLostError', what: 'The graph host of this run ended' };
 const ATTEMPT_BROKE = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
 
 /** Retry limit: after `max_attempts` times `what`, the run fails with `error`. */

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/clock.ts';
-import { LeaseLost } from '../core/errors.ts';
+import { HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
 import { sleep } from '../core/timers.ts';
@@ -26,7 +26,7 @@ type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & { readonly state:
 
 type Outcome =
   | { readonly kind: 'lost' }
-  | { readonly kind: 'release'; readonly charge: boolean }
+  | { readonly kind: 'release'; readonly charge: boolean; readonly host_ended?: true }
   | { readonly kind: 'end'; readonly status: RunStatus; readonly error: RunError | null };
 
 /** Commits the end of an attempt to storage, and notifies followers and workers. */
@@ -45,7 +45,7 @@ export async function finalizeRun(
   }
   if (outcome.kind === 'release')
     logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
-  if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome.charge))) return;
+  if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome))) return;
   // A refused requeue means that the run was cancelled in the meantime.
   const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
   await finish(deps, attempt, end.status, end.error);
@@ -55,6 +55,7 @@ function outcomeOf(failure: unknown, signal: AbortSignal): Outcome {
   const cause = signal.aborted ? signal.reason : failure;
   if (cause instanceof LeaseLost) return { kind: 'lost' };
   if (cause instanceof StopReason) return outcomeOfStop(cause);
+  if (cause instanceof HostLost) return { kind: 'release', charge: cause.charge, host_ended: true };
   if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
   if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
   return { kind: 'end', status: 'success', error: null };
@@ -87,15 +88,23 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
 }
 
 /** Stores the output of the attempt, so that the next attempt and the followers resume after it. */
-async function requeue(deps: AttemptContext, attempt: Attempt, charge: boolean): Promise<boolean> {
+async function requeue(
+  deps: AttemptContext,
+  attempt: Attempt,
+  { charge, host_ended }: Extract<Outcome, { kind: 'release' }>,
+): Promise<boolean> {
   const batch = await attempt.writes.drain();
   const delay_ms = charge ? deps.rules.retry_ms : 0;
+  const failure = charge && host_ended ? deps.hostFailure : undefined;
   const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
-    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch }),
+    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure }),
   );
   // The loop of due runs wakes the worker when the delay is over.
-  if (isRequeued) deps.bus.emit('schedule.changed');
-  else attempt.writes.undrain(batch);
+  if (isRequeued) {
+    deps.bus.emit('schedule.changed');
+    // The run may have ended instead: its followers read the log.
+    deps.bus.updated(attempt.claimed.lease.run_id);
+  } else attempt.writes.undrain(batch);
   return isRequeued;
 }
 

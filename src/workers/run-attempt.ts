@@ -93,6 +93,7 @@ async function execute(
   // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.
   for await (const event of events) {
     if ('checkpoint_id' in event) await writer.checkpointReached(event.checkpoint_id);
+    else if ('json' in event) writer.writeJson(event.event, event.json);
     else writer.write(event.event, event.data);
     await yieldToEventLoop();
   }

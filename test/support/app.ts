@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type LogLine, logger } from '../../src/core/logger.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
+import { HOSTS_OF_TESTS } from './hosts.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
 
@@ -49,6 +50,7 @@ export async function openApp(parts: AppParts) {
       DATABASE_URI: `sqlite:${join(folder, 'server.db')}`,
       PORT: '0',
       ...ENCRYPTION_OF_TESTS,
+      ...HOSTS_OF_TESTS,
       ...environment,
     },
   });

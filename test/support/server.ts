@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { Client } from '@langchain/langgraph-sdk';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
+import { HOSTS_OF_TESTS } from './hosts.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FIXTURES = join(ROOT, 'test/fixtures/graphs/agent.config.yaml');
@@ -137,6 +138,7 @@ export class TestServer implements AsyncDisposable {
         PATH: process.env['PATH'],
         DATABASE_URI: `sqlite:${this.database}`,
         ...ENCRYPTION_OF_TESTS,
+        ...HOSTS_OF_TESTS,
         ...(api_keys ? { AGENT_SERVER_API_KEYS: api_keys.join(',') } : {}),
         ...env,
       },

@@ -11,12 +11,10 @@ import type {
 import { Conflict } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { storable } from '../../core/json.ts';
-import type { CommitMode } from '../../db/db.ts';
-import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
-import type { Fence } from '../../storage/checkpoints/put.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { addressOf, checkpointMetadata, configOf } from '../checkpoint-config.ts';
 import { diffChannels, versionSource } from './channels.ts';
+import type { CheckpointWriter } from './checkpoint-access.ts';
 import { CheckpointCache } from './checkpoint-cache.ts';
 import {
   serializeCheckpoint,
@@ -35,15 +33,6 @@ import {
   unreadableProxy,
 } from './unreadable-values.ts';
 
-interface Writer {
-  readonly fence: Fence;
-  readonly thread_id: string;
-  readonly run_id: string | null;
-  readonly durability: CommitMode;
-  /** Random suffix of the versions that this writer generates. */
-  readonly writer: string;
-}
-
 interface ReadOptions {
   readonly cache: CheckpointCache;
   readonly fallback: UnreadableFallback;
@@ -60,8 +49,8 @@ export class Checkpointer {
   serde: Serde = SERVER_SERDE;
   /** Independent of `this`: LangGraph binds it to other objects. */
   readonly getNextVersion: (current: string | undefined) => string;
-  readonly #checkpoints: CheckpointRepository;
-  readonly #writer: Writer;
+  /** Who writes, and where: a graph host makes its own checkpointer from it. */
+  readonly writer: CheckpointWriter;
   readonly #cache: CheckpointCache;
   readonly #fallback: UnreadableFallback;
   readonly #failure = new AbortController();
@@ -70,12 +59,10 @@ export class Checkpointer {
   readonly #deferred = new DeferredUpdates();
 
   constructor(
-    checkpoints: CheckpointRepository,
-    writer: Writer,
+    writer: CheckpointWriter,
     { cache = new CheckpointCache(), fallback = failOnUse }: Partial<ReadOptions> = {},
   ) {
-    this.#checkpoints = checkpoints;
-    this.#writer = writer;
+    this.writer = writer;
     this.#cache = cache;
     this.#fallback = fallback;
     this.getNextVersion = versionSource(writer.writer);
@@ -93,7 +80,7 @@ export class Checkpointer {
   lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
     const unreadable = new UnreadableReport();
     const view = { cache: this.#cache, fallback: unreadable.add };
-    const checkpointer = new Checkpointer(this.#checkpoints, this.#writer, view);
+    const checkpointer = new Checkpointer(this.writer, view);
     checkpointer.serde = this.serde;
     return { checkpointer, unreadable };
   }
@@ -111,19 +98,17 @@ export class Checkpointer {
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     if (thread_id === undefined) return undefined;
     await yieldToEventLoop();
-    const known = 'attempt' in this.#writer.fence && this.#cache.find(thread_id, ns, checkpoint_id);
+    const known = this.writer.is_attempt && this.#cache.find(thread_id, ns, checkpoint_id);
     if (known) return this.#toTuple(known);
-    await this.#flush();
-    const [stored] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id, limit: 1 });
+    const [stored] = await this.writer.access.find({ thread_id, ns, checkpoint_id, limit: 1 });
     if (!stored) return undefined;
-    const isOwn = thread_id === this.#writer.thread_id;
+    const isOwn = thread_id === this.writer.thread_id;
     return this.#toTuple(isOwn ? this.#cache.fill(stored, checkpoint_id === undefined) : stored);
   }
 
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { before, filter, limit } = options;
-    await this.#flush();
-    const found = await this.#checkpoints.find({
+    const found = await this.writer.access.find({
       ...addressOf(config),
       before_id: before && addressOf(before).checkpoint_id,
       metadata: filter,
@@ -144,7 +129,7 @@ export class Checkpointer {
   ): Promise<RunnableConfig> {
     const { thread_id, ns = '', checkpoint_id: parent_id = null } = addressOf(config);
     if (thread_id === undefined) throw new Error('A checkpoint needs a thread_id in "configurable".');
-    const isOwn = thread_id === this.#writer.thread_id;
+    const isOwn = thread_id === this.writer.thread_id;
     const applied = this.#deferred.flushBefore(checkpoint.id);
     await this.#unlessFailed(checkpoint.id, async () => {
       const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
@@ -156,8 +141,8 @@ export class Checkpointer {
       ]);
       const at = { thread_id, ns, checkpoint_id: checkpoint.id };
       const texts = { ...serializeCheckpoint(checkpoint), metadata: storable(text) };
-      const row = { ...at, ...texts, parent_id, run_id: this.#writer.run_id, blobs: rows };
-      await this.#write((fence, durability) => this.#checkpoints.put(fence, row, durability));
+      const row = { ...at, ...texts, parent_id, run_id: this.writer.run_id, blobs: rows };
+      this.#requireIdle(await this.writer.access.put(row, this.writer.durability));
       if (isOwn) this.#cache.put(row, values);
     });
     await yieldToEventLoop();
@@ -177,16 +162,16 @@ export class Checkpointer {
     const store = () =>
       this.#unlessFailed(checkpoint_id, async () => {
         const [rows] = await Promise.all([dumped, applied]);
-        const request = { ...at, task_id, run_id: this.#writer.run_id, writes: rows };
-        await this.#write((fence, durability) => this.#checkpoints.putWrites(fence, request, durability));
-        if (thread_id === this.#writer.thread_id) this.#cache.putWrites(at, rows);
+        const request = { ...at, task_id, run_id: this.writer.run_id, writes: rows };
+        this.#requireIdle(await this.writer.access.putWrites(request, this.writer.durability));
+        if (thread_id === this.writer.thread_id) this.#cache.putWrites(at, rows);
       });
     if (isStateUpdate(task_id, writes)) this.#deferred.defer(checkpoint_id, store);
     else await store();
   }
 
   async deleteThread(thread_id: string): Promise<void> {
-    await this.#write((fence) => this.#checkpoints.deleteThread(fence, thread_id));
+    this.#requireIdle(await this.writer.access.deleteThread(thread_id));
     this.#cache.clear();
   }
 
@@ -197,11 +182,10 @@ export class Checkpointer {
     config: RunnableConfig;
     channels: string[];
   }): Promise<Record<string, DeltaChannelHistory>> {
-    await this.#flush();
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     const named = thread_id !== undefined && checkpoint_id !== undefined;
     const ancestors = (limit: number, from = checkpoint_id as string) =>
-      this.#checkpoints.ancestors({
+      this.writer.access.ancestors({
         thread_id: thread_id as string,
         ns,
         checkpoint_id: from,
@@ -221,7 +205,7 @@ export class Checkpointer {
     await yieldToEventLoop();
     const { thread_id, ns, parent_id } = stored;
     if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
-    const [parent] = await this.#checkpoints.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
+    const [parent] = await this.writer.access.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
     return withPendingSends(tuple, stored, parent?.writes ?? [], this.#valueReader, this.getNextVersion);
   }
 
@@ -236,22 +220,14 @@ export class Checkpointer {
       await store();
     } catch (error) {
       const isUnstorable = error instanceof UnstorableValueError || error instanceof UnreadableValueError;
-      if (!isUnstorable || !('attempt' in this.#writer.fence)) throw error;
+      if (!isUnstorable || !this.writer.is_attempt) throw error;
       this.#failedAt ??= checkpoint_id;
       this.#failure.abort(error);
     }
   }
 
-  /** Read-your-writes: a read from the database must see the attempt's buffered writes. */
-  async #flush(): Promise<void> {
-    const { fence } = this.#writer;
-    if ('attempt' in fence) await fence.attempt.flush();
-  }
-
-  async #write(write: (fence: Fence, durability: CommitMode) => Promise<boolean>): Promise<void> {
-    const { fence, durability, thread_id } = this.#writer;
-    if (await write(fence, durability)) return;
-    throw new Conflict(`Thread ${thread_id} has runs that are pending or running.`);
+  #requireIdle(written: boolean): void {
+    if (!written) throw new Conflict(`Thread ${this.writer.thread_id} has runs that are pending or running.`);
   }
 }
 

@@ -3,6 +3,7 @@ import type { RunKwargs } from '../../schemas/runs.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
 import type { Lease } from '../../storage/runs/lease.ts';
 import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
+import { fencedCheckpoints } from './checkpoint-access.ts';
 import { Checkpointer } from './checkpointer.ts';
 
 export interface RunCheckpointerDeps {
@@ -23,8 +24,9 @@ export function runCheckpointer({
   lease,
   durability,
 }: RunCheckpointerDeps): Checkpointer {
-  return new Checkpointer(checkpoints, {
-    fence: { attempt: writes },
+  return new Checkpointer({
+    access: fencedCheckpoints(checkpoints, { attempt: writes }),
+    is_attempt: true,
     thread_id: lease.thread_id,
     run_id: lease.run_id,
     durability: durability === 'sync' ? 'sync' : 'async',
@@ -42,8 +44,9 @@ export interface ThreadCheckpointerDeps {
  * `Conflict` while a run of the thread is pending or running.
  */
 export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
-  return new Checkpointer(checkpoints, {
-    fence: { idle_thread_id: thread_id },
+  return new Checkpointer({
+    access: fencedCheckpoints(checkpoints, { idle_thread_id: thread_id }),
+    is_attempt: false,
     thread_id,
     run_id: null,
     durability: 'sync',

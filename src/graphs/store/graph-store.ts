@@ -13,8 +13,11 @@ import { InvalidInput } from '../../core/errors.ts';
 import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { LongTermStore } from './long-term-store.ts';
 
+/** What graphs need of the long-term store. */
+export type GraphStoreAccess = Pick<LongTermStore, 'apply' | 'get' | 'search' | 'namespaces'>;
+
 /** The long-term store for graphs. */
-export function graphStore(store: LongTermStore): GraphStore {
+export function graphStore(store: GraphStoreAccess): GraphStore {
   return new GraphStore(store);
 }
 
@@ -23,9 +26,9 @@ export function graphStore(store: LongTermStore): GraphStore {
  * `BadRequest` for anything that CONTRACT §13 forbids.
  */
 export class GraphStore {
-  readonly #store: LongTermStore;
+  readonly #store: GraphStoreAccess;
 
-  constructor(store: LongTermStore) {
+  constructor(store: GraphStoreAccess) {
     this.#store = store;
   }
 

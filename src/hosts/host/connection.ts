@@ -1,0 +1,5 @@
+import type { HostMethods, ServerMethods } from '../protocol/messages.ts';
+import type { Peer } from '../protocol/peer.ts';
+
+/** The connection of a host to its server. */
+export type ServerConnection = Peer<HostMethods, ServerMethods>;

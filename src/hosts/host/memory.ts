@@ -1,0 +1,108 @@
+import type { CheckpointAccess, CheckpointWriter } from '../../graphs/checkpointer/checkpoint-access.ts';
+import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
+import type { GraphMemory } from '../../graphs/graph.ts';
+import { type GraphStoreAccess, graphStore } from '../../graphs/store/graph-store.ts';
+import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
+import { fromWireCheckpoint } from '../protocol/checkpoints.ts';
+import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
+import type { ServerConnection } from './connection.ts';
+
+/** Checkpointer and store of one session: both ask the server. */
+export function sessionMemory(
+  server: ServerConnection,
+  session: number,
+  writer: Omit<CheckpointWriter, 'access'>,
+): GraphMemory {
+  return {
+    checkpointer: new Checkpointer({ ...writer, access: remoteCheckpoints(server, session) }),
+    store: graphStore(remoteStore(server)),
+  };
+}
+
+function remoteCheckpoints(server: ServerConnection, session: number): CheckpointAccess {
+  return {
+    find: ({ metadata, ...query }) =>
+      pages(query.limit, (from, limit) =>
+        server.request('checkpoint/find', {
+          session,
+          ...query,
+          ...(limit !== undefined && { limit }),
+          ...(metadata && { metadata: JSON.stringify(metadata) }),
+          ...(from && { before_id: from.checkpoint_id }),
+        }),
+      ),
+
+    ancestors: (query) =>
+      pages(query.limit, (from, limit = query.limit) =>
+        server.request('checkpoint/ancestors', {
+          session,
+          ...query,
+          channels: [...query.channels],
+          limit,
+          ...(from && { checkpoint_id: from.checkpoint_id }),
+        }),
+      ),
+
+    put: ({ blobs, ...checkpoint }, durability) =>
+      write(server, 'checkpoint/put', {
+        session,
+        durability,
+        checkpoint: { ...checkpoint, blobs: [...blobs] },
+      }),
+
+    putWrites: ({ writes, ...request }, durability) =>
+      write(server, 'checkpoint/put_writes', { session, durability, ...request, writes: [...writes] }),
+
+    async deleteThread(thread_id) {
+      return (await server.request('checkpoint/delete_thread', { session, thread_id })).stored;
+    },
+  };
+}
+
+type Page = Result<ServerMethods, 'checkpoint/find'>;
+
+/** Asks for page after page, each after the last checkpoint of the one before. */
+async function pages(
+  limit: number | undefined,
+  ask: (from: StoredCheckpoint | undefined, limit: number | undefined) => Promise<Page>,
+): Promise<StoredCheckpoint[]> {
+  const found: StoredCheckpoint[] = [];
+  for (;;) {
+    const { checkpoints, has_more } = await ask(
+      found.at(-1),
+      limit === undefined ? undefined : limit - found.length,
+    );
+    found.push(...checkpoints.map(fromWireCheckpoint));
+    if (!has_more) return found;
+  }
+}
+
+/** With durability `async` nothing is waited for: if the server cannot store it, it cancels the run. */
+async function write<Name extends 'checkpoint/put' | 'checkpoint/put_writes'>(
+  server: ServerConnection,
+  method: Name,
+  params: Params<ServerMethods, Name> & { durability: string },
+): Promise<boolean> {
+  if (params.durability === 'sync')
+    return ((await server.request(method, params)) as { stored: boolean }).stored;
+  server.notify(method, params);
+  return true;
+}
+
+/** The long-term store of the server. */
+function remoteStore(server: ServerConnection): GraphStoreAccess {
+  return {
+    async apply(changes) {
+      await server.request('store/apply', { changes: JSON.stringify(changes) });
+    },
+    async get({ namespace, key }) {
+      return JSON.parse((await server.request('store/get', { namespace, key })).json) ?? undefined;
+    },
+    async search(query) {
+      return JSON.parse((await server.request('store/search', { query: JSON.stringify(query) })).json);
+    },
+    async namespaces(query) {
+      return JSON.parse((await server.request('store/namespaces', { query: JSON.stringify(query) })).json);
+    },
+  };
+}

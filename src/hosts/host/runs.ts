@@ -1,0 +1,131 @@
+import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { failureForLog } from '../../core/failure.ts';
+import { toJson } from '../../core/json.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { GraphCall, GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
+import { fromWireError, toWireError } from '../protocol/errors.ts';
+import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
+import type { ServerConnection } from './connection.ts';
+import { sessionMemory } from './memory.ts';
+
+/** Text of events that a run may send before the server has taken it, characters. */
+const EVENT_WINDOW = 8 * 1024 * 1024;
+
+type Start = Params<HostMethods, 'run/start'>;
+type WireEvent = Params<ServerMethods, 'run/events'>['events'][number];
+
+type RunEvent = ReturnType<GraphRuntime['stream']> extends AsyncIterable<infer Event> ? Event : never;
+
+/** The part of a `GraphCall` that crosses, as JSON. */
+type WireCall = Omit<GraphCall, 'memory' | 'signal'>;
+
+/** Executes runs; sends their events, then their end with the state that they leave. */
+export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger: Logger) {
+  const runs = new Map<number, { stop: AbortController; events: EventSender }>();
+
+  async function execute(start: Start, stop: AbortSignal, events: EventSender): Promise<void> {
+    const { session, graph_id, writer } = start;
+    const call: WireCall = JSON.parse(start.call);
+    const memory = sessionMemory(server, session, writer);
+    const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
+    let error: unknown;
+    try {
+      for await (const event of graph.stream({ ...call, memory, signal: stop })) {
+        await events.send(event);
+        await yieldToEventLoop();
+      }
+    } catch (thrown) {
+      // `undefined` is an error too.
+      error = thrown ?? new Error(String(thrown));
+    }
+    events.flush();
+    const state = await stateAfter(() => graph.state(configOf(writer), memory, false));
+    server.notify('run/end', { session, ...(error !== undefined && { error: toWireError(error) }), state });
+  }
+
+  /** An unreadable state must not keep the run from ending. */
+  async function stateAfter(read: () => Promise<unknown>): Promise<string | undefined> {
+    try {
+      return JSON.stringify(await read());
+    } catch (error) {
+      logger.error('cannot read the state after a run', { error: failureForLog(error) });
+      return undefined;
+    }
+  }
+
+  return {
+    start(params: Start): void {
+      const { session } = params;
+      const stop = new AbortController();
+      const events = new EventSender(server, session);
+      runs.set(session, { stop, events });
+      execute(params, stop.signal, events)
+        .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
+        .finally(() => runs.delete(session));
+    },
+
+    /** A run that has ended already is left alone. */
+    cancel({ session, reason }: Params<HostMethods, 'run/cancel'>): void {
+      const run = runs.get(session);
+      run?.stop.abort(fromWireError(reason));
+      run?.events.open();
+    },
+
+    credit({ session, bytes }: Params<HostMethods, 'run/credit'>): void {
+      runs.get(session)?.events.addCredit(bytes);
+    },
+  };
+}
+
+function configOf({ thread_id }: Start['writer']) {
+  return { configurable: { thread_id } };
+}
+
+/** Sends the events of a run, those of one turn of the event loop together, within a window. */
+class EventSender {
+  readonly #server: ServerConnection;
+  readonly #session: number;
+  #events: WireEvent[] = [];
+  #credit = EVENT_WINDOW;
+  #onCredit: () => void = () => {};
+  #isOpen = false;
+
+  constructor(server: ServerConnection, session: number) {
+    this.#server = server;
+    this.#session = session;
+  }
+
+  /** Waits while the window is used up: LangGraph then keeps what the graph produces meanwhile. */
+  send(event: RunEvent): Promise<void> | undefined {
+    if (this.#events.length === 0) setImmediate(() => this.flush());
+    if ('checkpoint_id' in event) {
+      this.#events.push(event);
+      return undefined;
+    }
+    const json = 'json' in event ? event.json : toJson(event.data);
+    this.#events.push({ event: event.event, json });
+    this.#credit -= json.length;
+    if (this.#credit > 0 || this.#isOpen) return undefined;
+    return new Promise((resolve) => {
+      this.#onCredit = resolve;
+    });
+  }
+
+  flush(): void {
+    const events = this.#events;
+    if (events.length === 0) return;
+    this.#events = [];
+    this.#server.notify('run/events', { session: this.#session, events });
+  }
+
+  addCredit(bytes: number): void {
+    this.#credit += bytes;
+    if (this.#credit > 0) this.#onCredit();
+  }
+
+  /** The window no longer holds anything back: the run is being stopped. */
+  open(): void {
+    this.#isOpen = true;
+    this.#onCredit();
+  }
+}

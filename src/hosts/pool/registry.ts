@@ -1,0 +1,42 @@
+import type { GraphRegistry } from '../../graphs/graph.ts';
+import { type GraphSpec, unknownGraph } from '../../graphs/runtime/registry.ts';
+import { fromWireError } from '../protocol/errors.ts';
+import type { HostPool } from './pool.ts';
+import { remoteGraph } from './remote-graph.ts';
+
+/** The configured graphs in the hosts of a pool. What they loaded is known once a host is ready. */
+export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool): GraphRegistry {
+  const ids = specs.map(({ graph_id }) => graph_id);
+  const descriptions = new Map(specs.map(({ graph_id, description }) => [graph_id, description ?? null]));
+  const errors = new Map<string, Error>();
+  const overridden = new Map<string, readonly ('checkpointer' | 'store')[]>();
+  let isLoaded = false;
+  const loaded = pool.listing.then(({ graphs }) => {
+    for (const { graph_id, error, overridden: own } of graphs) {
+      if (error) errors.set(graph_id, fromWireError(error));
+      if (own.length > 0) overridden.set(graph_id, own);
+    }
+  });
+  loaded.catch(() => {});
+  /** Waits for the first host as long as any request does. */
+  const ready = async () => {
+    if (isLoaded) return;
+    await pool.take();
+    await loaded;
+    isLoaded = true;
+  };
+
+  return {
+    ids,
+    description: (graph_id) => descriptions.get(graph_id) ?? null,
+    async get(graph_id, config, access, context) {
+      if (!descriptions.has(graph_id)) throw unknownGraph(graph_id, ids);
+      await ready();
+      const error = errors.get(graph_id);
+      if (error) throw error;
+      return remoteGraph(pool, { graph_id, config, access, context });
+    },
+    loadErrors: () => errors,
+    overriddenMemory: () => overridden,
+  };
+}

@@ -1,0 +1,71 @@
+import { type Options, Packr } from 'msgpackr';
+
+/** Limit of a message, bytes: a larger one is an error of the run or the request that it belongs to. */
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+const HEADER_BYTES = 4;
+
+/** A message is too large to be sent, or what arrived is no frame. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+}
+
+/** Plain maps instead of msgpackr's own records, and no members without a value: other libraries know neither. */
+const OPTIONS: Options & { skipValues: unknown[] } = { useRecords: false, skipValues: [undefined] };
+const packr = new Packr(OPTIONS);
+
+/** A frame: the length of the message (unsigned, 32 bits, big-endian), then the message as MessagePack. */
+export function encodeFrame(message: unknown): readonly [header: Buffer, body: Buffer] {
+  const body = packr.pack(message);
+  if (body.length > MAX_MESSAGE_BYTES) {
+    throw new FrameError(`A message of ${body.length} bytes exceeds the limit of ${MAX_MESSAGE_BYTES}.`);
+  }
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32BE(body.length);
+  return [header, body];
+}
+
+/** Splits a stream of bytes into messages. */
+export class FrameDecoder {
+  /** Unread bytes, in order. */
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  /** The messages that `chunk` completes. Throws `FrameError` for anything but frames of MessagePack. */
+  decode(chunk: Buffer): unknown[] {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    const messages: unknown[] = [];
+    for (let size = this.#frameSize(); size !== undefined; size = this.#frameSize()) {
+      const bytes = this.#joined();
+      messages.push(decodeMessage(bytes.subarray(HEADER_BYTES, size)));
+      const rest = bytes.subarray(size);
+      this.#chunks = rest.length > 0 ? [rest] : [];
+      this.#length = rest.length;
+    }
+    return messages;
+  }
+
+  /** Size of the first frame with its header, if it has arrived completely. */
+  #frameSize(): number | undefined {
+    if (this.#length < HEADER_BYTES) return undefined;
+    const [first] = this.#chunks as [Buffer];
+    const size = (first.length >= HEADER_BYTES ? first : this.#joined()).readUInt32BE();
+    if (size > MAX_MESSAGE_BYTES) throw new FrameError(`A frame announces ${size} bytes.`);
+    return this.#length >= HEADER_BYTES + size ? HEADER_BYTES + size : undefined;
+  }
+
+  #joined(): Buffer {
+    const all = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+    this.#chunks = [all];
+    return all;
+  }
+}
+
+function decodeMessage(bytes: Buffer): unknown {
+  try {
+    return packr.unpack(bytes);
+  } catch (cause) {
+    throw new FrameError('A frame holds something else than MessagePack.', { cause });
+  }
+}
