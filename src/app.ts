@@ -86,7 +86,8 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
   const drain = new AbortController();
   const longTermStore = await openLongTermStore(config, storage, logger);
   const { graphs, hosts } = await openGraphs(config, { longTermStore, logger, clock, end: end.signal });
-  const traces = isTracingEnabled() ? await traceInBackground(config.root) : undefined;
+  // Graph hosts trace by themselves.
+  const traces = isTracingEnabled() && !hosts ? await traceInBackground(config.root) : undefined;
   const access = await openAccessControl(config, storage, { clock, ids });
   const context: AppContext = {
     config,

@@ -4,7 +4,7 @@ import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
 import { sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
-import { type FaultyNode, watchUserCode } from './node/user-code.ts';
+import { type FaultyNode, watchUserCode } from './graphs/observability/user-code.ts';
 
 /** The server cannot start for a reason that the user can fix; the message is a single line. */
 export class StartFailure extends Error {
@@ -53,8 +53,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     blamed: options.blamed,
     gives_hints: options.gives_hints === true,
   });
-  const { runningNodeReader } = await import('./graphs/observability/running-node.ts');
-  const runningNode = await runningNodeReader(config.root);
+  const runningNode = await readerOfRunningNode(config);
   userCode.setRunningNode(runningNode);
   using _watch = options.watchEventLoop?.(runningNode);
   try {
@@ -75,6 +74,13 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   if (inTime) logger.info('stopped');
   else logger.error('stopped without waiting any longer; what is running resumes at the next start');
   return inTime ? 0 : 1;
+}
+
+/** With graph hosts no node executes in this process. */
+async function readerOfRunningNode({ root, hosts }: Config): Promise<() => RunningNode | undefined> {
+  if (hosts.count !== 0) return () => undefined;
+  const { runningNodeReader } = await import('./graphs/observability/running-node.ts');
+  return runningNodeReader(root);
 }
 
 /** Signals that request shutdown. SIGHUP is sent when a terminal closes; by default it kills Node immediately. */

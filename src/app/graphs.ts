@@ -32,6 +32,8 @@ export async function openGraphs(
   }
   const hosts = new HostPool({
     count,
+    max_memory_bytes: config.hosts.max_memory_mb && config.hosts.max_memory_mb * 1024 ** 2,
+    max_runs: config.hosts.max_runs,
     project: { root, graphs: [...config.graphs], schema_cache },
     env: graphEnvironment(config.env),
     store: longTermStore,

@@ -5,7 +5,7 @@ import { systemClock } from '../core/clock.ts';
 import { type LogFields, logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
-import { userLocation } from '../node/user-code.ts';
+import { userLocation } from '../graphs/observability/user-code.ts';
 import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
 import { jsonLine, readableLine } from './output.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
-import { deepStack } from '../node/user-code.ts';
+import { deepStack } from '../graphs/observability/user-code.ts';
 import type { LineFormat } from './config.ts';
 
 export interface WatchdogOptions {

@@ -8,6 +8,7 @@ import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { RunError, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
+import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
 import type { ThreadRetention } from '../storage/runs/markers.ts';
@@ -95,7 +96,7 @@ async function requeue(
 ): Promise<boolean> {
   const batch = await attempt.writes.drain();
   const delay_ms = charge ? deps.rules.retry_ms : 0;
-  const failure = charge && host_ended ? deps.hostFailure : undefined;
+  const failure = charge && host_ended ? hostFailure(deps, attempt) : undefined;
   const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
     deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure }),
   );
@@ -106,6 +107,16 @@ async function requeue(
     deps.bus.updated(attempt.claimed.lease.run_id);
   } else attempt.writes.undrain(batch);
   return isRequeued;
+}
+
+/** Says to the client how the host ended at last. */
+function hostFailure(
+  { hostFailure: rules }: AttemptContext,
+  { failure }: Attempt,
+): FailurePolicy | undefined {
+  if (!rules || !(failure instanceof HostLost)) return rules;
+  const { error, message } = rules.exhausted;
+  return { ...rules, exhausted: { error, message: `${message} ${failure.message}` } };
 }
 
 async function finish(

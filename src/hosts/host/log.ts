@@ -15,5 +15,6 @@ export function remoteLogger(server: ServerConnection): Logger {
       fields: tryOrUndefined(() => JSON.stringify(Object.fromEntries(others))) ?? '{}',
       errors: Object.fromEntries(errors.map(([name, error]) => [name, toWireError(error)])),
     });
+    server.flush();
   });
 }

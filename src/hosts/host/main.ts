@@ -1,5 +1,11 @@
+import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { isTracingEnabled } from '../../config/env.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
+import { type LangSmithTraces, traceInBackground } from '../../graphs/observability/langsmith-traces.ts';
+import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
+import { deepStack, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { loadGraphs } from '../../graphs/runtime/registry.ts';
 import { toWireError } from '../protocol/errors.ts';
@@ -12,19 +18,27 @@ import {
   SERVER_METHODS,
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
+import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
+import { redirectConsole } from './console.ts';
 import { remoteLogger } from './log.ts';
 import { hostRuns } from './runs.ts';
 import { graphHandlers } from './states.ts';
+import { placeOf, startWatch } from './watch.ts';
 
-/** File descriptor of the connection to the server, which the server opens. */
-const CONNECTION_FD = 3;
+interface Project {
+  readonly graphs: GraphRegistry;
+  readonly runs: ReturnType<typeof hostRuns>;
+  readonly traces: LangSmithTraces | undefined;
+}
 
 /** Entry point of a graph host: loads the project's graphs and executes them for the server at the other end. */
 function serveGraphs(): void {
-  let loaded: { readonly graphs: GraphRegistry; readonly runs: ReturnType<typeof hostRuns> } | undefined;
+  let project: Project | undefined;
+  let readNode: () => RunningNode | undefined = () => undefined;
+  const runningNode = () => readNode();
   const required = () => {
-    if (!loaded) throw new ProtocolError('`initialize` comes first.');
-    return loaded;
+    if (!project) throw new ProtocolError('`initialize` comes first.');
+    return project;
   };
   const server: Peer<HostMethods, typeof SERVER_METHODS> = new Peer(
     new Socket({ fd: CONNECTION_FD, readable: true, writable: true }),
@@ -33,9 +47,15 @@ function serveGraphs(): void {
       theirs: SERVER_METHODS,
       handlers: {
         async initialize(params) {
+          readNode = await runningNodeReader(params.root);
           const graphs = await openGraphs(params);
-          loaded = { graphs, runs: hostRuns(server, graphs, logger) };
+          const traces = isTracingEnabled() ? await traceInBackground(params.root) : undefined;
+          project = { graphs, runs: hostRuns(server, graphs, logger), traces };
           return listing(graphs, await langgraphVersion(params.root));
+        },
+        async drain() {
+          await project?.traces?.flush();
+          return {};
         },
         'run/start': (params) => required().runs.start(params),
         'run/cancel': (params) => required().runs.cancel(params),
@@ -48,6 +68,12 @@ function serveGraphs(): void {
     },
   );
   const logger = remoteLogger(server);
+  redirectConsole(logger, runningNode);
+  startWatch(runningNode);
+  noteExit(runningNode);
+  watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at })).setRunningNode(
+    runningNode,
+  );
 
   function openGraphs({ root, graphs, schema_cache: cache, version }: Params<HostMethods, 'initialize'>) {
     if (version !== PROTOCOL_VERSION)
@@ -75,6 +101,20 @@ function listing(graphs: GraphRegistry, langgraph_version: string | null): Resul
       return { graph_id, overridden: own, ...(error && { error: toWireError(error) }) };
     }),
   };
+}
+
+/** `process.abort` calls no listener of `exit`. */
+function noteExit(runningNode: () => RunningNode | undefined): void {
+  const abort = process.abort.bind(process);
+  process.abort = () => {
+    writeNote({ ...placeOf(runningNode(), deepStack('abort')), what: 'called process.abort()' });
+    return abort();
+  };
+}
+
+/** Synchronously: nothing else is done any more. */
+function writeNote(note: ExitNote): void {
+  tryOrUndefined(() => writeSync(EXIT_NOTE_FD, JSON.stringify(note)));
 }
 
 // The server decides when a host ends: a signal of the terminal reaches both.

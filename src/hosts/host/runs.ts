@@ -54,7 +54,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   }
 
   return {
-    start(params: Start): void {
+    start(params: Start): Record<string, never> {
       const { session } = params;
       const stop = new AbortController();
       const events = new EventSender(server, session);
@@ -62,6 +62,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       execute(params, stop.signal, events)
         .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
         .finally(() => runs.delete(session));
+      return {};
     },
 
     /** A run that has ended already is left alone. */

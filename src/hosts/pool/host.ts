@@ -2,12 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { extname } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { HostLost } from '../../core/errors.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
-import { withDeadline } from '../../core/timers.ts';
+import { after, withDeadline } from '../../core/timers.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import {
   HOST_METHODS,
@@ -18,14 +17,22 @@ import {
   SERVER_METHODS,
   type ServerMethods,
 } from '../protocol/messages.ts';
-import { Peer } from '../protocol/peer.ts';
+import { ConnectionClosed, Peer } from '../protocol/peer.ts';
+import { CONNECTION_FD, EXIT_NOTE_FD, ExitNote, type HostStatus, WATCH_FD } from '../protocol/watch.ts';
+import { endOf, type HostEnd, type Kill } from './host-end.ts';
+import { forwardOutput } from './output.ts';
 import { Sessions, serverHandlers } from './sessions.ts';
+import { watchHost } from './watch.ts';
 
 // TypeScript in the repository, JavaScript in the package.
 const PROGRAM = fileURLToPath(new URL(`../host/main${extname(import.meta.url)}`, import.meta.url));
 
 /** Time-out of loading the project, ms: each file has one of its own, so that this one says that the host hangs. */
 const INITIALIZE_MS = 300_000;
+/** How long a host may take to exit by itself after its connection is closed, ms. */
+const EXIT_MS = 1000;
+/** How long a run that was told to stop may block its host, ms; then the host is ended for its sake. */
+const MAX_BLOCKED_MS = 5000;
 
 export interface HostOptions {
   /** Counts from 1; a host that replaces another takes its number. */
@@ -36,7 +43,7 @@ export interface HostOptions {
   readonly logger: Logger;
 }
 
-type Listing = Result<HostMethods, 'initialize'>;
+export type HostListing = Result<HostMethods, 'initialize'>;
 
 /** A process that executes graphs, and the connection to it. */
 export class Host {
@@ -44,33 +51,38 @@ export class Host {
   readonly sessions = new Sessions();
   readonly peer: Peer<ServerMethods, HostMethods>;
   /** Resolves when its graphs are loaded; rejects if the process ends before. */
-  readonly ready: Promise<Listing>;
-  /** Resolves when the process has ended, with the reason. */
-  readonly ended: Promise<HostLost>;
+  readonly ready: Promise<HostListing>;
+  /** Resolves when the process has ended and its sessions have failed. */
+  readonly ended: Promise<HostEnd>;
+  /** Runs that it was given. */
+  runs = 0;
+  /** Takes no new work; its runs are handed over. */
+  isDraining = false;
   readonly #process: ChildProcess;
+  readonly #logger: Logger;
+  #status: HostStatus | undefined;
   #isReady = false;
-  #hasBeenReady = false;
-  #isEnding = false;
+  #hasEnded = false;
+  /** Set once the server ends the process. */
+  #kill: Kill | undefined;
+  /** Runs that did not stop when they were told to. */
+  readonly #unstoppable = new Set<string>();
 
   constructor({ number, project, env, store, logger }: HostOptions) {
     this.number = number;
     this.#process = spawn(process.execPath, [...process.execArgv, PROGRAM], {
       env,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     });
-    forwardOutput(this.#process, logger);
-    this.peer = new Peer(this.#process.stdio[3] as Socket, {
+    this.#logger = logger.with({ host: number, ...(this.pid !== undefined && { pid: this.pid }) });
+    forwardOutput(this.#process, logger.with({ host: number }));
+    this.peer = new Peer(this.#pipe(CONNECTION_FD), {
       ours: SERVER_METHODS,
       theirs: HOST_METHODS,
-      handlers: serverHandlers(this.sessions, store, logger),
+      handlers: serverHandlers(this.sessions, store, logger.with({ host: number })),
     });
     this.ended = this.#whenEnded();
-    // A host that cannot be spoken to is of no use.
-    void this.peer.closed.then(() => this.#process.kill('SIGKILL'));
-    void this.ended.then((reason) => {
-      this.peer.close(reason);
-      this.sessions.fail(reason);
-    });
+    void this.peer.closed.then((reason) => this.#endProcess(reason));
     this.ready = this.#initialize(project);
   }
 
@@ -78,47 +90,101 @@ export class Host {
     return this.#process.pid;
   }
 
-  /** Takes new work. */
+  /** It has loaded the project, whatever happened then. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   get isAvailable(): boolean {
-    return this.#isReady && !this.#isEnding;
+    return this.#isReady && !this.#hasEnded && !this.isDraining && this.#kill === undefined;
   }
 
-  /** It had loaded the project, whatever happened then. */
-  get hasBeenReady(): boolean {
-    return this.#hasBeenReady;
+  /** The newest answer of its watch. */
+  get status(): HostStatus | undefined {
+    return this.#status;
   }
 
-  /** Ends the process. Sessions that are open fail with a `HostLost` that charges no attempt. */
-  async stop(): Promise<void> {
-    this.#isEnding = true;
-    this.peer.close(new HostLost('The graph host was stopped.', false));
+  /** How long its event loop has been blocked, ms, as far as is known. */
+  get blocked_ms(): number {
+    return this.#status?.blocked_ms ?? 0;
+  }
+
+  /** A run did not stop when it was told to: if it blocks the event loop, it would hold up all others. */
+  cannotStop(run_id: string): void {
+    this.#unstoppable.add(run_id);
+  }
+
+  /** Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged. */
+  async stop(reason: string, drain_ms = 0): Promise<void> {
+    this.isDraining = true;
+    if (drain_ms > 0 && this.#isReady && !this.#hasEnded) {
+      await withDeadline(drain_ms, this.peer.request('drain', { ms: drain_ms })).catch(() => {});
+    }
+    this.#kill ??= { reason, is_intended: true };
+    this.peer.close(new Error(reason));
     await this.ended;
   }
 
-  async #initialize(project: HostOptions['project']): Promise<Listing> {
+  async #initialize(project: HostOptions['project']): Promise<HostListing> {
     const loading = this.peer.request('initialize', { version: PROTOCOL_VERSION, ...project });
     const listing = await withDeadline(INITIALIZE_MS, loading);
     this.#isReady = true;
-    this.#hasBeenReady = true;
     return listing;
   }
 
-  async #whenEnded(): Promise<HostLost> {
+  /** A host that cannot be spoken to is of no use. If it only closed the connection, it is ending by itself. */
+  #endProcess(reason: Error): void {
+    if (!(reason instanceof ConnectionClosed)) this.#kill ??= { reason: reason.message, is_intended: false };
+    const timer = after(EXIT_MS, () => this.#process.kill('SIGKILL')).unref();
+    void this.ended.then(() => timer[Symbol.dispose]());
+  }
+
+  #killNow(reason: string, run_id?: string): void {
+    this.#kill ??= { reason, run_id, is_intended: false };
+    this.#process.kill('SIGKILL');
+  }
+
+  async #whenEnded(): Promise<HostEnd> {
+    const watch = watchHost(this.#pipe(WATCH_FD), {
+      locates: () => false,
+      onStatus: (status) => this.#onStatus(status),
+      onFrozen: () => this.#killNow('it no longer answers'),
+    });
+    const note = text(this.#pipe(EXIT_NOTE_FD)).catch(() => '');
     const [code, signal] = await Promise.race([
       once(this.#process, 'exit'),
       once(this.#process, 'error').then(([error]) => [String(error), null]),
     ]);
-    this.#isReady = false;
-    const how = signal === null ? `with code ${code}` : `by ${signal}`;
-    return new HostLost(`The graph host ended ${how}. The request can be repeated.`, !this.#isEnding);
+    this.#hasEnded = true;
+    watch[Symbol.dispose]();
+    const written = await note;
+    const { data } = ExitNote.safeParse(tryOrUndefined(() => JSON.parse(written)));
+    const end = endOf({ code, signal, note: data, kill: this.#kill });
+    this.peer.close(end.errorFor(undefined));
+    this.sessions.fail(end.errorFor);
+    return end;
   }
-}
 
-/** What a host writes besides its log: the last words of Node, and of native code. */
-function forwardOutput({ stdout, stderr }: ChildProcess, logger: Logger): void {
-  const forward = (stream: Readable | null, level: 'info' | 'warn') => {
-    if (stream) createInterface(stream).on('line', (line) => line.trim() !== '' && logger[level](line));
-  };
-  forward(stdout, 'info');
-  forward(stderr, 'warn');
+  #onStatus(status: HostStatus): void {
+    // Loading the project blocks the event loop, and nothing waits yet.
+    if (!this.#isReady) return;
+    const was_blocked_ms = this.blocked_ms;
+    this.#status = status;
+    const { blocked_ms, place } = status;
+    if (blocked_ms === 0) {
+      this.#unstoppable.clear();
+      if (was_blocked_ms > 0)
+        this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });
+      return;
+    }
+    if (was_blocked_ms === 0)
+      this.#logger.warn('the event loop of a graph host is blocked: its other runs wait', { ...place });
+    if (blocked_ms < MAX_BLOCKED_MS || this.#unstoppable.size === 0) return;
+    const [run_id] = this.#unstoppable.has(place?.run_id ?? '') ? [place?.run_id] : this.#unstoppable;
+    this.#killNow(`run ${run_id} was to stop, and blocks its event loop`, run_id);
+  }
+
+  #pipe(fd: number): Socket {
+    return this.#process.stdio[fd] as Socket;
+  }
 }

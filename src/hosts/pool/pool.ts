@@ -1,115 +1,204 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { HostLost, Unavailable } from '../../core/errors.ts';
-import { after } from '../../core/timers.ts';
+import type { Logger } from '../../core/logger.ts';
+import { after, every } from '../../core/timers.ts';
 import { GraphLoadError } from '../../graphs/project/load-error.ts';
-import { Host, type HostOptions } from './host.ts';
+import { Host, type HostListing, type HostOptions } from './host.ts';
+import type { HostEnd } from './host-end.ts';
 
 export interface PoolOptions extends Omit<HostOptions, 'number'> {
   /** How many hosts. */
   readonly count: number;
+  /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
+  readonly max_memory_bytes?: number | undefined;
+  /** Runs after which a host is replaced; `undefined`: no limit. */
+  readonly max_runs?: number | undefined;
   readonly clock: Clock;
 }
 
-type Listing = Awaited<Host['ready']>;
+/** What work is for: a host is chosen by it. */
+export interface Work {
+  /** Its next run prefers the same host: modules of the project may remember something about it. */
+  readonly thread_id?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Not this one. */
+  readonly except?: Host | undefined;
+}
 
-/** Time after which a request without a host fails, ms. */
+/** Time after which work without a host fails, ms. */
 const WAIT_MS = 30_000;
 /** A host that ends so often while it loads the project, within the time, is not started again. */
 const MAX_EARLY_ENDS = 3;
 const EARLY_ENDS_MS = 30_000;
+/** Threads whose last host is remembered. */
+const REMEMBERED_THREADS = 10_000;
+/** How much busier than another the preferred host may be, in sessions. */
+const MAX_PREFERENCE = 2;
+/** Interval at which limits are checked, ms. */
+const CHECK_MS = 1000;
+/** How long a host that is replaced may take until its last run has made a checkpoint, ms. */
+const HAND_OVER_MS = 60_000;
+/** How long a host may take to send its traces, ms. */
+const DRAIN_MS = 4000;
 
 /** The hosts of one revision of the project: as many as configured, each replaced when it ends. */
 export class HostPool implements AsyncDisposable {
   readonly #options: PoolOptions;
+  readonly #logger: Logger;
+  /** By number; one that is being replaced is in `#leaving`. */
   readonly #hosts = new Map<number, Host>();
+  readonly #leaving = new Set<Host>();
+  readonly #lastHost = new LRUCache<string, number>({ max: REMEMBERED_THREADS });
   readonly #waiting = new Set<() => void>();
-  readonly #listing = Promise.withResolvers<Listing>();
+  readonly #listing = Promise.withResolvers<HostListing>();
+  readonly #checks: Disposable;
+  #restarts = 0;
   #isClosed = false;
   /** Why there are no hosts: none could load the project. */
   #failure: GraphLoadError | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#logger = options.logger;
     this.#listing.promise.catch(() => {});
     for (let number = 1; number <= options.count; number += 1) this.#start(number);
+    this.#checks = every(CHECK_MS, () => this.#check());
   }
 
   /** What the first host that is ready has loaded. Rejects if none could start. */
-  get listing(): Promise<Listing> {
+  get listing(): Promise<HostListing> {
     return this.#listing.promise;
   }
 
+  /** Those that are being replaced included. */
   get hosts(): readonly Host[] {
-    return [...this.#hosts.values()];
+    return [...this.#hosts.values(), ...this.#leaving];
   }
 
-  /** The host with the fewest open sessions. Waits for one; throws `Unavailable` if there is none for long. */
-  async take(signal?: AbortSignal): Promise<Host> {
-    const found = this.#leastLoaded();
+  /** Hosts that were started in place of one that ended or was replaced. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /**
+   * The thread's last host, or the one with the fewest sessions; not one whose event loop is blocked. Waits for one;
+   * throws `Unavailable` if there is none for long.
+   */
+  async take(work: Work = {}): Promise<Host> {
+    const found = this.find(work);
     if (found) return found;
     if (this.#failure) throw this.#failure;
     const { promise, resolve, reject } = Promise.withResolvers<Host>();
     const look = () => {
-      const host = this.#leastLoaded();
+      const host = this.find(work);
       if (host) resolve(host);
       else if (this.#failure) reject(this.#failure);
     };
-    const onAbort = () => reject(signal?.reason);
+    const onAbort = () => reject(work.signal?.reason);
     using _timer = after(WAIT_MS, () => reject(new Unavailable('No graph host is ready. Try again later.')));
     this.#waiting.add(look);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    work.signal?.addEventListener('abort', onAbort, { once: true });
     try {
       return await promise;
     } finally {
       this.#waiting.delete(look);
-      signal?.removeEventListener('abort', onAbort);
+      work.signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** As `take`, but does not wait. */
+  find({ thread_id = '', except }: Work = {}): Host | undefined {
+    const free = [...this.#hosts.values()].filter(
+      (host) => host.isAvailable && host.blocked_ms === 0 && host !== except,
+    );
+    const least = free.toSorted((a, b) => a.sessions.size - b.sessions.size)[0];
+    const last = free.find(({ number }) => number === this.#lastHost.get(thread_id));
+    const isBusier = last && least && last.sessions.size > least.sessions.size + MAX_PREFERENCE;
+    const chosen = isBusier ? least : (last ?? least);
+    if (chosen && thread_id !== '') this.#lastHost.set(thread_id, chosen.number);
+    return chosen;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    this.#checks[Symbol.dispose]();
     this.#listing.reject(new HostLost('The server is stopping.', false));
-    await Promise.all(this.hosts.map((host) => host.stop()));
-  }
-
-  #leastLoaded(): Host | undefined {
-    const available = this.hosts.filter(({ isAvailable }) => isAvailable);
-    return available.toSorted((a, b) => a.sessions.size - b.sessions.size)[0];
+    await Promise.all(this.hosts.map((host) => host.stop('the server stops', DRAIN_MS)));
   }
 
   /** `early`: when earlier processes with this number ended while they loaded the project. */
   #start(number: number, early: readonly number[] = []): void {
-    const { logger, clock } = this.#options;
     const host = new Host({ ...this.#options, number });
     this.#hosts.set(number, host);
     host.ready.then(
       (listing) => {
-        logger.debug('graph host ready', { host: number, pid: host.pid });
+        this.#logger.debug('graph host ready', { host: number, pid: host.pid });
         this.#listing.resolve(listing);
         this.#notifyWaiting();
       },
-      // The end of the process is handled below; one that only hangs is ended.
-      () => void host.stop(),
+      // One that has ended is handled below.
+      () => host.stop('it did not load the project in time'),
     );
-    void host.ended.then((reason) => {
-      if (this.#isClosed) return;
-      logger.error('a graph host ended', { host: number, pid: host.pid, reason: reason.message });
-      if (host.hasBeenReady) return this.#start(number);
-      const since = clock.monotonic() - EARLY_ENDS_MS;
-      const ends = [...early.filter((at) => at > since), clock.monotonic()];
-      if (ends.length < MAX_EARLY_ENDS) return this.#start(number, ends);
-      this.#hosts.delete(number);
-      if (this.#hosts.size === 0) this.#giveUp();
-    });
+    void host.ended.then((end) => this.#onEnded(host, end, early));
   }
 
-  #giveUp(): void {
-    const { logger } = this.#options;
-    const message = `Its process ended ${MAX_EARLY_ENDS} times while it loaded the project`;
-    this.#failure = new GraphLoadError(`The graphs failed to load. ${message}; see the server log.`);
-    logger.error('graph hosts cannot load the project, and are not started again', { reason: message });
+  #onEnded(host: Host, { reason, is_intended, run_id }: HostEnd, early: readonly number[]): void {
+    const { number, pid } = host;
+    this.#leaving.delete(host);
+    const isReplaced = this.#hosts.get(number) !== host;
+    if (this.#isClosed || isReplaced) return;
+    if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, run_id });
+    this.#hosts.delete(number);
+    this.#restarts += 1;
+    if (host.isReady) {
+      this.#start(number);
+      return;
+    }
+    const now = this.#options.clock.monotonic();
+    const ends = [...early.filter((at) => at > now - EARLY_ENDS_MS), now];
+    if (ends.length < MAX_EARLY_ENDS) this.#start(number, ends);
+    else if (this.#hosts.size === 0) this.#giveUp(reason);
+  }
+
+  #giveUp(reason: string): void {
+    const times = `${MAX_EARLY_ENDS} times`;
+    this.#logger.error(`graph hosts ended ${times} while they loaded the project; none is started again`, {
+      reason,
+    });
+    this.#failure = new GraphLoadError(
+      `The graphs failed to load: their process ended ${times}; see the server log.`,
+    );
     this.#listing.reject(this.#failure);
     this.#notifyWaiting();
+  }
+
+  /** Replaces hosts that are beyond a limit; hosts that were blocked may be free again. */
+  #check(): void {
+    const { max_memory_bytes = Number.POSITIVE_INFINITY, max_runs = Number.POSITIVE_INFINITY } =
+      this.#options;
+    for (const host of [...this.#hosts.values()]) {
+      if (!host.isAvailable) continue;
+      const { rss_bytes = 0 } = host.status ?? {};
+      if (rss_bytes > max_memory_bytes) this.#replace(host, 'it uses more memory than hosts.max_memory_mb');
+      else if (host.runs >= max_runs) this.#replace(host, 'it has executed hosts.max_runs runs');
+    }
+    this.#notifyWaiting();
+  }
+
+  /** Its runs go on elsewhere from their next checkpoint. */
+  #replace(host: Host, reason: string): void {
+    this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
+    host.isDraining = true;
+    this.#leaving.add(host);
+    this.#restarts += 1;
+    this.#start(host.number);
+    const stop = () => {
+      deadline[Symbol.dispose]();
+      void host.stop(reason, DRAIN_MS);
+    };
+    const deadline = after(HAND_OVER_MS, stop).unref();
+    host.sessions.whenEmpty(stop);
   }
 
   #notifyWaiting(): void {

@@ -1,4 +1,4 @@
-import { LeaseLost } from '../../core/errors.ts';
+import { type HostLost, LeaseLost } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { CheckpointAccess } from '../../graphs/checkpointer/checkpoint-access.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
@@ -12,10 +12,13 @@ export interface Session {
   readonly checkpoints: CheckpointAccess;
   /** Only of runs. */
   readonly run?: {
+    readonly run_id: string;
     onEvents(events: Params<ServerMethods, 'run/events'>['events']): void;
     onEnd(end: Params<ServerMethods, 'run/end'>): void;
+    /** A checkpoint of this namespace was taken over. */
+    onCheckpoint(ns: string): void;
     /** The host has ended. */
-    onLost(reason: Error): void;
+    onLost(reason: HostLost): void;
   };
 }
 
@@ -23,6 +26,7 @@ export interface Session {
 export class Sessions {
   readonly #open = new Map<number, Session>();
   #last = 0;
+  #onEmpty: (() => void) | undefined;
 
   get size(): number {
     return this.#open.size;
@@ -35,8 +39,15 @@ export class Sessions {
       id,
       [Symbol.dispose]: () => {
         this.#open.delete(id);
+        if (this.#open.size === 0) this.#onEmpty?.();
       },
     };
+  }
+
+  /** Calls `act` when there is no session, at once if there is none. */
+  whenEmpty(act: () => void): void {
+    if (this.#open.size === 0) act();
+    else this.#onEmpty = act;
   }
 
   find(id: number): Session | undefined {
@@ -44,8 +55,8 @@ export class Sessions {
   }
 
   /** The host has ended: none of its runs goes on. */
-  fail(reason: Error): void {
-    for (const { run } of this.#open.values()) run?.onLost(reason);
+  fail(errorFor: (run_id: string) => HostLost): void {
+    for (const { run } of this.#open.values()) run?.onLost(errorFor(run.run_id));
   }
 
   /** Throws for a session that has ended: its lease may belong to another process by now. */
@@ -74,7 +85,9 @@ export function serverHandlers(
       return checkpointPage(await sessions.checkpoints(session).ancestors(query), query.channels);
     },
     async 'checkpoint/put'({ session, durability, checkpoint }) {
-      return { stored: await sessions.checkpoints(session).put(checkpoint, durability) };
+      const stored = await sessions.checkpoints(session).put(checkpoint, durability);
+      sessions.find(session)?.run?.onCheckpoint(checkpoint.ns);
+      return { stored };
     },
     async 'checkpoint/put_writes'({ session, durability, ...request }) {
       const writes = request.writes.map((write) => ({ ...write, task_id: request.task_id }));

@@ -60,11 +60,15 @@ export const HOST_METHODS = {
       graphs: z.array(LoadedGraph),
     }),
   },
+  /** Answered at once: an answer that is late says that the host is blocked. */
   'run/start': {
     params: z.object({ session: Session, graph_id: z.string(), call: Json, writer: Writer }),
+    result: z.object({}),
   },
   'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
   'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
+  /** What must be done before the host ends, within `ms`. */
+  drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
   'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },
   'state/history': {
     params: z.object({ ...StateUse, limit: z.number(), before: Json.optional(), metadata: Json.optional() }),

@@ -54,7 +54,7 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
   readonly #pending = new Map<number, Pending>();
   readonly #closed = Promise.withResolvers<Error>();
   #lastId = 0;
-  #isFlushing = false;
+  #isCorked = false;
   #failure: Error | undefined;
 
   constructor(
@@ -103,6 +103,13 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
     this.#send({ method, params });
   }
 
+  /** Writes at once what was sent in this turn of the event loop: the process may not live to see the next one. */
+  flush(): void {
+    if (!this.#isCorked) return;
+    this.#isCorked = false;
+    this.#stream.uncork();
+  }
+
   /** Ends the connection; pending requests fail with `reason`. */
   close(reason: Error): void {
     if (this.#failure) return;
@@ -116,13 +123,10 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
   #send(message: object): void {
     if (this.#failure) return;
     const [header, body] = encodeFrame({ jsonrpc: '2.0', ...message });
-    if (!this.#isFlushing) {
-      this.#isFlushing = true;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
       this.#stream.cork();
-      setImmediate(() => {
-        this.#isFlushing = false;
-        this.#stream.uncork();
-      });
+      setImmediate(() => this.flush());
     }
     this.#stream.write(header);
     this.#stream.write(body);

@@ -1,6 +1,6 @@
-import type { Logger } from '../core/logger.ts';
-import { firstUserFrame } from '../core/stack-frames.ts';
-import type { RunningNode } from '../graphs/observability/running-node.ts';
+import type { Logger } from '../../core/logger.ts';
+import { firstUserFrame } from '../../core/stack-frames.ts';
+import type { RunningNode } from './running-node.ts';
 
 /** A node whose code ends this process or blocks its event loop. */
 export interface FaultyNode extends RunningNode {

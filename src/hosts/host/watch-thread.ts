@@ -1,0 +1,77 @@
+import { Session } from 'node:inspector';
+import { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { workerData } from 'node:worker_threads';
+import { systemClock } from '../../core/clock.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
+import { after, every } from '../../core/timers.ts';
+import { type HostStatus, type Place, WATCH_FD } from '../protocol/watch.ts';
+import { HEARTBEAT_MS, PLACE_SYMBOL, type WatchData } from './watch.ts';
+
+/** Delay after which the loop counts as blocked, ms. */
+const BLOCKED_MS = 1000;
+/** How long the blocked thread may take to say where it is, ms: it does not answer during a system call. */
+const LOCATE_MS = 500;
+/** Time in which the event loop ends the process itself, ms. */
+const ORPHAN_GRACE_MS = 1000;
+
+const counter = new Int32Array((workerData as WatchData).heartbeat);
+let last_beat = Atomics.load(counter, 0);
+let beat_at = systemClock.monotonic();
+/** Where the loop is blocked, asked once for each blocking. */
+let blockedAt: Promise<Place | undefined> | undefined;
+
+every(HEARTBEAT_MS, () => {
+  const beat = Atomics.load(counter, 0);
+  if (beat === last_beat) return;
+  last_beat = beat;
+  beat_at = systemClock.monotonic();
+  blockedAt = undefined;
+});
+
+async function status(locates: boolean): Promise<HostStatus> {
+  const late_ms = systemClock.monotonic() - beat_at;
+  const blocked_ms = late_ms < BLOCKED_MS ? 0 : Math.round(late_ms);
+  if (blocked_ms > 0) blockedAt ??= locate();
+  const place = await (blockedAt ?? (locates ? locate() : undefined));
+  return { blocked_ms, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
+}
+
+/** Asks the main thread for its location by the debugger protocol. */
+function locate(): Promise<Place | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Place | undefined>();
+  const session = new Session();
+  const finish = (place?: Place) => {
+    timer[Symbol.dispose]();
+    // A process does not exit while a debugger session is open.
+    session.disconnect();
+    resolve(place);
+  };
+  const timer = after(LOCATE_MS, () => finish());
+  const expression = `globalThis[Symbol.for(${JSON.stringify(PLACE_SYMBOL)})]?.()`;
+  session.connectToMainThread();
+  session.on('Debugger.paused', ({ params }) => {
+    const callFrameId = params.callFrames[0]?.callFrameId ?? '';
+    session.post(
+      'Debugger.evaluateOnCallFrame',
+      { callFrameId, expression, returnByValue: true },
+      (_error, answer) => {
+        const text: unknown = answer?.result?.value;
+        const place = typeof text === 'string' ? tryOrUndefined(() => JSON.parse(text)) : undefined;
+        session.post('Debugger.resume', () => finish(place));
+      },
+    );
+  });
+  session.post('Debugger.enable');
+  session.post('Debugger.pause');
+  return promise;
+}
+
+const link = new Socket({ fd: WATCH_FD, readable: true, writable: true });
+const lines = createInterface(link).on('error', () => link.destroy());
+lines.on('line', (line) => {
+  void status(line === 'locate').then((known) => link.write(`${JSON.stringify(known)}\n`));
+});
+link.on('close', () => {
+  after(ORPHAN_GRACE_MS, () => process.kill(process.pid, 'SIGKILL'));
+});

@@ -1,0 +1,60 @@
+import { HostLost } from '../../core/errors.ts';
+import type { ExitNote } from '../protocol/watch.ts';
+
+/** How and why the process of a host ended. */
+export interface HostEnd {
+  /** For the log: such as `with code 3: node "ask" called process.exit(3)`. */
+  readonly reason: string;
+  /** The server ended it on purpose. */
+  readonly is_intended: boolean;
+  /** The run to blame, if it is known. */
+  readonly run_id: string | undefined;
+  /** The error of a session; `run_id` if it is that of a run. */
+  readonly errorFor: (run_id: string | undefined) => HostLost;
+}
+
+/** Why the server ends the process of a host. */
+export interface Kill {
+  readonly reason: string;
+  /** The host is not at fault, nor is any of its runs. */
+  readonly is_intended: boolean;
+  /** The run for whose sake it is ended. */
+  readonly run_id?: string | undefined;
+}
+
+interface Ending {
+  readonly code: number | string | null;
+  readonly signal: string | null;
+  /** What the host wrote before it ended itself. */
+  readonly note: ExitNote | undefined;
+  readonly kill: Kill | undefined;
+}
+
+/**
+ * If a run is known to be to blame, only its attempt is charged; nobody's if the server ended the host on purpose; else
+ * that of each run, since any may have been the cause.
+ */
+export function endOf({ code, signal, note, kill }: Ending): HostEnd {
+  const culprit = kill ? kill.run_id : note?.run_id;
+  const is_intended = kill?.is_intended ?? false;
+  const how = signal === null ? `with code ${code}` : `by ${signal}`;
+  const what = kill?.reason ?? (note && whatHappened(note));
+  const why = what === undefined || kill || note?.at === undefined ? what : `${what} at ${note.at}`;
+  return {
+    reason: why === undefined ? how : `${how}: ${why}`,
+    is_intended,
+    run_id: culprit,
+    errorFor: (run_id) => {
+      const isCharged = !is_intended && (culprit === undefined || culprit === run_id);
+      const known = culprit !== undefined && culprit === run_id ? what : undefined;
+      return new HostLost(
+        `The graph host ended ${how}${known === undefined ? '' : `: ${known}`}.`,
+        isCharged,
+      );
+    },
+  };
+}
+
+function whatHappened({ node, what }: ExitNote): string {
+  return `${node === undefined ? 'code of the project' : `node "${node}"`} ${what}`;
+}

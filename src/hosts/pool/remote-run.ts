@@ -1,0 +1,152 @@
+import { HostLost } from '../../core/errors.ts';
+import { after, every } from '../../core/timers.ts';
+import type { CheckpointWriter } from '../../graphs/checkpointer/checkpoint-access.ts';
+import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
+import type { CheckpointEvent, GraphCall, GraphMemory, SerializedEvent } from '../../graphs/graph.ts';
+import { EventQueue } from '../../graphs/runtime/event-queue.ts';
+import type { ThreadState } from '../../schemas/thread-state.ts';
+import { fromWireError, toWireError } from '../protocol/errors.ts';
+import type { Host } from './host.ts';
+import type { HostPool } from './pool.ts';
+
+/** Text of events after whose consumption a host may send as much again, characters. */
+const CREDIT_STEP = 1024 * 1024;
+/** Grace period of a cancelled run, ms: its host gives the graph half a second, and then says how it left the thread. */
+const STOP_GRACE_MS = 1000;
+/** A host that has not accepted a run for so long is blocked: the run goes to another one, ms. */
+const ACCEPT_MS = 1000;
+
+type RunEvent = SerializedEvent | CheckpointEvent;
+
+/** Executes a run in a host, and yields its events as `GraphRuntime.stream` does. `onState`: the state that it leaves. */
+export async function* remoteRun(
+  pool: HostPool,
+  graph_id: string,
+  { memory, signal, ...call }: GraphCall,
+  onState: (state: ThreadState) => void,
+): AsyncGenerator<RunEvent, void> {
+  signal.throwIfAborted();
+  const { access, writer } = writerOf(memory);
+  const start = { graph_id, call: JSON.stringify(call), writer };
+  const { thread_id } = writer;
+  let host = await pool.take({ thread_id, signal });
+  for (;;) {
+    await using run = new RemoteRun(host, access, writer.run_id ?? '', signal, onState);
+    run.start(start);
+    const other = await run.acceptedOr(() => pool.find({ thread_id, except: host }));
+    if (!other) return yield* run.events();
+    host = other;
+  }
+}
+
+/** Access to checkpoints, which stays here, and what the host's own checkpointer is made from. */
+export function writerOf({ checkpointer }: GraphMemory) {
+  if (!(checkpointer instanceof Checkpointer))
+    throw new TypeError('A graph host needs a checkpointer of the server.');
+  const { access, ...writer } = checkpointer.writer;
+  return { access, writer };
+}
+
+/** One run in one host. */
+class RemoteRun implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #run_id: string;
+  readonly #signal: AbortSignal;
+  readonly #queue = new EventQueue<RunEvent>();
+  readonly #session: { readonly id: number } & Disposable;
+  readonly #started = Promise.withResolvers<void>();
+  #grace: Disposable | undefined;
+  /** As far as is known here. */
+  #isRunning = true;
+
+  constructor(
+    host: Host,
+    checkpoints: CheckpointWriter['access'],
+    run_id: string,
+    signal: AbortSignal,
+    onState: (state: ThreadState) => void,
+  ) {
+    this.#host = host;
+    this.#run_id = run_id;
+    this.#signal = signal;
+    this.#session = host.sessions.open({
+      checkpoints,
+      run: {
+        run_id,
+        onEvents: (events) => {
+          for (const event of events) this.#queue.push(event);
+        },
+        onEnd: ({ error, state }) => {
+          if (state !== undefined) onState(JSON.parse(state));
+          this.#end(signal.aborted ? signal.reason : error && fromWireError(error));
+        },
+        onCheckpoint: (ns) => {
+          if (host.isDraining && ns === '') this.#queue.fail(new HostLost('The run is handed over.', false));
+        },
+        onLost: (reason) => this.#end(signal.aborted ? signal.reason : reason),
+      },
+    });
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  start(run: { graph_id: string; call: string; writer: Omit<CheckpointWriter, 'access'> }): void {
+    this.#host.runs += 1;
+    this.#host.peer
+      .request('run/start', { session: this.#session.id, ...run })
+      .then(() => this.#started.resolve())
+      // A host that has ended fails the session; else the request itself was at fault.
+      .catch((error: unknown) => this.#end(error));
+  }
+
+  /** Waits until the host has accepted the run, or until it is late and there is another one. */
+  async acceptedOr(findOther: () => Host | undefined): Promise<Host | undefined> {
+    const late = Promise.withResolvers<Host>();
+    using _timer = every(ACCEPT_MS, () => {
+      const other = findOther();
+      if (other) late.resolve(other);
+    });
+    return Promise.race([this.#started.promise.then(() => undefined), late.promise]);
+  }
+
+  /** Yields the events; tells the host how many of them were taken. */
+  async *events(): AsyncGenerator<RunEvent, void> {
+    let taken = 0;
+    for await (const event of this.#queue) {
+      yield event;
+      if (!('json' in event)) continue;
+      taken += event.json.length;
+      if (taken < CREDIT_STEP) continue;
+      this.#host.peer.notify('run/credit', { session: this.#session.id, bytes: taken });
+      taken = 0;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#grace?.[Symbol.dispose]();
+    // The reader left before the end, or the run did not stop in time.
+    if (this.#isRunning) this.#cancel(new Error('The run is abandoned.'));
+    this.#session[Symbol.dispose]();
+  }
+
+  /** `undefined`: it ended normally. */
+  #end(error: unknown): void {
+    this.#isRunning = false;
+    this.#started.resolve();
+    if (error === undefined) this.#queue.end();
+    else this.#queue.fail(error);
+  }
+
+  readonly #onAbort = () => {
+    this.#cancel(this.#signal.reason);
+    this.#grace = after(STOP_GRACE_MS, () => {
+      this.#host.cannotStop(this.#run_id);
+      this.#started.resolve();
+      this.#queue.fail(this.#signal.reason);
+    });
+  };
+
+  #cancel(reason: unknown): void {
+    this.#host.peer.notify('run/cancel', { session: this.#session.id, reason: toWireError(reason) });
+  }
+}

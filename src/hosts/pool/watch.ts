@@ -1,0 +1,45 @@
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { tryOrUndefined } from '../../core/failure.ts';
+import { every } from '../../core/timers.ts';
+import { HostStatus } from '../protocol/watch.ts';
+
+/** Interval of pings, ms. */
+const PING_MS = 1000;
+/** Pings in a row without an answer after which a host counts as frozen. */
+const MAX_SILENT = 10;
+
+export interface WatchOptions {
+  readonly onStatus: (status: HostStatus) => void;
+  /** Not even the watch thread answers. */
+  readonly onFrozen: () => void;
+  /** Whether to ask where the host is, although it may not be blocked. */
+  readonly locates: () => boolean;
+}
+
+/**
+ * Asks a host's watch thread for its status until disposed. Counted are pings, not time: a machine that was suspended
+ * has sent none.
+ */
+export function watchHost(link: Socket, { onStatus, onFrozen, locates }: WatchOptions): Disposable {
+  let silent = 0;
+  const timer = every(PING_MS, () => {
+    silent += 1;
+    if (silent > MAX_SILENT) return onFrozen();
+    link.write(locates() ? 'locate\n' : 'ping\n');
+  });
+  // The end of the process is noticed elsewhere.
+  const lines = createInterface(link).on('error', () => {});
+  lines.on('line', (line) => {
+    const { data } = HostStatus.safeParse(tryOrUndefined(() => JSON.parse(line)));
+    if (!data) return;
+    silent = 0;
+    onStatus(data);
+  });
+  return {
+    [Symbol.dispose]() {
+      timer[Symbol.dispose]();
+      link.destroy();
+    },
+  };
+}
