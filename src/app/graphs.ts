@@ -40,7 +40,7 @@ export async function openGraphs(
     logger,
     clock,
   });
-  return { graphs: remoteGraphs(config.graphs, hosts), hosts };
+  return { graphs: remoteGraphs(config.graphs, hosts, logger), hosts };
 }
 
 function hostCount({ count }: Config['hosts']): number {

@@ -24,10 +24,23 @@ export interface LoadOptions {
   /** The folder of the configuration. */
   readonly root: string;
   readonly logger: Logger;
+  /** Reports a graph that failed to load, with its cause; by default to the log. */
+  readonly onLoadError?: (failed: FailedGraph) => void;
   /** Time-out of loading a file and of a factory, ms: one that hangs must not block the server. */
   readonly limit_ms?: number;
   /** Reads schemas from TypeScript types: cache folder, abort signal and time-out. Without it they are not read. */
   readonly types?: Pick<TypeSchemaOptions, 'cache' | 'signal' | 'limit_ms'>;
+}
+
+export interface FailedGraph {
+  readonly graph_id: string;
+  readonly file: string;
+  readonly error: Error;
+}
+
+/** Logs a graph that failed to load. */
+export function logLoadError(logger: Logger, { graph_id, file, error }: FailedGraph): void {
+  logger.error(error.message, { graph_id, file, cause: error.cause });
 }
 
 const LOAD_TIMEOUT_MS = 60_000;
@@ -41,7 +54,7 @@ interface Entry {
 /** Loads all graphs sequentially: they may share modules. Using one that failed throws its error. */
 export async function loadGraphs(
   specs: readonly GraphSpec[],
-  { root, logger, limit_ms = LOAD_TIMEOUT_MS, types }: LoadOptions,
+  { root, logger, limit_ms = LOAD_TIMEOUT_MS, types, onLoadError }: LoadOptions,
 ): Promise<GraphRegistry> {
   exposeSdkLogger(logger);
   const entries = new Map<string, Entry>();
@@ -50,7 +63,9 @@ export async function loadGraphs(
     const loaded = await withDeadline(limit_ms, loadGraphExport(file, spec.export)).catch(
       (cause: unknown) => {
         const error = loadError(spec.graph_id, cause, root);
-        logger.error(error.message, { graph_id: spec.graph_id, file, cause: error.cause });
+        const failed = { graph_id: spec.graph_id, file, error };
+        if (onLoadError) onLoadError(failed);
+        else logLoadError(logger, failed);
         return { error: withoutCause(error) };
       },
     );

@@ -7,7 +7,7 @@ import { type LangSmithTraces, traceInBackground } from '../../graphs/observabil
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
 import { deepStack, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
-import { loadGraphs } from '../../graphs/runtime/registry.ts';
+import { type FailedGraph, loadGraphs } from '../../graphs/runtime/registry.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
   HOST_METHODS,
@@ -34,6 +34,7 @@ interface Project {
 /** Entry point of a graph host: loads the project's graphs and executes them for the server at the other end. */
 function serveGraphs(): void {
   let project: Project | undefined;
+  const failed: FailedGraph[] = [];
   let readNode: () => RunningNode | undefined = () => undefined;
   const runningNode = () => readNode();
   const required = () => {
@@ -51,7 +52,7 @@ function serveGraphs(): void {
           const graphs = await openGraphs(params);
           const traces = isTracingEnabled() ? await traceInBackground(params.root) : undefined;
           project = { graphs, runs: hostRuns(server, graphs, logger), traces };
-          return listing(graphs, await langgraphVersion(params.root));
+          return listing(graphs, failed, await langgraphVersion(params.root));
         },
         async drain() {
           await project?.traces?.flush();
@@ -79,7 +80,7 @@ function serveGraphs(): void {
     if (version !== PROTOCOL_VERSION)
       throw new ProtocolError(`This host speaks version ${PROTOCOL_VERSION}.`);
     const types = cache === undefined ? {} : { types: { cache, signal: new AbortController().signal } };
-    return loadGraphs(graphs, { root, logger, ...types });
+    return loadGraphs(graphs, { root, logger, onLoadError: (each) => failed.push(each), ...types });
   }
 
   // Without its server a host has nothing to do.
@@ -89,16 +90,20 @@ function serveGraphs(): void {
   });
 }
 
-function listing(graphs: GraphRegistry, langgraph_version: string | null): Result<HostMethods, 'initialize'> {
-  const errors = graphs.loadErrors();
+function listing(
+  graphs: GraphRegistry,
+  failed: readonly FailedGraph[],
+  langgraph_version: string | null,
+): Result<HostMethods, 'initialize'> {
+  const byGraph = new Map(failed.map((each) => [each.graph_id, each]));
   const overridden = graphs.overriddenMemory();
   return {
     version: PROTOCOL_VERSION,
     langgraph_version,
     graphs: graphs.ids.map((graph_id) => {
-      const error = errors.get(graph_id);
+      const { error, file } = byGraph.get(graph_id) ?? {};
       const own = [...(overridden.get(graph_id) ?? [])];
-      return { graph_id, overridden: own, ...(error && { error: toWireError(error) }) };
+      return { graph_id, overridden: own, ...(error && { error: toWireError(error), file }) };
     }),
   };
 }

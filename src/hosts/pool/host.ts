@@ -177,7 +177,8 @@ export class Host {
         this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });
       return;
     }
-    if (was_blocked_ms === 0)
+    // If it turned in between, it is blocked anew.
+    if (was_blocked_ms === 0 || blocked_ms < was_blocked_ms)
       this.#logger.warn('the event loop of a graph host is blocked: its other runs wait', { ...place });
     if (blocked_ms < MAX_BLOCKED_MS || this.#unstoppable.size === 0) return;
     const [run_id] = this.#unstoppable.has(place?.run_id ?? '') ? [place?.run_id] : this.#unstoppable;

@@ -1,19 +1,24 @@
+import type { Logger } from '../../core/logger.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
-import { type GraphSpec, unknownGraph } from '../../graphs/runtime/registry.ts';
+import { type GraphSpec, logLoadError, unknownGraph } from '../../graphs/runtime/registry.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { HostPool } from './pool.ts';
 import { remoteGraph } from './remote-graph.ts';
 
 /** The configured graphs in the hosts of a pool. What they loaded is known once a host is ready. */
-export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool): GraphRegistry {
+export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger: Logger): GraphRegistry {
   const ids = specs.map(({ graph_id }) => graph_id);
   const descriptions = new Map(specs.map(({ graph_id, description }) => [graph_id, description ?? null]));
   const errors = new Map<string, Error>();
   const overridden = new Map<string, readonly ('checkpointer' | 'store')[]>();
   let isLoaded = false;
   const loaded = pool.listing.then(({ graphs }) => {
-    for (const { graph_id, error, overridden: own } of graphs) {
-      if (error) errors.set(graph_id, fromWireError(error));
+    for (const { graph_id, error, file = '', overridden: own } of graphs) {
+      if (error) {
+        const { cause, ...known } = error;
+        errors.set(graph_id, fromWireError(known));
+        logLoadError(logger, { graph_id, file, error: fromWireError(error) });
+      }
       if (own.length > 0) overridden.set(graph_id, own);
     }
   });

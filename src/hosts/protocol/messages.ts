@@ -27,8 +27,9 @@ const Writer = z.object({
 
 const LoadedGraph = z.object({
   graph_id: z.string(),
-  /** Why it failed to load. */
+  /** Why it failed to load, with its cause; every host says so, and the server logs it once. */
   error: WireErrorSchema.optional(),
+  file: z.string().optional(),
   /** Compiled-in memory that the server replaces. */
   overridden: z.array(z.enum(['checkpointer', 'store'])),
 });

@@ -151,10 +151,12 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
   #respond(id: number | undefined, result: unknown, error: Message['error']): void {
     const pending = id === undefined ? undefined : this.#pending.get(id);
     if (id === undefined || !pending) throw new ProtocolError('A response answers no request.');
-    this.#pending.delete(id);
     const shape = this.#theirs[pending.method]?.result;
+    // Before it is forgotten: a result of another shape ends the connection, and with it all that is pending.
+    const checked = error || !shape ? undefined : parsed(shape, result, `the result of ${pending.method}`);
+    this.#pending.delete(id);
     if (error) pending.reject(fromWireError(error.data));
-    else pending.resolve(shape && parsed(shape, result, `the result of ${pending.method}`));
+    else pending.resolve(checked);
   }
 
   #call(id: number | undefined, method: string, params: unknown): void {

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { encodeFrame, FrameDecoder, FrameError, MAX_MESSAGE_BYTES } from '../../src/hosts/protocol/frames.ts';
+
+const frame = (message: unknown) => Buffer.concat(encodeFrame(message));
+
+test('messages arrive whole and in order, wherever the stream is cut', () => {
+  const messages = fc.array(fc.record({ id: fc.nat(), text: fc.string(), bytes: fc.uint8Array() }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(messages, fc.array(fc.nat(200), { maxLength: 30 }), (sent, cuts) => {
+      const stream = Buffer.concat(sent.map(frame));
+      const decoder = new FrameDecoder();
+      const received: unknown[] = [];
+      let at = 0;
+      for (const size of [...cuts, stream.length]) {
+        received.push(...decoder.decode(stream.subarray(at, at + size)));
+        at = Math.min(stream.length, at + size);
+      }
+      expect(received).toEqual(sent.map((each) => ({ ...each, bytes: Buffer.from(each.bytes) })));
+    }),
+  );
+});
+
+test('members without a value are left out, as in JSON', () => {
+  expect(new FrameDecoder().decode(frame({ a: undefined, b: null }))).toEqual([{ b: null }]);
+});
+
+test('a frame that announces more than a message may have is refused before it arrives', () => {
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(MAX_MESSAGE_BYTES + 1);
+  expect(() => new FrameDecoder().decode(header)).toThrow(FrameError);
+});
+
+test('what is no MessagePack is refused', () => {
+  expect(() => new FrameDecoder().decode(Buffer.from([0, 0, 0, 1, 0x81]))).toThrow(FrameError);
+});
+
+test('a message above the limit is refused where it is sent', () => {
+  expect(() => encodeFrame({ bytes: new Uint8Array(MAX_MESSAGE_BYTES) })).toThrow(/exceeds the limit/);
+});

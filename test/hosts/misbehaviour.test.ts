@@ -1,0 +1,139 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+/** What a node does to the process that executes it, and what it costs others: one server with two hosts. */
+let server: TestServer;
+let folder: string;
+let files = 0;
+
+beforeAll(async () => {
+  folder = await makeDataFolder();
+  server = await startServer({
+    graphs: { misbehaves: 'test/fixtures/graphs/misbehaves.ts:graph' },
+    env: { AGENT_SERVER_HOSTS: '2', AGENT_SERVER_API_KEYS: '', BG_JOB_MAX_RETRIES: '2' },
+  });
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const file = () => join(folder, String(++files));
+const executions = (log: string) =>
+  existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0;
+
+/** A run that waits until its gate exists, in whichever host. */
+async function waitingRun(act: 'wait' | 'block' = 'wait') {
+  const [gate, log] = [file(), file()];
+  const { thread_id } = await server.client.threads.create();
+  const run = await server.client.runs.create(thread_id, 'misbehaves', { input: { act, gate, log } });
+  await expect.poll(() => executions(log)).toBe(1);
+  return {
+    thread_id,
+    run_id: run.run_id,
+    log,
+    open: () => writeFile(gate, ''),
+    join: () => server.client.runs.join(thread_id, run.run_id),
+    status: async () => (await server.client.runs.get(thread_id, run.run_id)).status,
+  };
+}
+
+async function wait(act: string, more: object = {}) {
+  return server.client.runs.wait(null, 'misbehaves', { input: { act, ...more }, raiseError: false });
+}
+
+const ENDINGS = [
+  ['exit', 'process.exit', /with code 3: node "misbehave" called process\.exit\(3\)/],
+  ['abort', 'process.abort', /by SIGABRT: node "misbehave" called process\.abort\(\)/],
+  ['crash', 'a crash of native code', /by SIGSEGV/],
+  ['garbage', 'garbage on the connection to the server', /by SIGKILL|with code/],
+] as const;
+
+test.each(ENDINGS)('%s: after two attempts the run ends, and says of %s', async (act, _what, reason) => {
+  const log = file();
+  const result = await wait(act, { log });
+  expect(result).toMatchObject({
+    __error__: { error: 'HostLostError', message: expect.stringMatching(reason) },
+  });
+  // Two in a row without progress: each attempt but the last may have stored the step before.
+  expect(executions(log)).toBeLessThanOrEqual(4);
+  expect(await wait('nothing')).toMatchObject({ act: 'nothing' });
+});
+
+test('a run beside one that ends its host goes on, and is charged no attempt', async () => {
+  const runs = await Promise.all([waitingRun(), waitingRun(), waitingRun()]);
+  await wait('exit');
+  await Promise.all(runs.map(({ open }) => open()));
+  for (const run of runs) {
+    expect(await run.join()).toMatchObject({ act: 'wait' });
+    expect(await run.status()).toBe('success');
+  }
+});
+
+test.each([
+  ['reject', 'an unhandled rejection'],
+  ['speak', 'words on the console'],
+])('%s: %s end nothing, and are logged with their run and node', async (act) => {
+  const message = {
+    reject: 'unhandled rejection in a node, whose run does not notice',
+    speak: "a word { of: 'the node' }",
+  };
+  const logged = server.untilLog(message[act as 'reject' | 'speak']);
+  expect(await wait(act)).toMatchObject({ act });
+  expect(await logged).toMatchObject({
+    run_id: expect.any(String),
+    thread_id: expect.any(String),
+    node: 'misbehave',
+  });
+});
+
+test('a node that throws undefined ends its run with an error', async () => {
+  expect(await wait('throw_undefined')).toMatchObject({ __error__: { error: expect.any(String) } });
+});
+
+test('while a node blocks its host, the server answers and other runs end', async () => {
+  const blocking = await waitingRun('block');
+  const blocked = server.untilLog('the event loop of a graph host is blocked: its other runs wait');
+  for (let i = 0; i < 5; i += 1) expect(await wait('nothing')).toMatchObject({ act: 'nothing' });
+  expect(await blocked).toMatchObject({
+    node: 'misbehave',
+    run_id: blocking.run_id,
+    at: expect.stringContaining('misbehaves.ts'),
+  });
+  expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+  await blocking.open();
+  expect(await blocking.join()).toMatchObject({ act: 'block' });
+  expect(executions(blocking.log)).toBe(1);
+});
+
+test('cancelling a run that never returns ends it soon, and its host for its sake', async () => {
+  const beside = await Promise.all([waitingRun(), waitingRun()]);
+  const blocking = await waitingRun('block');
+  const ended = server.untilLog('a graph host ended', { run_id: blocking.run_id });
+  await server.client.runs.cancel(blocking.thread_id, blocking.run_id, true);
+  expect(await blocking.status()).toBe('interrupted');
+  expect((await ended)['reason']).toContain('blocks its event loop');
+  await Promise.all(beside.map(({ open }) => open()));
+  for (const run of beside) expect(await run.join()).toMatchObject({ act: 'wait' });
+});
+
+test('a host that is frozen as a whole is ended, and the run is tried again', {
+  timeout: 60_000,
+}, async () => {
+  const ended = server.untilLog('a graph host ended');
+  const result = wait('freeze');
+  expect((await ended)['reason']).toContain('it no longer answers');
+  expect(await result).toMatchObject({ __error__: { error: 'HostLostError' } });
+});
+
+test('a node sees the environment without the secrets of the server', async () => {
+  const { seen } = (await wait('look')) as unknown as { seen: { env: Record<string, string>; cwd: string } };
+  expect(Object.keys(seen.env)).toContain('PATH');
+  expect(Object.keys(seen.env)).not.toContain('DATABASE_URI');
+  expect(Object.keys(seen.env).filter((name) => name.includes('AES'))).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { BadRequest, LeaseLost, Unavailable } from '../../src/core/errors.ts';
+import { encodeFrame } from '../../src/hosts/protocol/frames.ts';
+import { ConnectionClosed, type Handlers, Peer, ProtocolError } from '../../src/hosts/protocol/peer.ts';
+
+const METHODS = {
+  echo: { params: z.object({ text: z.string() }), result: z.object({ text: z.string() }) },
+  say: { params: z.object({ text: z.string() }) },
+} as const;
+
+/** Both ends of a connection, as between processes. */
+async function socketPair(): Promise<[Socket, Socket]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const near = dial(port, '127.0.0.1');
+  const [far] = (await once(server, 'connection')) as [Socket];
+  server.close();
+  return [near, far];
+}
+
+async function connect(handlers: Partial<Handlers<typeof METHODS>> = {}) {
+  const [near, far] = await socketPair();
+  const all = { echo: (params: { text: string }) => params, say: () => {}, ...handlers };
+  const options = { ours: METHODS, theirs: METHODS, handlers: all };
+  return { caller: new Peer(near, options), called: new Peer(far, options), near };
+}
+
+test('a request is answered', async () => {
+  const { caller } = await connect();
+  expect(await caller.request('echo', { text: 'hello' })).toEqual({ text: 'hello' });
+});
+
+test('messages are handled in the order in which they were sent, answers do not hold them up', async () => {
+  const heard: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const { caller } = await connect({
+    async echo(params) {
+      heard.push(params.text);
+      await gate.promise;
+      return params;
+    },
+    say: ({ text }) => void heard.push(text),
+  });
+  const first = caller.request('echo', { text: '1' });
+  caller.notify('say', { text: '2' });
+  const third = caller.request('echo', { text: '3' });
+  caller.notify('say', { text: '4' });
+  await expect.poll(() => heard).toEqual(['1', '2', '3', '4']);
+  gate.resolve();
+  expect(await Promise.all([first, third])).toEqual([{ text: '1' }, { text: '3' }]);
+});
+
+test.each([
+  new BadRequest('no'),
+  new Unavailable('later'),
+  new LeaseLost('r1'),
+  new TypeError('own', { cause: new RangeError('deeper') }),
+])('an error arrives with its class, name, message, stack and cause: %s', async (thrown) => {
+  const { caller } = await connect({ echo: () => Promise.reject(thrown) });
+  const error: Error = await caller.request('echo', { text: '' }).then(
+    () => expect.unreachable(),
+    (failure) => failure,
+  );
+  expect(error).toMatchObject({ name: thrown.name, message: thrown.message, stack: thrown.stack });
+  if (!(thrown instanceof TypeError)) expect(error.constructor).toBe(thrown.constructor);
+  expect((error.cause as Error | undefined)?.message).toBe((thrown.cause as Error | undefined)?.message);
+});
+
+test('what a handler of a notification throws ends nothing', async () => {
+  const { caller } = await connect({
+    say: () => {
+      throw new Error('not heard');
+    },
+  });
+  caller.notify('say', { text: '' });
+  expect(await caller.request('echo', { text: 'still here' })).toEqual({ text: 'still here' });
+});
+
+test('a method that there is not is answered by an error', async () => {
+  const { caller } = await connect();
+  const missing = caller.request('shout' as 'echo', { text: '' });
+  await expect(missing).rejects.toThrow('There is no method shout.');
+});
+
+test.each([
+  ['no MessagePack', Buffer.from([0, 0, 0, 1, 0x81])],
+  ['no message', Buffer.concat(encodeFrame(['a list']))],
+  [
+    'params of another shape',
+    Buffer.concat(encodeFrame({ jsonrpc: '2.0', method: 'say', params: { text: 1 } })),
+  ],
+  ['an answer to no request', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id: 99, result: {} }))],
+])('garbage ends the connection, and what waits fails: %s', async (_what, bytes) => {
+  const { caller, called, near } = await connect({ echo: () => new Promise(() => {}) });
+  const waiting = caller.request('echo', { text: '' });
+  near.write(bytes);
+  expect(await called.closed).toBeInstanceOf(Error);
+  await expect(waiting).rejects.toBeInstanceOf(ConnectionClosed);
+  await expect(caller.request('echo', { text: '' })).rejects.toBeInstanceOf(ConnectionClosed);
+});
+
+test('an answer of another shape ends the connection', async () => {
+  const { caller } = await connect({ echo: () => ({ text: 1 }) as never });
+  await expect(caller.request('echo', { text: '' })).rejects.toBeInstanceOf(ProtocolError);
+});
