@@ -122,6 +122,7 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
       webhooks: workers.webhooks,
       onRunEnded: workers.onRunEnded,
       crons: () => storage.crons.stats(timestamp(clock.now())),
+      hosts: graphs.hosts,
       ping: storage.ping,
       isDraining: () => drain.signal.aborted,
     },

@@ -48,7 +48,7 @@ function hostCount({ count }: Config['hosts']): number {
 }
 
 /** Folder for data outside the database: that of the SQLite file, else the default one. */
-export function dataFolder({ storage: { url, folder = '' }, root }: Config): string {
+function dataFolder({ storage: { url, folder = '' }, root }: Config): string {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
   return file === undefined ? resolve(root, folder, '.agent-server') : dirname(file);
 }

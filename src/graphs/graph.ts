@@ -2,6 +2,7 @@ import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
+import type { HostView } from '../schemas/system.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 
 /** An event of a run as sent on the wire: name (`mode` or `mode|namespace`) and JSON-ready data. */
@@ -117,6 +118,16 @@ export interface GraphRuntime {
 /** Why a factory is called (CONTRACT §3, last line). */
 export type AccessContext = 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read';
 
+/** A graph host as operators see it. */
+export interface GraphHost extends HostView {
+  /** The runs that it executes. */
+  readonly run_ids: readonly string[];
+  /** The node, and its run, that block its event loop, if they are known. */
+  readonly blockedBy:
+    | { readonly node?: string | undefined; readonly run_id?: string | undefined }
+    | undefined;
+}
+
 /** The configured graphs, by name. Using one that failed to load throws its load error. */
 export interface GraphRegistry {
   readonly ids: readonly string[];
@@ -125,6 +136,8 @@ export interface GraphRegistry {
   get(graph_id: string, config: GraphConfig, access: AccessContext, context?: unknown): Promise<GraphRuntime>;
   /** By graph; those that loaded are absent. */
   loadErrors(): ReadonlyMap<string, Error>;
+  /** The processes that execute graphs; empty if it is this one. */
+  hosts(): readonly GraphHost[];
   /** By graph: the compiled-in memory that the server replaces. Factories are not called for this. */
   overriddenMemory(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
 }

@@ -25,7 +25,12 @@ export const ServerInfo = z.object({
   flags: z.record(z.string(), z.boolean()),
   host: JsonObject,
   metadata: JsonObject,
-  server: z.object({ name: z.string(), version: z.string() }),
+  server: z.object({
+    name: z.string(),
+    version: z.string(),
+    /** Processes that execute graphs, and how many take work; absent if the server's own process does. */
+    hosts: z.object({ count: z.int(), ready: z.int() }).optional(),
+  }),
 });
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
@@ -49,6 +54,25 @@ export const QueueStats = z.object({
   pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
 });
 export type QueueStats = z.infer<typeof QueueStats>;
+
+/** A process that executes graphs for the server. */
+export const HostView = z.object({
+  /** Counts from 1; a process that replaces another keeps its number. */
+  number: z.int(),
+  pid: z.int().nullable(),
+  /** It has loaded the project and takes work. */
+  ready: z.boolean(),
+  /** Runs that it executes. */
+  active: z.int(),
+  /** Runs that it was given since it started. */
+  n_runs: z.int(),
+  /** How long its event loop has been blocked, ms. */
+  blocked_ms: z.number(),
+  memory_bytes: z.number().nullable(),
+  /** How often a process with this number was started again. */
+  restarts: z.int(),
+});
+export type HostView = z.infer<typeof HostView>;
 
 /** Run slots of this process. */
 export const WorkerStats = z.object({ max: z.int(), active: z.int(), available: z.int() });

@@ -43,6 +43,12 @@ async function waitingRun(act: 'wait' | 'block' = 'wait') {
   };
 }
 
+/** Both hosts: those that another test ended are there again. */
+async function allReady() {
+  const ready = async () => (await (await fetch(`${server.url}/info`)).json()).server.hosts.ready;
+  await expect.poll(ready, { timeout: 20_000 }).toBe(2);
+}
+
 async function wait(act: string, more: object = {}) {
   return server.client.runs.wait(null, 'misbehaves', { input: { act, ...more }, raiseError: false });
 }
@@ -97,6 +103,7 @@ test('a node that throws undefined ends its run with an error', async () => {
 });
 
 test('while a node blocks its host, the server answers and other runs end', async () => {
+  await allReady();
   const blocking = await waitingRun('block');
   const blocked = server.untilLog('the event loop of a graph host is blocked: its other runs wait');
   for (let i = 0; i < 5; i += 1) expect(await wait('nothing')).toMatchObject({ act: 'nothing' });

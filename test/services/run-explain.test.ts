@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Db } from '../../src/db/db.ts';
+import type { GraphHost } from '../../src/graphs/graph.ts';
 import { runExplain } from '../../src/services/runs/run-explain.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -18,13 +19,15 @@ const REAP = {
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
-function story(db: Db) {
+function story(db: Db, hosts: readonly GraphHost[] = []) {
   const parts = queueStory(db);
   const { explain } = runExplain({
     runs: runRepository(db),
     queue: parts.queue,
     clock: systemClock,
     max_attempts: 3,
+    worker_id: WORKER.worker_id,
+    graphs: { hosts: () => hosts },
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   return { ...parts, take, explain: (run_id: string) => explain(actor, undefined, run_id) };
@@ -119,5 +122,46 @@ describeEachDatabase('an explanation', (open) => {
       ended_at: expect.any(String),
       summary: expect.stringMatching(/^Ended at .* with status interrupted: UserInterrupt: asked for$/),
     });
+  });
+
+  const host = (number: number, more: Partial<GraphHost> = {}): GraphHost => ({
+    number,
+    pid: 100 + number,
+    ready: true,
+    active: 0,
+    n_runs: 0,
+    blocked_ms: 0,
+    memory_bytes: null,
+    restarts: 0,
+    run_ids: [],
+    blockedBy: undefined,
+    ...more,
+  });
+  const blockedBy = { node: 'summarize', run_id: 'r9' };
+
+  test.each([
+    [[], /which is dead\.$/],
+    [[host(1, { ready: false })], /Waits for a graph host: none has loaded the project yet\.$/],
+    [[host(1), host(2)], /Waits for a graph host\.$/],
+    [
+      [host(1, { blocked_ms: 3000 }), host(2, { blocked_ms: 12_400, blockedBy })],
+      /all 2 are computing; the event loop of host 1 has been blocked for 3 s; the event loop of host 2 has been blocked for 12 s in node `summarize` of run r9\.$/,
+    ],
+  ])('says which graph host a claimed run waits for: %j', async (hosts, summary) => {
+    await using db = await open();
+    const { add, take, explain } = story(db, hosts);
+    const run_id = await add(randomUUID());
+    await take();
+    expect((await explain(run_id)).summary).toMatch(summary);
+  });
+
+  test('says in which graph host a run executes', async () => {
+    await using db = await open();
+    const hosts: GraphHost[] = [];
+    const { add, take, explain } = story(db, hosts);
+    const run_id = await add(randomUUID());
+    await take();
+    hosts.push(host(1), host(2, { run_ids: [run_id] }));
+    expect((await explain(run_id)).summary).toMatch(/Executes in graph host 2 \(process 102\)\.$/);
   });
 });

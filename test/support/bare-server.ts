@@ -20,6 +20,7 @@ const ENGINE: ServerDeps['engine'] = {
   webhooks: async () => ({ pending: 3, dead: 1, delivered: 5, failed: 2 }),
   workers: () => ({ max: 10, active: 1, available: 9 }),
   onRunEnded: () => {},
+  hosts: () => [],
   ping: async () => {},
   isDraining: () => false,
 };

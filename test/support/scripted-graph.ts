@@ -24,5 +24,6 @@ export function scriptedGraph(
     get: async () => graph,
     loadErrors: () => new Map(),
     overriddenMemory: () => new Map(),
+    hosts: () => [],
   };
 }

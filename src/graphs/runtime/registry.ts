@@ -122,6 +122,8 @@ function registry(
       }
     },
 
+    hosts: () => [],
+
     loadErrors: () => {
       const failed = [...entries].flatMap(([id, { loaded }]) =>
         'error' in loaded ? [[id, loaded.error] as const] : [],

@@ -19,10 +19,10 @@ import {
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
 import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
-import { redirectConsole } from './console.ts';
 import { remoteLogger } from './log.ts';
 import { hostRuns } from './runs.ts';
 import { graphHandlers } from './states.ts';
+import { redirectConsole } from './user-output.ts';
 import { placeOf, startWatch } from './watch.ts';
 
 interface Project {

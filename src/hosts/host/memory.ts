@@ -12,9 +12,11 @@ export function sessionMemory(
   server: ServerConnection,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
+  latest?: Page,
 ): GraphMemory {
+  const access = remoteCheckpoints(server, session);
   return {
-    checkpointer: new Checkpointer({ ...writer, access: remoteCheckpoints(server, session) }),
+    checkpointer: new Checkpointer({ ...writer, access: latest ? withLatest(access, latest) : access }),
     store: graphStore(remoteStore(server)),
   };
 }
@@ -55,6 +57,20 @@ function remoteCheckpoints(server: ServerConnection, session: number): Checkpoin
 
     async deleteThread(thread_id) {
       return (await server.request('checkpoint/delete_thread', { session, thread_id })).stored;
+    },
+  };
+}
+
+/** Answers the first search for a graph's latest checkpoint with what the server has found already. */
+function withLatest(access: CheckpointAccess, latest: Page): CheckpointAccess {
+  let known: Page | undefined = latest;
+  return {
+    ...access,
+    async find(query) {
+      const { ns, checkpoint_id, limit } = query;
+      const found = ns === '' && checkpoint_id === undefined && limit === 1 ? known : undefined;
+      known = undefined;
+      return found ? found.checkpoints.map(fromWireCheckpoint) : access.find(query);
     },
   };
 }

@@ -26,7 +26,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   async function execute(start: Start, stop: AbortSignal, events: EventSender): Promise<void> {
     const { session, graph_id, writer } = start;
     const call: WireCall = JSON.parse(start.call);
-    const memory = sessionMemory(server, session, writer);
+    const memory = sessionMemory(server, session, writer, start.latest);
     const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
     let error: unknown;
     try {
@@ -59,9 +59,13 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       const stop = new AbortController();
       const events = new EventSender(server, session);
       runs.set(session, { stop, events });
-      execute(params, stop.signal, events)
-        .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
-        .finally(() => runs.delete(session));
+      setImmediate(() => {
+        // The answer goes first: a node that blocks at once would seem not to have been accepted.
+        server.flush();
+        execute(params, stop.signal, events)
+          .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
+          .finally(() => runs.delete(session));
+      });
       return {};
     },
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, withDeadline } from '../../core/timers.ts';
+import type { GraphHost } from '../../graphs/graph.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import {
   HOST_METHODS,
@@ -107,6 +108,22 @@ export class Host {
   /** How long its event loop has been blocked, ms, as far as is known. */
   get blocked_ms(): number {
     return this.#status?.blocked_ms ?? 0;
+  }
+
+  /** What operators see of it. */
+  view(): Omit<GraphHost, 'restarts'> {
+    const run_ids = this.sessions.runIds();
+    return {
+      number: this.number,
+      pid: this.pid ?? null,
+      ready: this.isAvailable,
+      active: run_ids.length,
+      n_runs: this.runs,
+      blocked_ms: this.blocked_ms,
+      memory_bytes: this.#status?.rss_bytes ?? null,
+      run_ids,
+      blockedBy: this.#status?.place,
+    };
   }
 
   /** A run did not stop when it was told to: if it blocks the event loop, it would hold up all others. */

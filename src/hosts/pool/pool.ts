@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { HostLost, Unavailable } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, every } from '../../core/timers.ts';
+import type { GraphHost } from '../../graphs/graph.ts';
 import { GraphLoadError } from '../../graphs/project/load-error.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import type { HostEnd } from './host-end.ts';
@@ -53,7 +54,8 @@ export class HostPool implements AsyncDisposable {
   readonly #waiting = new Set<() => void>();
   readonly #listing = Promise.withResolvers<HostListing>();
   readonly #checks: Disposable;
-  #restarts = 0;
+  /** How many processes each number has had. */
+  readonly #starts = new Map<number, number>();
   #isClosed = false;
   /** Why there are no hosts: none could load the project. */
   #failure: GraphLoadError | undefined;
@@ -76,9 +78,12 @@ export class HostPool implements AsyncDisposable {
     return [...this.#hosts.values(), ...this.#leaving];
   }
 
-  /** Hosts that were started in place of one that ended or was replaced. */
-  get restarts(): number {
-    return this.#restarts;
+  /** What operators see. */
+  views(): GraphHost[] {
+    return [...this.#hosts.values()].map((host) => ({
+      ...host.view(),
+      restarts: (this.#starts.get(host.number) ?? 1) - 1,
+    }));
   }
 
   /**
@@ -130,6 +135,7 @@ export class HostPool implements AsyncDisposable {
   /** `early`: when earlier processes with this number ended while they loaded the project. */
   #start(number: number, early: readonly number[] = []): void {
     const host = new Host({ ...this.#options, number });
+    this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
     this.#hosts.set(number, host);
     host.ready.then(
       (listing) => {
@@ -150,7 +156,6 @@ export class HostPool implements AsyncDisposable {
     if (this.#isClosed || isReplaced) return;
     if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, run_id });
     this.#hosts.delete(number);
-    this.#restarts += 1;
     if (host.isReady) {
       this.#start(number);
       return;
@@ -191,7 +196,6 @@ export class HostPool implements AsyncDisposable {
     this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
     host.isDraining = true;
     this.#leaving.add(host);
-    this.#restarts += 1;
     this.#start(host.number);
     const stop = () => {
       deadline[Symbol.dispose]();

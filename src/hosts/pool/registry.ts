@@ -41,6 +41,7 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
       if (error) throw error;
       return remoteGraph(pool, { graph_id, config, access, context });
     },
+    hosts: () => pool.views(),
     loadErrors: () => errors,
     overriddenMemory: () => overridden,
   };

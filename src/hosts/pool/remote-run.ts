@@ -5,7 +5,9 @@ import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
 import type { CheckpointEvent, GraphCall, GraphMemory, SerializedEvent } from '../../graphs/graph.ts';
 import { EventQueue } from '../../graphs/runtime/event-queue.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
+import { checkpointPage } from '../protocol/checkpoints.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
+import type { HostMethods, Params } from '../protocol/messages.ts';
 import type { Host } from './host.ts';
 import type { HostPool } from './pool.ts';
 
@@ -27,8 +29,9 @@ export async function* remoteRun(
 ): AsyncGenerator<RunEvent, void> {
   signal.throwIfAborted();
   const { access, writer } = writerOf(memory);
-  const start = { graph_id, call: JSON.stringify(call), writer };
   const { thread_id } = writer;
+  const latest = await latestCheckpoint(access, thread_id, call.config);
+  const start = { graph_id, call: JSON.stringify(call), writer, ...(latest && { latest }) };
   let host = await pool.take({ thread_id, signal });
   for (;;) {
     await using run = new RemoteRun(host, access, writer.run_id ?? '', signal, onState);
@@ -37,6 +40,16 @@ export async function* remoteRun(
     if (!other) return yield* run.events();
     host = other;
   }
+}
+
+/** What LangGraph asks for first; nothing if the run begins at another checkpoint. */
+async function latestCheckpoint(
+  access: CheckpointWriter['access'],
+  thread_id: string,
+  { configurable: { checkpoint_id } }: GraphCall['config'],
+) {
+  if (checkpoint_id !== undefined) return undefined;
+  return checkpointPage(await access.find({ thread_id, ns: '', limit: 1 }));
 }
 
 /** Access to checkpoints, which stays here, and what the host's own checkpointer is made from. */
@@ -89,23 +102,33 @@ class RemoteRun implements AsyncDisposable {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  start(run: { graph_id: string; call: string; writer: Omit<CheckpointWriter, 'access'> }): void {
+  start(run: Omit<Params<HostMethods, 'run/start'>, 'session'>): void {
     this.#host.runs += 1;
     this.#host.peer
       .request('run/start', { session: this.#session.id, ...run })
       .then(() => this.#started.resolve())
-      // A host that has ended fails the session; else the request itself was at fault.
-      .catch((error: unknown) => this.#end(error));
+      .catch((error: unknown) => {
+        // A host that ends fails its sessions; else the request itself was at fault.
+        if (!this.#host.peer.isClosed) this.#end(error);
+      });
   }
 
   /** Waits until the host has accepted the run, or until it is late and there is another one. */
   async acceptedOr(findOther: () => Host | undefined): Promise<Host | undefined> {
     const late = Promise.withResolvers<Host>();
-    using _timer = every(ACCEPT_MS, () => {
-      const other = findOther();
-      if (other) late.resolve(other);
+    let isStarted = false;
+    const started = this.#started.promise.then(() => {
+      isStarted = true;
+      return undefined;
     });
-    return Promise.race([this.#started.promise.then(() => undefined), late.promise]);
+    using _timer = every(ACCEPT_MS, () => {
+      // If it was this process that did not get on, the answer may have arrived: it is read first.
+      setImmediate(() => {
+        const other = isStarted ? undefined : findOther();
+        if (other) late.resolve(other);
+      });
+    });
+    return Promise.race([started, late.promise]);
   }
 
   /** Yields the events; tells the host how many of them were taken. */

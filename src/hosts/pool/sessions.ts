@@ -44,6 +44,10 @@ export class Sessions {
     };
   }
 
+  runIds(): string[] {
+    return [...this.#open.values()].flatMap(({ run }) => (run ? [run.run_id] : []));
+  }
+
   /** Calls `act` when there is no session, at once if there is none. */
   whenEmpty(act: () => void): void {
     if (this.#open.size === 0) act();

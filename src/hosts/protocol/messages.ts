@@ -37,60 +37,6 @@ const LoadedGraph = z.object({
 const StateUse = { session: Session, graph: GraphUse, writer: Writer, config: Json };
 const JsonResult = z.object({ json: Json });
 
-/** Methods of a host, called by the server. Those without a result are notifications. */
-export const HOST_METHODS = {
-  initialize: {
-    params: z.object({
-      version: z.number().int(),
-      /** Folder of the configuration. */
-      root: z.string(),
-      graphs: z.array(
-        z.object({
-          graph_id: z.string(),
-          path: z.string(),
-          export: z.string(),
-          description: z.string().nullish(),
-        }),
-      ),
-      /** Cache folder of the schemas that are read from types; absent: they are not read. */
-      schema_cache: z.string().optional(),
-    }),
-    result: z.object({
-      version: z.number().int(),
-      langgraph_version: z.string().nullable(),
-      graphs: z.array(LoadedGraph),
-    }),
-  },
-  /** Answered at once: an answer that is late says that the host is blocked. */
-  'run/start': {
-    params: z.object({ session: Session, graph_id: z.string(), call: Json, writer: Writer }),
-    result: z.object({}),
-  },
-  'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
-  'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
-  /** What must be done before the host ends, within `ms`. */
-  drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
-  'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },
-  'state/history': {
-    params: z.object({ ...StateUse, limit: z.number(), before: Json.optional(), metadata: Json.optional() }),
-    result: JsonResult,
-  },
-  'state/update': {
-    params: z.object({ ...StateUse, values: Json, as_node: z.string().optional() }),
-    result: JsonResult,
-  },
-  'state/bulk_update': { params: z.object({ ...StateUse, supersteps: Json }), result: z.object({}) },
-  'graph/draw': {
-    params: z.object({ graph: GraphUse, xray: z.union([z.boolean(), z.number()]) }),
-    result: JsonResult,
-  },
-  'graph/schemas': { params: z.object({ graph: GraphUse }), result: JsonResult },
-  'graph/subgraphs': {
-    params: z.object({ graph: GraphUse, namespace: z.string().optional(), recurse: z.boolean() }),
-    result: JsonResult,
-  },
-} as const;
-
 const Write = z.object({
   task_id: z.string(),
   idx: z.number().int(),
@@ -126,6 +72,67 @@ const StoredCheckpoint = z.object({
 
 /** A page: with `has_more`, the next one continues after its last checkpoint. */
 const CheckpointPage = z.object({ checkpoints: z.array(StoredCheckpoint), has_more: z.boolean() });
+
+/** Methods of a host, called by the server. Those without a result are notifications. */
+export const HOST_METHODS = {
+  initialize: {
+    params: z.object({
+      version: z.number().int(),
+      /** Folder of the configuration. */
+      root: z.string(),
+      graphs: z.array(
+        z.object({
+          graph_id: z.string(),
+          path: z.string(),
+          export: z.string(),
+          description: z.string().nullish(),
+        }),
+      ),
+      /** Cache folder of the schemas that are read from types; absent: they are not read. */
+      schema_cache: z.string().optional(),
+    }),
+    result: z.object({
+      version: z.number().int(),
+      langgraph_version: z.string().nullable(),
+      graphs: z.array(LoadedGraph),
+    }),
+  },
+  /** Answered at once: an answer that is late says that the host is blocked. */
+  'run/start': {
+    params: z.object({
+      session: Session,
+      graph_id: z.string(),
+      call: Json,
+      writer: Writer,
+      /** What the first search for the thread's latest checkpoint finds: LangGraph begins with it. */
+      latest: CheckpointPage.optional(),
+    }),
+    result: z.object({}),
+  },
+  'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
+  'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
+  /** What must be done before the host ends, within `ms`. */
+  drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
+  'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },
+  'state/history': {
+    params: z.object({ ...StateUse, limit: z.number(), before: Json.optional(), metadata: Json.optional() }),
+    result: JsonResult,
+  },
+  'state/update': {
+    params: z.object({ ...StateUse, values: Json, as_node: z.string().optional() }),
+    result: JsonResult,
+  },
+  'state/bulk_update': { params: z.object({ ...StateUse, supersteps: Json }), result: z.object({}) },
+  'graph/draw': {
+    params: z.object({ graph: GraphUse, xray: z.union([z.boolean(), z.number()]) }),
+    result: JsonResult,
+  },
+  'graph/schemas': { params: z.object({ graph: GraphUse }), result: JsonResult },
+  'graph/subgraphs': {
+    params: z.object({ graph: GraphUse, namespace: z.string().optional(), recurse: z.boolean() }),
+    result: JsonResult,
+  },
+} as const;
 
 /** A new value: whole (`base_version` null), or as the elements appended to the list of `base_version`. */
 const Blob = z.object({

@@ -2,12 +2,13 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type {
   CronStats,
   EndedRun,
+  HostView,
   QueueStats,
   RequestCount,
   WebhookStats,
   WorkerStats,
 } from '../../schemas/system.ts';
-import { countRuns, measureProcess } from './process-metrics.ts';
+import { countRuns, measureHosts, measureProcess } from './process-metrics.ts';
 
 /** Engine statistics, read at scrape time. */
 export interface EngineStats {
@@ -15,6 +16,8 @@ export interface EngineStats {
   workers(): WorkerStats;
   webhooks(): Promise<WebhookStats>;
   crons(): Promise<CronStats>;
+  /** The processes that execute graphs; empty if it is this one. */
+  hosts(): readonly HostView[];
   onRunEnded(listener: (run: EndedRun) => void): void;
 }
 
@@ -58,6 +61,7 @@ export function httpMetrics(engine: EngineStats) {
     registers,
   });
   countRuns(engine.onRunEnded, registers);
+  measureHosts(engine.hosts, registers);
   const stop = measureProcess(registers);
 
   return {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EndedRun } from '../../schemas/system.ts';
+import type { EndedRun, HostView } from '../../schemas/system.ts';
 
 /** Upper bounds of the run duration histogram, seconds. */
 const BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
@@ -72,4 +72,29 @@ export function measureProcess(registers: Registry[]): () => void {
     },
   });
   return () => delays.disable();
+}
+
+/** Metrics of the graph hosts, by number. Without hosts there are none. */
+export function measureHosts(hosts: () => readonly HostView[], registers: Registry[]): void {
+  const labelNames = ['host'] as const;
+  const gauge = (name: string, help: string, read: (host: HostView) => number | null) =>
+    new Gauge({
+      name: `lg_api_host_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const host of hosts()) this.set({ host: host.number }, read(host) ?? 0);
+      },
+    });
+  gauge('ready', '1 if the graph host takes work, 0 if not.', ({ ready }) => Number(ready));
+  gauge('runs_active', 'Runs that the graph host executes.', ({ active }) => active);
+  gauge(
+    'loop_blocked_seconds',
+    'How long its event loop has been blocked.',
+    (host) => host.blocked_ms / 1000,
+  );
+  gauge('resident_memory_bytes', 'Resident memory of the graph host.', ({ memory_bytes }) => memory_bytes);
+  gauge('restarts', 'How often the process was started again.', ({ restarts }) => restarts);
 }

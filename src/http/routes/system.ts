@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { Metrics, MetricsQuery, ServerInfo } from '../../schemas/system.ts';
+import { type HostView, Metrics, MetricsQuery, ServerInfo } from '../../schemas/system.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { EngineStats, HttpMetrics } from '../plugins/metrics.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -41,7 +41,7 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
       },
       config: { scope: 'read', open: 'among users' },
     },
-    () => serverInfo(info),
+    () => serverInfo(info, engine.hosts()),
   );
 
   app.get(
@@ -70,7 +70,11 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
   );
 }
 
-function serverInfo({ version, langgraph_version, crons }: ServerFacts): ServerInfo {
+function serverInfo(
+  { version, langgraph_version, crons }: ServerFacts,
+  hosts: readonly HostView[],
+): ServerInfo {
+  const ready = hosts.filter((host) => host.ready).length;
   return {
     version: API_VERSION,
     langgraph_js_version: langgraph_version,
@@ -91,6 +95,10 @@ function serverInfo({ version, langgraph_version, crons }: ServerFacts): ServerI
       tenant_id: null,
     },
     metadata: {},
-    server: { name: 'agent-server', version },
+    server: {
+      name: 'agent-server',
+      version,
+      ...(hosts.length > 0 && { hosts: { count: hosts.length, ready } }),
+    },
   };
 }

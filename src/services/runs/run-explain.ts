@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
+import type { GraphHost, GraphRegistry } from '../../graphs/graph.ts';
 import type { RunExplanation } from '../../schemas/run-explanation.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
@@ -13,6 +14,9 @@ export interface ExplainDeps {
   readonly queue: RunQueue;
   readonly clock: Clock;
   readonly max_attempts: number;
+  /** This process. */
+  readonly worker_id: string;
+  readonly graphs: Pick<GraphRegistry, 'hosts'>;
 }
 
 const RETRY_REASONS: Record<RetryReason, string> = {
@@ -27,10 +31,13 @@ const RETRY_REASONS: Record<RetryReason, string> = {
 export type RunExplainService = ReturnType<typeof runExplain>;
 
 /** Explains a run's state as a sentence and as fields. */
-export function runExplain({ runs, queue, clock, max_attempts }: ExplainDeps) {
+export function runExplain({ runs, queue, clock, max_attempts, worker_id, graphs }: ExplainDeps) {
   async function summarize(run: Run, position: QueuePosition | undefined, times: RunTimes): Promise<string> {
     if (!position) return endedSummary(run, times);
-    if (position.state === 'running') return runningSummary(position, max_attempts);
+    if (position.state === 'running') {
+      const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
+      return runningSummary(position, max_attempts) + hostSummary(run.run_id, hosts);
+    }
     const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
     if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
     const [first] = position.behind;
@@ -78,6 +85,26 @@ function runningSummary(position: QueuePosition, max_attempts: number): string {
     : '';
   const failed = failureCount(position, max_attempts);
   return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
+}
+
+/** In which graph host the run executes, or why it still waits for one; empty without hosts. */
+function hostSummary(run_id: string, hosts: readonly GraphHost[]): string {
+  if (hosts.length === 0) return '';
+  const own = hosts.find(({ run_ids }) => run_ids.includes(run_id));
+  if (own) {
+    const process = `graph host ${own.number} (process ${own.pid})`;
+    return own.blocked_ms === 0 ? ` Executes in ${process}.` : ` Is in ${process}: ${blockedSummary(own)}.`;
+  }
+  const ready = hosts.filter((host) => host.ready);
+  if (ready.length === 0) return ' Waits for a graph host: none has loaded the project yet.';
+  const blocked = ready.filter((host) => host.blocked_ms > 0);
+  if (blocked.length < ready.length) return ' Waits for a graph host.';
+  return ` Waits for a graph host: all ${ready.length} are computing; ${blocked.map(blockedSummary).join('; ')}.`;
+}
+
+function blockedSummary({ number, blocked_ms, blockedBy: { node, run_id } = {} }: GraphHost): string {
+  const where = node === undefined ? '' : ` in node \`${node}\` of run ${run_id}`;
+  return `the event loop of host ${number} has been blocked for ${Math.round(blocked_ms / 1000)} s${where}`;
 }
 
 function retrySummary(position: QueuePosition, max_attempts: number): string {
