@@ -45,7 +45,12 @@ async function waitingRun(act: 'wait' | 'block' = 'wait') {
 
 /** Both hosts: those that another test ended are there again. */
 async function allReady() {
-  const ready = async () => (await (await fetch(`${server.url}/info`)).json()).server.hosts.ready;
+  const ready = async () => {
+    const info = (await (await fetch(`${server.url}/info`)).json()) as {
+      server: { hosts: { ready: number } };
+    };
+    return info.server.hosts.ready;
+  };
   await expect.poll(ready, { timeout: 20_000 }).toBe(2);
 }
 

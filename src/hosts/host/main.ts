@@ -60,6 +60,7 @@ function serveGraphs(): void {
         },
         'run/start': (params) => required().runs.start(params),
         'run/cancel': (params) => required().runs.cancel(params),
+        'run/hand_over': (params) => required().runs.handOver(params),
         'run/credit': (params) => required().runs.credit(params),
         ...graphHandlers(
           () => server,

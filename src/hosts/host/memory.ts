@@ -7,16 +7,31 @@ import { fromWireCheckpoint } from '../protocol/checkpoints.ts';
 import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
 
+interface RunMemory {
+  /** The thread's latest checkpoint. */
+  readonly latest?: Page | undefined;
+  /** Called after each checkpoint of the root graph. */
+  readonly onCheckpoint?: () => void;
+}
+
 /** Checkpointer and store of one session: both ask the server. */
 export function sessionMemory(
   server: ServerConnection,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
-  latest?: Page,
+  { latest, onCheckpoint = () => {} }: RunMemory = {},
 ): GraphMemory {
-  const access = remoteCheckpoints(server, session);
+  const remote = remoteCheckpoints(server, session);
+  const access: CheckpointAccess = {
+    ...(latest ? withLatest(remote, latest) : remote),
+    async put(checkpoint, durability) {
+      const stored = await remote.put(checkpoint, durability);
+      if (checkpoint.ns === '') onCheckpoint();
+      return stored;
+    },
+  };
   return {
-    checkpointer: new Checkpointer({ ...writer, access: latest ? withLatest(access, latest) : access }),
+    checkpointer: new Checkpointer({ ...writer, access }),
     store: graphStore(remoteStore(server)),
   };
 }

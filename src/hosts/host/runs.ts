@@ -19,18 +19,34 @@ type RunEvent = ReturnType<GraphRuntime['stream']> extends AsyncIterable<infer E
 /** The part of a `GraphCall` that crosses, as JSON. */
 type WireCall = Omit<GraphCall, 'memory' | 'signal'>;
 
+interface Run {
+  readonly stop: AbortController;
+  readonly events: EventSender;
+  /** It stops at its next checkpoint. */
+  isHandedOver: boolean;
+}
+
+/** Why a run stops: another host goes on from the checkpoint that was just made. */
+class HandedOver extends Error {
+  override readonly name = 'AbortError';
+}
+
 /** Executes runs; sends their events, then their end with the state that they leave. */
 export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger: Logger) {
-  const runs = new Map<number, { stop: AbortController; events: EventSender }>();
+  const runs = new Map<number, Run>();
 
-  async function execute(start: Start, stop: AbortSignal, events: EventSender): Promise<void> {
+  async function execute(start: Start, run: Run): Promise<void> {
+    const { stop, events } = run;
     const { session, graph_id, writer } = start;
     const call: WireCall = JSON.parse(start.call);
-    const memory = sessionMemory(server, session, writer, start.latest);
+    const onCheckpoint = () => {
+      if (run.isHandedOver) stop.abort(new HandedOver('The run goes on in another host.'));
+    };
+    const memory = sessionMemory(server, session, writer, { latest: start.latest, onCheckpoint });
     const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
     let error: unknown;
     try {
-      for await (const event of graph.stream({ ...call, memory, signal: stop })) {
+      for await (const event of graph.stream({ ...call, memory, signal: stop.signal })) {
         await events.send(event);
         await yieldToEventLoop();
       }
@@ -39,6 +55,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       error = thrown ?? new Error(String(thrown));
     }
     events.flush();
+    if (error instanceof HandedOver) return server.notify('run/end', { session, handed_over: true });
     const state = await stateAfter(() => graph.state(configOf(writer), memory, false));
     server.notify('run/end', { session, ...(error !== undefined && { error: toWireError(error) }), state });
   }
@@ -56,13 +73,13 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   return {
     start(params: Start): Record<string, never> {
       const { session } = params;
-      const stop = new AbortController();
       const events = new EventSender(server, session);
-      runs.set(session, { stop, events });
+      const run = { stop: new AbortController(), events, isHandedOver: false };
+      runs.set(session, run);
       setImmediate(() => {
         // The answer goes first: a node that blocks at once would seem not to have been accepted.
         server.flush();
-        execute(params, stop.signal, events)
+        execute(params, run)
           .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
           .finally(() => runs.delete(session));
       });
@@ -74,6 +91,11 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       const run = runs.get(session);
       run?.stop.abort(fromWireError(reason));
       run?.events.open();
+    },
+
+    handOver({ session }: Params<HostMethods, 'run/hand_over'>): void {
+      const run = runs.get(session);
+      if (run) run.isHandedOver = true;
     },
 
     credit({ session, bytes }: Params<HostMethods, 'run/credit'>): void {

@@ -57,12 +57,11 @@ export class Host {
   readonly ended: Promise<HostEnd>;
   /** Runs that it was given. */
   runs = 0;
-  /** Takes no new work; its runs are handed over. */
-  isDraining = false;
   readonly #process: ChildProcess;
   readonly #logger: Logger;
   #status: HostStatus | undefined;
   #isReady = false;
+  #isDraining = false;
   #hasEnded = false;
   /** Set once the server ends the process. */
   #kill: Kill | undefined;
@@ -97,7 +96,7 @@ export class Host {
   }
 
   get isAvailable(): boolean {
-    return this.#isReady && !this.#hasEnded && !this.isDraining && this.#kill === undefined;
+    return this.#isReady && !this.#hasEnded && !this.#isDraining && this.#kill === undefined;
   }
 
   /** The newest answer of its watch. */
@@ -131,9 +130,15 @@ export class Host {
     this.#unstoppable.add(run_id);
   }
 
+  /** Takes no new work; its runs are handed over at their next checkpoint. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const session of this.sessions.ofRuns()) this.peer.notify('run/hand_over', { session });
+  }
+
   /** Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged. */
   async stop(reason: string, drain_ms = 0): Promise<void> {
-    this.isDraining = true;
+    this.#isDraining = true;
     if (drain_ms > 0 && this.#isReady && !this.#hasEnded) {
       await withDeadline(drain_ms, this.peer.request('drain', { ms: drain_ms })).catch(() => {});
     }

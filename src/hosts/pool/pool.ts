@@ -143,8 +143,10 @@ export class HostPool implements AsyncDisposable {
         this.#listing.resolve(listing);
         this.#notifyWaiting();
       },
-      // One that has ended is handled below.
-      () => host.stop('it did not load the project in time'),
+      () => {
+        // One that has ended is handled below.
+        if (!host.peer.isClosed) void host.stop('it did not load the project');
+      },
     );
     void host.ended.then((end) => this.#onEnded(host, end, early));
   }
@@ -194,7 +196,7 @@ export class HostPool implements AsyncDisposable {
   /** Its runs go on elsewhere from their next checkpoint. */
   #replace(host: Host, reason: string): void {
     this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
-    host.isDraining = true;
+    host.drain();
     this.#leaving.add(host);
     this.#start(host.number);
     const stop = () => {

@@ -89,12 +89,12 @@ class RemoteRun implements AsyncDisposable {
         onEvents: (events) => {
           for (const event of events) this.#queue.push(event);
         },
-        onEnd: ({ error, state }) => {
+        onEnd: ({ error, state, handed_over }) => {
           if (state !== undefined) onState(JSON.parse(state));
-          this.#end(signal.aborted ? signal.reason : error && fromWireError(error));
-        },
-        onCheckpoint: (ns) => {
-          if (host.isDraining && ns === '') this.#queue.fail(new HostLost('The run is handed over.', false));
+          const failure = handed_over
+            ? new HostLost('The graph host is replaced.', false)
+            : error && fromWireError(error);
+          this.#end(signal.aborted ? signal.reason : failure);
         },
         onLost: (reason) => this.#end(signal.aborted ? signal.reason : reason),
       },

@@ -15,8 +15,6 @@ export interface Session {
     readonly run_id: string;
     onEvents(events: Params<ServerMethods, 'run/events'>['events']): void;
     onEnd(end: Params<ServerMethods, 'run/end'>): void;
-    /** A checkpoint of this namespace was taken over. */
-    onCheckpoint(ns: string): void;
     /** The host has ended. */
     onLost(reason: HostLost): void;
   };
@@ -42,6 +40,11 @@ export class Sessions {
         if (this.#open.size === 0) this.#onEmpty?.();
       },
     };
+  }
+
+  /** Numbers of the sessions of runs. */
+  ofRuns(): number[] {
+    return [...this.#open].flatMap(([id, { run }]) => (run ? [id] : []));
   }
 
   runIds(): string[] {
@@ -89,9 +92,7 @@ export function serverHandlers(
       return checkpointPage(await sessions.checkpoints(session).ancestors(query), query.channels);
     },
     async 'checkpoint/put'({ session, durability, checkpoint }) {
-      const stored = await sessions.checkpoints(session).put(checkpoint, durability);
-      sessions.find(session)?.run?.onCheckpoint(checkpoint.ns);
-      return { stored };
+      return { stored: await sessions.checkpoints(session).put(checkpoint, durability) };
     },
     async 'checkpoint/put_writes'({ session, durability, ...request }) {
       const writes = request.writes.map((write) => ({ ...write, task_id: request.task_id }));

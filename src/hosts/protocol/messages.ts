@@ -110,6 +110,8 @@ export const HOST_METHODS = {
     result: z.object({}),
   },
   'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
+  /** The run is to stop at its next checkpoint: another host goes on from there. */
+  'run/hand_over': { params: z.object({ session: Session }) },
   'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
   /** What must be done before the host ends, within `ms`. */
   drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
@@ -160,7 +162,13 @@ export const SERVER_METHODS = {
     }),
   },
   'run/end': {
-    params: z.object({ session: Session, error: WireErrorSchema.optional(), state: Json.optional() }),
+    params: z.object({
+      session: Session,
+      error: WireErrorSchema.optional(),
+      state: Json.optional(),
+      /** It stopped at a checkpoint because it was to be handed over. */
+      handed_over: z.boolean().optional(),
+    }),
   },
   'checkpoint/find': {
     params: z.object({

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeDataFolder } from '../support/data-folder.ts';
+import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+
+const MISBEHAVES = resolve(import.meta.dirname, '../fixtures/graphs/misbehaves.ts:graph');
+
+let folder: string;
+beforeEach(async () => {
+  folder = await makeDataFolder();
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A server whose configuration has these keys too. */
+async function serverWith(more: object, env: ServerOptions['env'] = {}): Promise<TestServer> {
+  const config = join(folder, 'agent.config.json');
+  await writeFile(config, JSON.stringify({ graphs: { misbehaves: MISBEHAVES }, ...more }));
+  return startServer({ config, env });
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Starts a run that waits at its gate; resolves when it does. */
+async function waitingRun({ client }: TestServer, act: 'wait' | 'block', gate = join(folder, 'gate')) {
+  const log = `${gate}.log`;
+  const { thread_id } = await client.threads.create();
+  const { run_id } = await client.runs.create(thread_id, 'misbehaves', { input: { act, gate, log } });
+  await expect.poll(() => existsSync(log), { timeout: 20_000 }).toBe(true);
+  return { thread_id, run_id };
+}
+
+async function pidOfHost({ client }: TestServer): Promise<number> {
+  const { pids } = (await client.runs.wait(null, 'misbehaves', { input: { act: 'nothing' } })) as {
+    pids: number[];
+  };
+  return pids[0] as number;
+}
+
+test.each(['wait', 'block'] as const)(
+  'no host outlives a server that is killed, while a node does this: %s',
+  async (act) => {
+    await using server = await serverWith({ hosts: { count: 1 } });
+    const pid = await pidOfHost(server);
+    await waitingRun(server, act);
+    await server.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  },
+);
+
+test('a server that drains hands its runs over and leaves no host behind', async () => {
+  await using server = await serverWith({ hosts: { count: 1 }, runs: { shutdown_grace_seconds: 0 } });
+  const pid = await pidOfHost(server);
+  const { thread_id, run_id } = await waitingRun(server, 'wait');
+  expect(await server.kill('SIGTERM')).toBe(0);
+  expect(isAlive(pid)).toBe(false);
+  await writeFile(join(folder, 'gate'), '');
+  await server.restart();
+  expect(await server.client.runs.join(thread_id, run_id)).toMatchObject({ act: 'wait' });
+});
+
+test('a host that has executed its runs is replaced; what it executes goes on elsewhere, uncharged', async () => {
+  await using server = await serverWith({ hosts: { count: 1, max_runs: 2 } });
+  const replaced = server.untilLog('a graph host is replaced');
+  const { thread_id, run_id } = await waitingRun(server, 'wait');
+  const pid = await pidOfHost(server);
+  expect((await replaced)['reason']).toContain('hosts.max_runs');
+  await expect.poll(() => pidOfHost(server), { timeout: 20_000 }).not.toBe(pid);
+  await writeFile(join(folder, 'gate'), '');
+  const { pids } = (await server.client.runs.join(thread_id, run_id)) as { pids: number[] };
+  expect(pids.slice(0, 2)).toEqual([pid, pid]);
+  expect(pids[2]).not.toBe(pid);
+  const ended = server.log.find(({ message, run_id: of }) => message === 'run ended' && of === run_id);
+  expect(ended).toMatchObject({ status: 'success', attempt: 1 });
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+});
+
+test('a host that uses more memory than it may is replaced', async () => {
+  await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 128 } });
+  const replaced = server.untilLog('a graph host is replaced');
+  const first = await pidOfHost(server);
+  expect((await replaced)['reason']).toContain('hosts.max_memory_mb');
+  await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);
+});
+
+test('an endless loop ends as a timeout, and only its host pays for it', async () => {
+  await using server = await serverWith({ hosts: { count: 1 } }, { BG_JOB_TIMEOUT_SECS: '2' });
+  const pid = await pidOfHost(server);
+  const { thread_id, run_id } = await waitingRun(server, 'block');
+  await server.client.runs.join(thread_id, run_id).catch(() => {});
+  expect((await server.client.runs.get(thread_id, run_id)).status).toBe('timeout');
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => pidOfHost(server), { timeout: 20_000 }).not.toBe(pid);
+});
+
+test('a project that ends its process while it loads is not loaded again and again', async () => {
+  const file = join(folder, 'exits.mjs');
+  await writeFile(file, 'process.exit(7);');
+  await using server = await serverWith({ hosts: { count: 2 }, graphs: { exits: `${file}:graph` } });
+  expect((await fetch(`${server.url}/ok`)).status).toBe(200);
+  const failed = server.client.runs.wait(null, 'exits', { input: {} });
+  await expect(failed).rejects.toThrow(/GraphLoadError.*ended 3 times/s);
+  expect(server.log.filter(({ message }) => message === 'a graph host ended')).toHaveLength(6);
+});
+
+test('a graph that fails to load says so, and is logged once for all hosts', async () => {
+  const file = join(folder, 'broken.mjs');
+  await writeFile(file, "throw new Error('not today');");
+  const config = { hosts: { count: 2 }, graphs: { misbehaves: MISBEHAVES, broken: `${file}:graph` } };
+  await using server = await serverWith(config);
+  const failed = server.client.runs.wait(null, 'broken', { input: {} });
+  await expect(failed).rejects.toThrow(/not today/);
+  await pidOfHost(server);
+  expect(
+    server.log.filter(({ message }) => message.includes('not today') && !message.includes('run')),
+  ).toHaveLength(1);
+});
