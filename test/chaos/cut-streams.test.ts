@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HttpClient } from '../support/http-client.ts';
 import { type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import type { SseEvent } from '../support/sse.ts';
 import { until } from '../support/until.ts';
 import { CutReader, type CutStream } from './cut-reader.ts';
@@ -17,8 +18,8 @@ test('streams that are cut at 200 places, and two kills, bring every event once'
   timeout: 120_000,
 }, async () => {
   await using server = await startChaosServer({ N_JOBS_PER_WORKER: String(RUNS) });
-  const seed = Math.floor(Math.random() * 2 ** 31);
-  const next = random(seed);
+  const seed = Math.floor(Math.seededRandom() * 2 ** 31);
+  const next = seededRandom(seed);
   const clients = await startClients(server.http, server.process.url);
   const reading = clients.map((client) => client.read(places(next)));
 
@@ -94,15 +95,4 @@ function lastAnswer(events: readonly SseEvent[]): string[] {
   const messages = events.slice(begin).filter(({ event }) => event === 'messages');
   const contents = messages.map(({ data }) => (JSON.parse(data) as [{ content: string }])[0].content);
   return contents.filter((content) => content !== '');
-}
-
-/** Numbers in [0, 1) that a seed decides (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { getRun, getThread, listRuns, type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { until } from '../support/until.ts';
+import { CutReader } from './cut-reader.ts';
+import { startChaosServer } from './server.ts';
+import { sized } from './size.ts';
+import { TEN, TEN_STEPS } from './ten-steps.ts';
+
+const RUNS = sized(40, 200);
+const KILLS = sized(6, 30);
+
+const random = seededRandom(20_261_123);
+const below = (limit: number): number => Math.floor(random() * limit);
+
+test('hosts and the server are killed again and again: every run ends once, every stream is whole, nobody is left over', {
+  timeout: sized(120_000, 900_000),
+}, async () => {
+  await using server = await startChaosServer({ AGENT_SERVER_HOSTS: '2', BG_JOB_MAX_RETRIES: '50' });
+  const { http } = server;
+  const seen = new Set<number>();
+  const runs = await Promise.all(Array.from({ length: RUNS }, () => startRun(http, TEN_STEPS)));
+  const readers = runs.map(({ thread_id, run_id }) => {
+    const path = `/threads/${thread_id}/runs/${run_id}/stream`;
+    return new CutReader(server.process.url, { path, all: '-1' });
+  });
+  const read = Promise.all(readers.map((reader) => reader.read([])));
+
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    const goal = Math.floor((RUNS * kill) / (KILLS + 1));
+    await until(`${goal} runs have ended`, async () => (await idleThreads()) >= goal, 60_000);
+    const hosts = hostsOf(server.process.pid);
+    for (const pid of hosts) seen.add(pid);
+    // The last one is the server, so that it is killed whatever the dice say.
+    const isServer = kill === KILLS || below(4) === 0;
+    if (isServer) {
+      await server.process.kill('SIGKILL');
+      await until('the hosts of the server are gone', () => !hosts.some(isAlive));
+      await server.process.restart();
+    } else process.kill(hosts[below(hosts.length)] as number, 'SIGKILL');
+  }
+
+  await read;
+  for (const [index, run] of runs.entries()) await expectOnce(run, readers[index] as CutReader);
+  expect(await server.process.kill('SIGTERM')).toBe(0);
+  expect([...seen].filter(isAlive)).toEqual([]);
+
+  function idleThreads(): Promise<number> {
+    return http.call('POST', '/threads/count', { status: 'idle' });
+  }
+
+  async function expectOnce(run: RemoteRun, { seen: events }: CutReader): Promise<void> {
+    expect((await getRun(http, run)).status).toBe('success');
+    expect(await getThread(http, run.thread_id)).toMatchObject({
+      status: 'idle',
+      values: { n: 10, executed: TEN },
+    });
+    expect(await listRuns(http, run.thread_id)).toHaveLength(1);
+    expect(events.map(({ id }) => Number(id))).toEqual(events.map((_, index) => index + 1));
+  }
+});
+
+/** Child processes that execute graphs. */
+function hostsOf(pid: number): number[] {
+  const lines = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' }).split(
+    '\n',
+  );
+  return lines.filter((line) => line.includes('hosts/host/main')).map((line) => Number.parseInt(line, 10));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
