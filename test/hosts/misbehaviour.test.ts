@@ -14,7 +14,7 @@ beforeAll(async () => {
   folder = await makeDataFolder();
   server = await startServer({
     graphs: { misbehaves: 'test/fixtures/graphs/misbehaves.ts:graph' },
-    env: { AGENT_SERVER_HOSTS: '2', AGENT_SERVER_API_KEYS: '', BG_JOB_MAX_RETRIES: '2' },
+    env: { AGENT_SERVER_HOSTS: '2', AGENT_SERVER_API_KEYS: '', BG_JOB_MAX_RETRIES: '1' },
   });
 });
 
@@ -65,14 +65,14 @@ const ENDINGS = [
   ['garbage', 'garbage on the connection to the server', /by SIGKILL|with code/],
 ] as const;
 
-test.each(ENDINGS)('%s: after two attempts the run ends, and says of %s', async (act, _what, reason) => {
+test.each(ENDINGS)('%s: the run ends when its attempts are used up, and says of %s', async (act, _what, reason) => {
   const log = file();
   const result = await wait(act, { log });
   expect(result).toMatchObject({
     __error__: { error: 'HostLostError', message: expect.stringMatching(reason) },
   });
-  // Two in a row without progress: each attempt but the last may have stored the step before.
-  expect(executions(log)).toBeLessThanOrEqual(4);
+  // One without progress: an attempt before it may have stored the step before.
+  expect(executions(log)).toBeLessThanOrEqual(2);
   expect(await wait('nothing')).toMatchObject({ act: 'nothing' });
 });
 

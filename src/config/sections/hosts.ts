@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { MAX_INTEGER } from '../../schemas/numbers.ts';
 import { group, integer, mustBe } from '../value-types.ts';
 
-const MAX_HOSTS = 256;
+/** More than that are no use on the largest machines: each is a process of a hundred megabytes or more. */
+const MAX_HOSTS = 128;
 
 export const Hosts = group({
   count: z

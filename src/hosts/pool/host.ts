@@ -38,6 +38,8 @@ const MAX_BLOCKED_MS = 5000;
 export interface HostOptions {
   /** Counts from 1; a host that replaces another takes its number. */
   readonly number: number;
+  /** Monotonic, ms. */
+  readonly started_at: number;
   readonly project: Omit<Params<HostMethods, 'initialize'>, 'version'>;
   readonly env: NodeJS.ProcessEnv;
   readonly store: GraphStoreAccess;
@@ -49,6 +51,7 @@ export type HostListing = Result<HostMethods, 'initialize'>;
 /** A process that executes graphs, and the connection to it. */
 export class Host {
   readonly number: number;
+  readonly started_at: number;
   readonly sessions = new Sessions();
   readonly peer: Peer<ServerMethods, HostMethods>;
   /** Resolves when its graphs are loaded; rejects if the process ends before. */
@@ -68,8 +71,9 @@ export class Host {
   /** Runs that did not stop when they were told to. */
   readonly #unstoppable = new Set<string>();
 
-  constructor({ number, project, env, store, logger }: HostOptions) {
+  constructor({ number, started_at, project, env, store, logger }: HostOptions) {
     this.number = number;
+    this.started_at = started_at;
     this.#process = spawn(process.execPath, [...process.execArgv, PROGRAM], {
       env,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ import { GraphLoadError } from '../../graphs/project/load-error.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import type { HostEnd } from './host-end.ts';
 
-export interface PoolOptions extends Omit<HostOptions, 'number'> {
+export interface PoolOptions extends Omit<HostOptions, 'number' | 'started_at'> {
   /** How many hosts. */
   readonly count: number;
   /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
@@ -29,9 +29,11 @@ export interface Work {
 
 /** Time after which work without a host fails, ms. */
 const WAIT_MS = 30_000;
-/** A host that ends so often while it loads the project, within the time, is not started again. */
-const MAX_EARLY_ENDS = 3;
-const EARLY_ENDS_MS = 30_000;
+/** Ends in a row, within the time, after which a host is not started again at once; if it never was ready, not at all. */
+const MAX_ENDS = 3;
+const ENDS_MS = 30_000;
+/** Delay before a host that keeps ending is started again, ms. */
+const RESTART_DELAY_MS = 10_000;
 /** Threads whose last host is remembered. */
 const REMEMBERED_THREADS = 10_000;
 /** How much busier than another the preferred host may be, in sessions. */
@@ -64,7 +66,7 @@ export class HostPool implements AsyncDisposable {
     this.#options = options;
     this.#logger = options.logger;
     this.#listing.promise.catch(() => {});
-    for (let number = 1; number <= options.count; number += 1) this.#start(number);
+    this.#start(1);
     this.#checks = every(CHECK_MS, () => this.#check());
   }
 
@@ -132,9 +134,16 @@ export class HostPool implements AsyncDisposable {
     await Promise.all(this.hosts.map((host) => host.stop('the server stops', DRAIN_MS)));
   }
 
-  /** `early`: when earlier processes with this number ended while they loaded the project. */
-  #start(number: number, early: readonly number[] = []): void {
-    const host = new Host({ ...this.#options, number });
+  /** One after the other: loaded at once, all of them would be ready later than the first alone. */
+  #startFurther(): void {
+    const number = this.#starts.size + 1;
+    if (number <= this.#options.count) this.#start(number);
+  }
+
+  /** `ends`: when earlier processes with this number ended, lately. */
+  #start(number: number, ends: readonly number[] = []): void {
+    if (this.#isClosed) return;
+    const host = new Host({ ...this.#options, number, started_at: this.#options.clock.monotonic() });
     this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
     this.#hosts.set(number, host);
     host.ready.then(
@@ -142,34 +151,32 @@ export class HostPool implements AsyncDisposable {
         this.#logger.debug('graph host ready', { host: number, pid: host.pid });
         this.#listing.resolve(listing);
         this.#notifyWaiting();
+        this.#startFurther();
       },
       () => {
         // One that has ended is handled below.
         if (!host.peer.isClosed) void host.stop('it did not load the project');
       },
     );
-    void host.ended.then((end) => this.#onEnded(host, end, early));
+    void host.ended.then((end) => this.#onEnded(host, end, ends));
   }
 
-  #onEnded(host: Host, { reason, is_intended, run_id }: HostEnd, early: readonly number[]): void {
+  #onEnded(host: Host, { reason, is_intended, run_id }: HostEnd, before: readonly number[]): void {
     const { number, pid } = host;
     this.#leaving.delete(host);
     const isReplaced = this.#hosts.get(number) !== host;
     if (this.#isClosed || isReplaced) return;
     if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, run_id });
     this.#hosts.delete(number);
-    if (host.isReady) {
-      this.#start(number);
-      return;
-    }
     const now = this.#options.clock.monotonic();
-    const ends = [...early.filter((at) => at > now - EARLY_ENDS_MS), now];
-    if (ends.length < MAX_EARLY_ENDS) this.#start(number, ends);
+    const ends = [...before.filter((at) => at > now - ENDS_MS), now];
+    if (ends.length < MAX_ENDS) this.#start(number, ends);
+    else if (host.isReady) after(RESTART_DELAY_MS, () => this.#start(number, ends)).unref();
     else if (this.#hosts.size === 0) this.#giveUp(reason);
   }
 
   #giveUp(reason: string): void {
-    const times = `${MAX_EARLY_ENDS} times`;
+    const times = `${MAX_ENDS} times`;
     this.#logger.error(`graph hosts ended ${times} while they loaded the project; none is started again`, {
       reason,
     });
@@ -182,12 +189,18 @@ export class HostPool implements AsyncDisposable {
 
   /** Replaces hosts that are beyond a limit; hosts that were blocked may be free again. */
   #check(): void {
-    const { max_memory_bytes = Number.POSITIVE_INFINITY, max_runs = Number.POSITIVE_INFINITY } =
-      this.#options;
+    const {
+      max_memory_bytes = Number.POSITIVE_INFINITY,
+      max_runs = Number.POSITIVE_INFINITY,
+      clock,
+    } = this.#options;
     for (const host of [...this.#hosts.values()]) {
       if (!host.isAvailable) continue;
       const { rss_bytes = 0 } = host.status ?? {};
-      if (rss_bytes > max_memory_bytes) this.#replace(host, 'it uses more memory than hosts.max_memory_mb');
+      // A project that needs more than that at rest would be replaced all the time.
+      const isOld = clock.monotonic() - host.started_at > RESTART_DELAY_MS;
+      if (rss_bytes > max_memory_bytes && isOld)
+        this.#replace(host, 'it uses more memory than hosts.max_memory_mb');
       else if (host.runs >= max_runs) this.#replace(host, 'it has executed hosts.max_runs runs');
     }
     this.#notifyWaiting();
