@@ -105,7 +105,8 @@ export async function findByWords(reader: Reader, query: WordQuery, scope: Store
       from found group by term
     ),
     ranked as (
-      select item_id, sum(weight) as rank from found join weights on weights.term = found.term group by item_id
+      select item_id, cast(sum(weight) as double precision) as rank
+      from found join weights on weights.term = found.term group by item_id
     )
     select ranked.item_id, rank from ranked join store_items on store_items.item_id = ranked.item_id
     order by rank desc, ${LAST_CHANGED_FIRST} limit ${scope.limit} offset ${scope.offset}`);
