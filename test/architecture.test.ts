@@ -42,7 +42,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['migrations', 'engines'],
     ['rows'],
     ['db'],
-    ['encryption', 'metadata-filter'],
+    ['tables', 'encryption', 'metadata-filter'],
     ['json', 'time', 'lateral-join'],
     ['sql', 'containment-terms'],
   ],

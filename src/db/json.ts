@@ -39,6 +39,10 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
   return sql`${condition}`;
 }
 
+/** JSON as both engines return it, and the type of what it parses to. */
+export type JsonText<Document = unknown> = string & { readonly [DOCUMENT]?: Document };
+declare const DOCUMENT: unique symbol;
+
 /** Parses the JSON columns of a row, in place; both engines return them as text. */
 export function parseJsonColumns<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
   for (const column of columns) {

@@ -18,6 +18,7 @@ import {
 } from '../../src/db/engines/postgres-db.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import type { DialectName } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
@@ -43,6 +44,14 @@ export function describeEncrypted(name: string, tests: (open: OpenDatabase) => v
 export function describeEachStorage(name: string, tests: (open: OpenDatabase) => void): void {
   describeEachDatabase(name, tests);
   describeEncrypted(name, tests);
+}
+
+/** Tests that compare the engines. */
+export function describeBothDatabases(
+  name: string,
+  tests: (open: Readonly<Record<DialectName, OpenDatabase>>) => void,
+): void {
+  describe(name, () => tests({ sqlite: migratedFirst(sqliteFiles()), postgres: migratedFirst(postgres()) }));
 }
 
 type Open = (cipher?: Cipher) => Promise<Db>;
