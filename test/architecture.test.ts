@@ -42,6 +42,8 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['migrations', 'engines'],
     ['rows'],
     ['db'],
+    ['columns'],
+    ['column-types'],
     ['tables', 'encryption', 'metadata-filter'],
     ['json', 'time', 'lateral-join'],
     ['sql', 'containment-terms'],
