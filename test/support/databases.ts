@@ -20,6 +20,7 @@ import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { DialectName } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
+import { checkingRows } from './checked-rows.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
@@ -71,7 +72,7 @@ function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
     const db = await open(cipher);
     if (migrated) await migrate(db);
     if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
-    return db;
+    return checkingRows(db);
   };
 }
 
