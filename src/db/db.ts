@@ -6,8 +6,9 @@ export interface Reader {
   readonly dialect: DialectName;
   /** Encryption at rest: code that writes or reads an encrypted column calls it. */
   readonly cipher: Cipher;
-  all<Row>(query: Sql): Promise<Row[]>;
-  get<Row>(query: Sql): Promise<Row | undefined>;
+  all<Row>(query: Sql<Row>): Promise<Row[]>;
+  /** The first row. */
+  get<Row>(query: Sql<Row>): Promise<Row | undefined>;
 }
 
 export interface Transaction extends Reader {

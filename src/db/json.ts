@@ -39,13 +39,26 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
   return sql`${condition}`;
 }
 
-/** Parses the JSON columns of a row, in place; both engines return them as text. */
-export function parseJsonColumns<Row extends object>(row: Row, columns: readonly (keyof Row)[]): Row {
+/** JSON as both engines return it, and the type of what it parses to. */
+export type JsonText<Document = unknown> = string & { readonly [DOCUMENT]?: Document };
+declare const DOCUMENT: unique symbol;
+
+/** A row with the JSON columns `Names` parsed. */
+export type Parsed<Row, Names extends keyof Row> = {
+  [Name in keyof Row]: Name extends Names ? ParsedColumn<Row[Name]> : Row[Name];
+};
+type ParsedColumn<Value> = Value extends JsonText<infer Document> ? Document : Value;
+
+/** Parses JSON columns of a row, in place. Null stays null. */
+export function parseJsonColumns<Row extends object, Names extends keyof Row>(
+  row: Row,
+  columns: readonly Names[],
+): Parsed<Row, Names> {
   for (const column of columns) {
     const text = row[column];
     if (typeof text === 'string') row[column] = JSON.parse(text);
   }
-  return row;
+  return row as Parsed<Row, Names>;
 }
 
 /** Canonical JSON text, the same for equal values: keys are sorted, as PostgreSQL's jsonb has an order of its own. */

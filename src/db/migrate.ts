@@ -1,4 +1,5 @@
 import { Unavailable } from '../core/errors.ts';
+import { nullable, number } from './columns.ts';
 import type { Db, Transaction } from './db.ts';
 import { type Migration, migrations } from './migrations/index.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
@@ -84,9 +85,7 @@ async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<
   await tx.all(sql`${WITHOUT_TIMEOUTS}`);
   await tx.get(sql`${LOCK}`);
   await runScript(tx, VERSIONS);
-  const row = await tx.get<{ version: number | null }>(
-    sql`select max(version) as version from schema_migrations`,
-  );
+  const row = await tx.get(sql`select max(version) as ${nullable(number('version'))} from schema_migrations`);
   const current = row?.version ?? 0;
   const newest = known.at(-1)?.version ?? 0;
   if (current > newest) {

@@ -3,11 +3,34 @@ export type SqlValue = string | number | boolean | null | Uint8Array;
 
 export type DialectName = 'sqlite' | 'postgres';
 
-/** A piece of SQL with its values; engines number the placeholders in their own way. */
-export interface Sql {
+/**
+ * A piece of SQL with its values; engines number the placeholders in their own way. `Row` is the type of the rows that a
+ * statement with it returns: `unknown`, unless its select list is made of typed columns (`columns.ts`).
+ */
+export interface Sql<out Row = unknown> {
   readonly strings: readonly string[];
-  readonly parts: readonly (SqlValue | Sql | DialectSql)[];
+  readonly parts: readonly SqlPart[];
+  readonly selects?: Selection<Row> | undefined;
 }
+
+type SqlPart = SqlValue | Sql | DialectSql;
+
+/** What a typed column says of its values. Tests compare the rows of statements with it; engines ignore it. */
+export interface Selection<out Row> {
+  /** A table: of the types of its columns. A list: one of these texts. */
+  readonly values: { readonly table: string } | readonly string[] | 'text' | 'number' | 'flag' | 'any';
+  /** By default a table's values may be null if its columns may, and computed ones never. */
+  readonly null?: 'allowed' | 'excluded';
+  /** Only a type, never set. */
+  readonly row?: Row;
+}
+
+/** The type of the rows that a statement with `Query` as its select list returns. */
+export type RowOf<Query> = Query extends Sql<infer Row> ? Row : unknown;
+
+type RowOfParts<Parts extends readonly unknown[]> = Parts extends readonly [infer First, ...infer Rest]
+  ? RowOf<First> & RowOfParts<Rest>
+  : unknown;
 
 /** SQL that differs between the two engines (DESIGN §3: `json.ts`, `time.ts` and the claim). */
 export interface DialectSql {
@@ -15,8 +38,14 @@ export interface DialectSql {
   readonly postgres: Sql;
 }
 
-/** `` sql`select * from runs where run_id = ${id}` ``: values become placeholders, nested SQL becomes text. */
-export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Sql | DialectSql)[]): Sql {
+/**
+ * `` sql`select ${RUN} from runs where run_id = ${id}` ``: values become placeholders, nested SQL becomes text. Its rows
+ * have all typed columns of the nested SQL.
+ */
+export function sql<const Parts extends readonly SqlPart[]>(
+  strings: TemplateStringsArray,
+  ...parts: Parts
+): Sql<RowOfParts<Parts>> {
   return { strings, parts };
 }
 
@@ -25,8 +54,8 @@ export function raw(text: string): Sql {
   return { strings: [text], parts: [] };
 }
 
-export function join(fragments: readonly (Sql | DialectSql)[], separator: string): Sql {
-  if (fragments.length === 0) return raw('');
+export function join<Row>(fragments: readonly (Sql<Row> | DialectSql)[], separator: string): Sql<Row> {
+  if (fragments.length === 0) return { strings: [''], parts: [] };
   return { strings: ['', ...Array(fragments.length - 1).fill(separator), ''], parts: fragments };
 }
 
@@ -69,7 +98,7 @@ const SQLITE_PLACEHOLDER = '+?';
 function renderInto(query: Sql, dialect: DialectName, values: SqlValue[]): string {
   let text = query.strings[0] as string;
   for (let i = 0; i < query.parts.length; i++) {
-    const part = query.parts[i] as SqlValue | Sql | DialectSql;
+    const part = query.parts[i] as SqlPart;
     if (typeof part === 'object' && part !== null && !(part instanceof Uint8Array)) {
       text += renderInto('strings' in part ? part : part[dialect], dialect, values);
     } else {

@@ -1,4 +1,5 @@
 import { toJson } from '../core/json.ts';
+import { columns } from '../db/columns.ts';
 import type { Db, Transaction } from '../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../db/encryption/cipher.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
@@ -36,8 +37,6 @@ export interface KeyClaimRules {
   /** This process is still handling a request with the key; otherwise its own claim is abandoned. */
   readonly is_processing: boolean;
 }
-
-type Row = { request: string; run: Run | null; answer: StoredResponse | null };
 
 export type IdempotencyRepository = ReturnType<typeof idempotencyRepository>;
 
@@ -103,7 +102,9 @@ const BLIND_INDEX = /^[0-9a-f]{24}$/;
 export async function blindKey(tx: Transaction, { owner, key }: IdempotencyKey): Promise<void> {
   const { cipher } = tx;
   const plain = sql`owner = ${owner} and key = ${key}`;
-  const row = await tx.get<Pick<Row, 'request'>>(sql`select request from idempotency_keys where ${plain}`);
+  const row = await tx.get(
+    sql`select ${columns('idempotency_keys', 'request')} from idempotency_keys where ${plain}`,
+  );
   if (!row || BLIND_INDEX.test(row.request)) return;
   const again = await tx.get(sql`select 1 from idempotency_keys where ${isKey(cipher, { owner, key })}`);
   await tx.run(
@@ -144,7 +145,9 @@ async function claimKey(
       where idempotency_keys.request = ${request} and idempotency_keys.run is null
         and idempotency_keys.answer is null and (idempotency_keys.claimed_until <= ${NOW} or ${isAbandoned(rules)})`);
   if (claimed > 0) return { outcome: 'new' };
-  const row = await tx.get<Row>(sql`select request, run, answer from idempotency_keys where ${mine}`);
+  const row = await tx.get(
+    sql`select ${columns('idempotency_keys', 'request, run, answer')} from idempotency_keys where ${mine}`,
+  );
   if (!row) return { outcome: 'in progress' };
   const { request: first, run, answer } = decryptJsonColumns(cipher, row, { run: RUN, answer: ANSWER });
   if (first !== request) return { outcome: 'other request' };

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
@@ -46,7 +47,7 @@ test.runIf(TEST_POSTGRES_URI)(
     await using db = openPostgres(schema.url);
     await db.run(sql`update crons set next_run_date = ${minutesAgo(0.1)}`);
     const count = async (table: string) =>
-      (await db.get<{ n: number }>(raw(`select count(*) as n from ${table}`)))?.n;
+      (await db.get(sql`select count(*) as ${number('n')} from ${raw(table)}`))?.n;
     await until('all have fired', async () => (await count('cron_fires')) === 400, 60_000);
     await until('no cron is due', async () => (await count('crons where next_run_date < now()')) === 0);
 

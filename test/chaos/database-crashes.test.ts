@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
-import { raw } from '../../src/db/sql.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { HttpClient } from '../support/http-client.ts';
 import { POSTGRES_BINARIES, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startRun } from '../support/remote-runs.ts';
@@ -86,6 +87,6 @@ async function surviveCrashes(postgres: PostgresServer, http: HttpClient, url: s
 }
 
 async function endedRuns(db: Db): Promise<number> {
-  const row = await db.get<{ n: number }>(raw('select count(*) as n from runs where ended_at is not null'));
+  const row = await db.get(sql`select count(*) as ${number('n')} from runs where ended_at is not null`);
   return Number(row?.n);
 }

@@ -1,3 +1,4 @@
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -33,8 +34,8 @@ export async function endLease(db: Db, pid: number): Promise<void> {
 
 /** How many runs a process executes, as the database has it. */
 export async function heldBy(db: Db, pid: number): Promise<number> {
-  const row = await db.get<{ n: number }>(sql`
-    select count(*) as n from run_queue join workers using (worker_id) where state = 'running' and pid = ${pid}`);
+  const row = await db.get(sql`
+    select count(*) as ${number('n')} from run_queue join workers using (worker_id) where state = 'running' and pid = ${pid}`);
   return Number(row?.n);
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { ThreadState } from '../../src/schemas/thread-state.ts';
@@ -36,8 +37,8 @@ export async function expectWhole(
 
 /** Numbers from 1 on without a gap, and one end. */
 export async function expectDenseLog(db: Db, { run_id }: RemoteRun): Promise<void> {
-  const log = await db.all<{ seq: number; event: string }>(
-    sql`select seq, event from run_events where run_id = ${run_id} order by seq`,
+  const log = await db.all(
+    sql`select ${columns('run_events', 'seq, event')} from run_events where run_id = ${run_id} order by seq`,
   );
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   expect(log.flatMap(({ event }, index) => (event === '__end__' ? [index + 1] : []))).toEqual([log.length]);

@@ -10,6 +10,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
@@ -63,7 +64,7 @@ function idsAfter(turns: number): string[] {
 }
 
 async function bytes({ db, thread_id }: Memory): Promise<number> {
-  const row = await db.get<{ bytes: number }>(sql`select sum(length(value)) as bytes from checkpoint_blobs
+  const row = await db.get(sql`select sum(length(value)) as ${number('bytes')} from checkpoint_blobs
     where thread_id = ${thread_id} and channel = 'messages'`);
   return Number(row?.bytes);
 }

@@ -11,6 +11,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { pruneThread } from '../../src/storage/threads/delete.ts';
 import { threadSize } from '../../src/storage/threads/threads.ts';
@@ -115,7 +116,7 @@ describeEachDatabase('pruning a thread', (open) => {
     await pruneThread(db, memory.thread_id);
     const after = await threadSize(db, memory.thread_id);
     expect(after.total_bytes).toBeLessThan(before.total_bytes / 2);
-    const rows = await db.get<{ bytes: number }>(sql`select sum(octet_length(value)) as bytes
+    const rows = await db.get(sql`select sum(octet_length(value)) as ${number('bytes')}
       from checkpoint_blobs where thread_id = ${memory.thread_id}`);
     expect(after.channel_values.bytes).toBe(Number(rows?.bytes));
     expect(Object.keys(after.channel_values.by_channel)).toContain('log');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -9,9 +10,7 @@ const value = {};
 
 /** Minutes from now until each item goes, by its key. */
 async function minutesLeft(db: Db): Promise<Record<string, number | null>> {
-  const rows = await db.all<{ key: string; expires_at: string | null }>(
-    sql`select key, expires_at from store_items`,
-  );
+  const rows = await db.all(sql`select ${columns('store_items', 'key, expires_at')} from store_items`);
   const minutes = (at: string) => Math.round((Date.parse(at) - Date.now()) / 60_000);
   return Object.fromEntries(
     rows.map(({ key, expires_at }) => [key, expires_at === null ? null : minutes(expires_at)]),

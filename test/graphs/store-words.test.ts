@@ -34,6 +34,18 @@ describeEachStorage('a search by words', (open) => {
     expect(await keys(store, 'te')).toEqual([]);
   });
 
+  test('scores an item by how rare its words are among the items found', async () => {
+    await using db = await open();
+    const store = storeOver(db);
+    await remember(store, { both: 'green tea', one: 'black tea', none: 'coffee' });
+    const found = await store.search({ namespace_prefix: [], limit: 10, offset: 0, query: 'green tea' });
+    expect(found.map(({ key, score }) => [key, score?.toFixed(3)])).toEqual([
+      // ln(1 + 2/1) + ln(1 + 2/2), then ln(1 + 2/2), each as x / (1 + x).
+      ['both', '0.642'],
+      ['one', '0.409'],
+    ]);
+  });
+
   test('takes words in quotes together, and leaves out those with a minus', async () => {
     await using db = await open();
     const store = storeOver(db);

@@ -65,16 +65,19 @@ const ENDINGS = [
   ['garbage', 'garbage on the connection to the server', /by SIGKILL|with code/],
 ] as const;
 
-test.each(ENDINGS)('%s: the run ends when its attempts are used up, and says of %s', async (act, _what, reason) => {
-  const log = file();
-  const result = await wait(act, { log });
-  expect(result).toMatchObject({
-    __error__: { error: 'HostLostError', message: expect.stringMatching(reason) },
-  });
-  // One without progress: an attempt before it may have stored the step before.
-  expect(executions(log)).toBeLessThanOrEqual(2);
-  expect(await wait('nothing')).toMatchObject({ act: 'nothing' });
-});
+test.each(ENDINGS)(
+  '%s: the run ends when its attempts are used up, and says of %s',
+  async (act, _what, reason) => {
+    const log = file();
+    const result = await wait(act, { log });
+    expect(result).toMatchObject({
+      __error__: { error: 'HostLostError', message: expect.stringMatching(reason) },
+    });
+    // One without progress: an attempt before it may have stored the step before.
+    expect(executions(log)).toBeLessThanOrEqual(2);
+    expect(await wait('nothing')).toMatchObject({ act: 'nothing' });
+  },
+);
 
 test('a run beside one that ends its host goes on, and is charged no attempt', async () => {
   const runs = await Promise.all([waitingRun(), waitingRun(), waitingRun()]);

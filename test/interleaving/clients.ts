@@ -1,4 +1,5 @@
 import { timestamp } from '../../src/core/clock.ts';
+import { columns } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { effectOnOthers } from '../../src/services/runs/multitask.ts';
 import { isFinal } from '../../src/services/runs/transitions.ts';
@@ -99,8 +100,8 @@ export class Clients {
     const at = run.run.created_at;
     if (by === 'client') return queue.enqueue(run);
     if (by === 'trigger') return queue.triggerCron(this.cron_id, run, at);
-    const cron = await db.get<{ tick: string }>(
-      sql`select next_run_date as tick from crons where cron_id = ${this.cron_id}`,
+    const cron = await db.get(
+      sql`select ${columns('crons', 'next_run_date as tick')} from crons where cron_id = ${this.cron_id}`,
     );
     const tick = cron?.tick as string;
     const next = timestamp(Date.parse(tick) + HOUR_MS);

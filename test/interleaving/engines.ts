@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
@@ -57,8 +58,8 @@ async function postgresEngine(uri: string): Promise<Engine> {
     lanes,
     monitor,
     async blocked() {
-      const rows = await monitor.all<{ application_name: string }>(
-        sql`select application_name from pg_stat_activity
+      const rows = await monitor.all(
+        sql`select ${text('application_name')} from pg_stat_activity
           where application_name like ${`${id} %`} and cardinality(pg_blocking_pids(pid)) > 0`,
       );
       return new Set(rows.map(({ application_name }) => names.indexOf(application_name)));

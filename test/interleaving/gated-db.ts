@@ -146,9 +146,9 @@ async function execute(
 }
 
 async function rowsOf(on: Pick<Transaction, How>, query: Sql, how: 'all' | 'get'): Promise<Rows> {
-  if (how === 'all') return on.all(query);
-  const row = await on.get<Rows[number]>(query);
-  return row === undefined ? [] : [row];
+  if (how === 'all') return (await on.all(query)) as Rows[number][];
+  const row = await on.get(query);
+  return row === undefined ? [] : [row as Rows[number]];
 }
 
 function isQuery({ text }: Statement): boolean {

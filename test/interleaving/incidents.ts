@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { columns } from '../../src/db/columns.ts';
 import type { Transaction } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { type LockedThread, withThread } from '../../src/storage/runs/thread-lock.ts';
@@ -181,8 +182,8 @@ async function loseRun(tx: Transaction, { head }: LockedThread): Promise<string 
 }
 
 async function openLog(tx: Transaction, { thread_id }: LockedThread): Promise<string | undefined> {
-  const newest = await tx.get<{ run_id: string; base: number }>(sql`
-    select run_id, base from thread_log l where thread_id = ${thread_id} and length is not null
+  const newest = await tx.get(sql`
+    select ${columns('thread_log', 'run_id, base')} from thread_log l where thread_id = ${thread_id} and length is not null
       and base = (select max(base) from thread_log where thread_id = ${thread_id})`);
   if (!newest) return undefined;
   await tx.run(

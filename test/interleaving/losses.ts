@@ -45,7 +45,8 @@ export class Losses {
   async save(): Promise<void> {
     if (!this.isExpected || this.#saved) return;
     const saved = new Map<string, Row[]>();
-    for (const table of TABLES) saved.set(table, await this.#db.all<Row>(raw(`select * from ${table}`)));
+    for (const table of TABLES)
+      saved.set(table, (await this.#db.all(raw(`select * from ${table}`))) as Row[]);
     this.#saved = saved;
   }
 

@@ -76,9 +76,9 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     what: 'verbs decide on rows that they read under the lock',
     engines: BOTH,
     async before(operation, monitor) {
-      const heads = await monitor.all<Rows[number]>(
+      const heads = (await monitor.all(
         sql`select * from run_queue where state in ('ready', 'running')`,
-      );
+      )) as Rows[number][];
       stale.set(
         operation,
         Map.groupBy(heads, ({ thread_id }) => thread_id),

@@ -1,5 +1,6 @@
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
-import { raw } from '../../src/db/sql.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 import type { CancelAction, RunStatus } from '../../src/schemas/runs.ts';
 import type { RetryReason } from '../../src/storage/queue/position.ts';
 import type { QueueRow as Place } from '../../src/storage/runs/thread-lock.ts';
@@ -105,8 +106,8 @@ const IN_ONE = raw(
 
 export async function snapshotOf(db: Db): Promise<Snapshot> {
   if (db.dialect === 'postgres') {
-    const row = await db.get<{ snapshot: string }>(IN_ONE);
-    return JSON.parse((row as { snapshot: string }).snapshot);
+    const row = (await db.get(IN_ONE)) as { snapshot: string };
+    return JSON.parse(row.snapshot);
   }
   const parts = PARTS.map(async ([name, query]) => [name, await db.all(raw(query))]);
   return Object.fromEntries(await Promise.all(parts));
@@ -114,8 +115,8 @@ export async function snapshotOf(db: Db): Promise<Snapshot> {
 
 /** All events, by run: the data of each. */
 export async function eventsOf(db: Db): Promise<Map<string, string[]>> {
-  const rows = await db.all<{ run_id: string; data: string }>(
-    raw('select run_id, data from run_events order by run_id, seq'),
+  const rows = await db.all(
+    sql`select ${columns('run_events', 'run_id, data')} from run_events order by run_id, seq`,
   );
   const events = new Map<string, string[]>();
   for (const { run_id, data } of rows) events.set(run_id, [...(events.get(run_id) ?? []), data]);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts';
 import { LeaseLost } from '../../src/core/errors.ts';
 import type { Logger } from '../../src/core/logger.ts';
+import { nullable, text } from '../../src/db/columns.ts';
 import type { Db, Reader } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { EventBus } from '../../src/events/bus.ts';
@@ -218,8 +219,8 @@ export class TestWorker {
 }
 
 export async function newestCheckpoint(reader: Reader, thread_id: string): Promise<string | null> {
-  const row = await reader.get<{ id: string | null }>(
-    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id}`,
+  const row = await reader.get(
+    sql`select max(checkpoint_id) as ${nullable(text('id'))} from checkpoints where thread_id = ${thread_id}`,
   );
   return row?.id ?? null;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { columns } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -110,12 +111,12 @@ describeEachDatabase('several servers on one database', (open) => {
       clock.pass(MINUTE);
       await Promise.all(servers.map(({ ticks }) => ticks.fireDue()));
     }
-    const fires = await db.all<{ cron_id: string; tick: string; run_id: string }>(
-      sql`select cron_id, tick, run_id from cron_fires where outcome = 'started'`,
+    const fires = await db.all(
+      sql`select ${columns('cron_fires', 'cron_id, tick, run_id')} from cron_fires where outcome = 'started'`,
     );
     expect(fires).toHaveLength(400);
     expect(new Set(fires.map(({ cron_id, tick }) => `${cron_id} ${tick}`)).size).toBe(400);
-    const runs = await db.all<{ run_id: string }>(sql`select run_id from runs`);
+    const runs = await db.all(sql`select ${columns('runs', 'run_id')} from runs`);
     expect(new Set(runs.map(({ run_id }) => run_id))).toEqual(new Set(fires.map(({ run_id }) => run_id)));
     expect(runs).toHaveLength(400);
     expect(crons).toHaveLength(100);

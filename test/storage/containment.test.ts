@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
+import { number, text } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { contains, isOneOf, mergeJson } from '../../src/db/json.ts';
 import { raw, sql } from '../../src/db/sql.ts';
@@ -61,8 +62,8 @@ async function answers(db: Db): Promise<string[]> {
   }
   return Promise.all(
     QUESTIONS.map(async (question) => {
-      const rows = await db.all<{ id: number }>(
-        sql`select id from documents where ${contains('document', question)} order by id`,
+      const rows = await db.all(
+        sql`select ${number('id')} from documents where ${contains('document', question)} order by id`,
       );
       return `${toJson(question)} is in ${rows.map((row) => toJson(DOCUMENTS[row.id])).join(' and in ')}`;
     }),
@@ -96,7 +97,7 @@ describeEachDatabase('containment', (open) => {
     await db.run(
       sql`update documents set document = ${mergeJson('document', { a: { y: 2 }, b: null, 'd\0': [1] })}`,
     );
-    const row = await db.get<{ document: string }>(sql`select document from documents`);
+    const row = await db.get(sql`select ${text('document')} from documents`);
     expect(JSON.parse(row?.document as string)).toEqual({ a: { y: 2 }, b: null, c: null, 'd\uFFFD': [1] });
   });
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { InsufficientStorage } from '../../src/core/errors.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { raw, sql } from '../../src/db/sql.ts';
@@ -66,7 +67,7 @@ describe.skipIf(!isMounted)('on a disk that is full', () => {
     for (let id = 5000; !isLogLarge() && id < 5040; id++) {
       await db.run(sql`insert into notes values (${id}, ${'x'.repeat(MB)})`).catch(() => undefined);
     }
-    const ids = (await db.all<{ id: number }>(sql`select id from notes`)).map(({ id }) => id);
+    const ids = (await db.all(sql`select ${number('id')} from notes`)).map(({ id }) => id);
     for (const id of ids) expect(await db.run(sql`delete from notes where id = ${id}`, 'reclaim')).toBe(1);
     expect(await db.get(sql`select count(*) as n from notes`)).toEqual({ n: 0 });
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
@@ -22,7 +23,9 @@ const broken: Migration = {
 };
 
 async function applied(db: Db): Promise<number[]> {
-  const rows = await db.all<{ version: number }>(sql`select version from schema_migrations order by version`);
+  const rows = await db.all(
+    sql`select ${columns('schema_migrations', 'version')} from schema_migrations order by version`,
+  );
   return rows.map((row) => row.version);
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
@@ -16,7 +17,7 @@ const URI = TEST_POSTGRES_URI as string;
 async function occupied(monitor: Db, ask: () => Promise<unknown>): Promise<Promise<unknown>[]> {
   const asked = Array.from({ length: 12 }, ask);
   await until('the connections of requests are taken', async () => {
-    const row = await monitor.get<{ n: number }>(sql`select count(*) as n from pg_stat_activity
+    const row = await monitor.get(sql`select count(*) as ${number('n')} from pg_stat_activity
       where wait_event_type = 'Lock' and query like '%from threads%'`);
     return Number(row?.n) >= 8;
   });
@@ -74,8 +75,8 @@ test.runIf(TEST_POSTGRES_URI)('a process has fewer than 20 connections, whatever
     many(() => storage.work.queue.heldLeases(WORKER.worker_id)),
   ]);
   await using monitor = openPostgres(URI);
-  const row = await monitor.get<{ n: number }>(
-    sql`select count(*) as n from pg_stat_activity where application_name = ${name}`,
+  const row = await monitor.get(
+    sql`select count(*) as ${number('n')} from pg_stat_activity where application_name = ${name}`,
   );
   expect(Number(row?.n)).toBeGreaterThan(10);
   expect(Number(row?.n)).toBeLessThan(20);

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/errors.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { type PostgresDriver, postgresDb } from '../../src/db/engines/postgres-db.ts';
@@ -74,7 +75,7 @@ async function terminate(db: Db, pid: number | undefined): Promise<void> {
 }
 
 async function backend(reader: Pick<Db, 'get'>): Promise<number | undefined> {
-  return (await reader.get<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid;
+  return (await reader.get(sql`select pg_backend_pid() as ${number('pid')}`))?.pid;
 }
 
 /** What only a real server can show; the tests of both engines run there too when one is given. */

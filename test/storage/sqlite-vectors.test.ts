@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { nullable, number } from '../../src/db/columns.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { cosineDistance } from '../../src/db/engines/sqlite-functions.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -19,8 +20,8 @@ test.each([
   [bytes(0, 0), bytes(1, 0), null],
 ])('our own distance of vectors is that of sqlite-vec (%#)', async (one, other, distance) => {
   await using db = openSqlite(join(folder, `${Math.random()}`, 'server.db'), { synchronous: 'normal' });
-  const row = await db.get<{ distance: number | null }>(
-    sql`select vec_distance_cosine(${one}, ${other}) as distance`,
+  const row = await db.get(
+    sql`select vec_distance_cosine(${one}, ${other}) as ${nullable(number('distance'))}`,
   );
   const own = cosineDistance(one, other);
   if (distance === null) expect([row?.distance, own]).toEqual([null, null]);

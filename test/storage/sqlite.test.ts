@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { plainCipher } from '../../src/db/encryption/cipher.ts';
 import { GroupCommit } from '../../src/db/engines/group-commit.ts';
@@ -75,7 +76,7 @@ test('transactions of one turn share a commit', async () => {
 
 test('nobody sees a transaction before its commit', async () => {
   await using db = await openWithNotes(newFile());
-  const count = () => db.get<{ count: number }>(sql`select count(*) as count from notes`);
+  const count = () => db.get(sql`select count(*) as ${number('count')} from notes`);
   let during: unknown;
   await db.transaction('sync', async (tx) => {
     await tx.run(sql`insert into notes values (1, 'x')`);

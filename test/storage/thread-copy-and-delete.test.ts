@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
@@ -21,7 +22,7 @@ const TABLES = [
 
 async function rows(db: Db): Promise<Record<string, number>> {
   const counts = TABLES.map(async (table) => {
-    const row = await db.get<{ count: number }>(sql`select count(*) as count from ${raw(table)}`);
+    const row = await db.get(sql`select count(*) as ${number('count')} from ${raw(table)}`);
     return [table, row?.count ?? 0] as const;
   });
   return Object.fromEntries((await Promise.all(counts)).filter(([, count]) => count > 0));

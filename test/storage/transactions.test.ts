@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { number, text } from '../../src/db/columns.ts';
 import type { Db, Transaction } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { NOW, nowPlus } from '../../src/db/time.ts';
@@ -15,7 +16,7 @@ function insert(target: Db | Transaction, id: number): Promise<number> {
 }
 
 async function ids(target: Db | Transaction): Promise<number[]> {
-  return (await target.all<{ id: number }>(sql`select id from notes order by id`)).map((row) => row.id);
+  return (await target.all(sql`select ${number('id')} from notes order by id`)).map((row) => row.id);
 }
 
 describeEachDatabase('transactions', (open) => {
@@ -76,7 +77,7 @@ describeEachDatabase('transactions', (open) => {
       Array.from({ length: 20 }, () =>
         db.transaction('sync', async (tx) => {
           await tx.run(sql`update notes set note = note where id = 1`);
-          const row = await tx.get<{ note: string }>(sql`select note from notes where id = 1`);
+          const row = await tx.get(sql`select ${text('note')} from notes where id = 1`);
           await tx.run(sql`update notes set note = ${String(Number(row?.note) + 1)} where id = 1`);
         }),
       ),
@@ -122,15 +123,13 @@ describeEachDatabase('values', (open) => {
     await using db = await open({ migrated: false });
     await db.run(raw(`create table files (content ${db.dialect === 'sqlite' ? 'blob' : 'bytea'})`));
     await db.run(sql`insert into files (content) values (${new Uint8Array([0, 1, 255])})`);
-    const row = await db.get<{ content: Uint8Array }>(sql`select content from files`);
+    const row = (await db.get(sql`select content from files`)) as { content: Uint8Array } | undefined;
     expect([...(row?.content ?? [])]).toEqual([0, 1, 255]);
   });
 
   test("the database's time is ISO-8601 and can be counted on", async () => {
     await using db = await open();
-    const row = await db.get<{ now: string; later: string }>(
-      sql`select ${NOW} as now, ${nowPlus(90_000)} as later`,
-    );
+    const row = await db.get(sql`select ${NOW} as ${text('now')}, ${nowPlus(90_000)} as ${text('later')}`);
     expect(row?.now).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const gap = Date.parse(row?.later as string) - Date.parse(row?.now as string);
     expect(Math.abs(gap - 90_000)).toBeLessThan(50);

@@ -18,7 +18,9 @@ import {
 } from '../../src/db/engines/postgres-db.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import type { DialectName } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
+import { checkingRows } from './checked-rows.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
@@ -45,6 +47,14 @@ export function describeEachStorage(name: string, tests: (open: OpenDatabase) =>
   describeEncrypted(name, tests);
 }
 
+/** Tests that compare the engines. */
+export function describeBothDatabases(
+  name: string,
+  tests: (open: Readonly<Record<DialectName, OpenDatabase>>) => void,
+): void {
+  describe(name, () => tests({ sqlite: migratedFirst(sqliteFiles()), postgres: migratedFirst(postgres()) }));
+}
+
 type Open = (cipher?: Cipher) => Promise<Db>;
 
 function postgres(): Open {
@@ -62,7 +72,7 @@ function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
     const db = await open(cipher);
     if (migrated) await migrate(db);
     if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
-    return db;
+    return checkingRows(db);
   };
 }
 

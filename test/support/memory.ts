@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { runCheckpointer, threadCheckpointer } from '../../src/graphs/checkpointer/open.ts';
@@ -70,8 +71,8 @@ export async function memoryOf(db: Db, thread_id: string = randomUUID()): Promis
       return saver(threadCheckpointer({ checkpoints, thread_id, ids: systemIds(systemClock) }));
     },
     async count(table) {
-      const row = await db.get<{ n: number }>(
-        sql`select count(*) as n from ${raw(table)} where thread_id = ${thread_id}`,
+      const row = await db.get(
+        sql`select count(*) as ${number('n')} from ${raw(table)} where thread_id = ${thread_id}`,
       );
       return Number(row?.n);
     },

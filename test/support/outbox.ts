@@ -1,3 +1,4 @@
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
@@ -8,8 +9,8 @@ export function delivery(given: Partial<NewDelivery> = {}): NewDelivery {
 
 /** Lets time go by for everything that waits in the outbox: instead of waiting, all its times move back. */
 export async function elapse(db: Db, ms: number): Promise<void> {
-  const rows = await db.all<Record<'delivery_id' | 'next_at' | 'round_at' | 'created_at', string>>(
-    sql`select delivery_id, next_at, round_at, created_at from webhook_outbox`,
+  const rows = await db.all(
+    sql`select ${columns('webhook_outbox', 'delivery_id, next_at, round_at, created_at')} from webhook_outbox`,
   );
   const earlier = (at: string) => new Date(Date.parse(at) - ms).toISOString();
   for (const { delivery_id, next_at, round_at, created_at } of rows) {

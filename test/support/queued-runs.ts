@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
@@ -57,12 +58,12 @@ export function queueStory(db: Db): QueueStory {
       return claimed.map(({ lease }) => lease.run_id);
     },
     async statusOf(run_id) {
-      const row = await db.get<{ status: string }>(sql`select status from runs where run_id = ${run_id}`);
+      const row = await db.get(sql`select ${columns('runs', 'status')} from runs where run_id = ${run_id}`);
       return row?.status;
     },
     async states(thread_id) {
-      const rows = await db.all<{ run_id: string; state: string }>(
-        sql`select run_id, state from run_queue where thread_id = ${thread_id}`,
+      const rows = await db.all(
+        sql`select ${columns('run_queue', 'run_id, state')} from run_queue where thread_id = ${thread_id}`,
       );
       return Object.fromEntries(rows.map(({ run_id, state }) => [run_id, state]));
     },

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { text } from '../../src/db/columns.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
-import { raw } from '../../src/db/sql.ts';
+import { raw, sql } from '../../src/db/sql.ts';
 
 /** Everything that a database keeps, as somebody who has only its files reads it. */
 export async function storedText(url: string): Promise<string> {
@@ -26,13 +27,12 @@ function filesOf(path: string): string {
 /** Bytes are in hexadecimal. */
 async function rowsOf(url: string): Promise<string> {
   await using db = openPostgres(url);
-  const tables = await db.all<{ name: string }>(
-    raw('select table_name as name from information_schema.tables where table_schema = current_schema()'),
-  );
+  const tables = await db.all(sql`
+    select table_name as ${text('name')} from information_schema.tables where table_schema = current_schema()`);
   const texts: string[] = [];
   for (const { name } of tables) {
-    const rows = await db.all<{ text: string }>(raw(`select t::text as text from "${name}" t`));
-    texts.push(...rows.map(({ text }) => text));
+    const rows = await db.all(sql`select t::text as ${text('row')} from ${raw(`"${name}"`)} t`);
+    texts.push(...rows.map(({ row }) => row));
   }
   return texts.join('\n');
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { logger, silentLogger } from '../../src/core/logger.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
@@ -15,8 +16,8 @@ const namespace = ['m'];
 const LONG_MS = 3_600_000;
 
 async function counted(db: Db): Promise<{ items: number; vectors: number } | undefined> {
-  return db.get(sql`select (select count(*) from store_items) as items,
-    (select count(*) from store_vectors) as vectors`);
+  return db.get(sql`select (select count(*) from store_items) as ${number('items')},
+    (select count(*) from store_vectors) as ${number('vectors')}`);
 }
 
 describeEachDatabase('the upkeep of the store', (open) => {

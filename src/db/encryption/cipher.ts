@@ -1,3 +1,5 @@
+import type { Parsed } from '../json.ts';
+
 /**
  * Encrypts on write and decrypts on read (`docs/encryption.md`). Every database handle has one: `db.cipher`,
  * `tx.cipher`. `column`, such as `runs.kwargs`, binds a value to its column: the value decrypts only there. Plain
@@ -53,30 +55,30 @@ export interface Encryptor {
 }
 
 /** Cipher column of each property of a row, such as `{payload: 'crons.payload'}`. */
-type ColumnNames<Row> = { readonly [Column in keyof Row]?: string };
+type ColumnNames<Names extends PropertyKey> = { readonly [Name in Names]: string };
 
 /** Decrypts and parses JSON columns of a row, in place. Null stays null. Throws `DecryptionError`. */
-export function decryptJsonColumns<Row extends object>(
+export function decryptJsonColumns<Row extends object, Names extends keyof Row & string>(
   cipher: Cipher,
   row: Row,
-  whose: ColumnNames<Row>,
-): Row {
+  whose: ColumnNames<Names>,
+): Parsed<Row, Names> {
   for (const name in whose) {
     const text = row[name];
-    if (typeof text === 'string') row[name] = JSON.parse(cipher.decryptJson(whose[name] as string, text));
+    if (typeof text === 'string') row[name] = JSON.parse(cipher.decryptJson(whose[name], text));
   }
-  return row;
+  return row as Parsed<Row, Names>;
 }
 
 /** Decrypts text columns of a row, in place. Null stays null. Throws `DecryptionError`. */
-export function decryptTextColumns<Row extends object>(
+export function decryptTextColumns<Row extends object, Names extends keyof Row & string>(
   cipher: Cipher,
   row: Row,
-  whose: ColumnNames<Row>,
+  whose: ColumnNames<Names>,
 ): Row {
   for (const name in whose) {
     const text = row[name];
-    if (typeof text === 'string') row[name] = cipher.decryptText(whose[name] as string, text) as typeof text;
+    if (typeof text === 'string') row[name] = cipher.decryptText(whose[name], text) as typeof text;
   }
   return row;
 }

@@ -221,12 +221,12 @@ class SqliteTransaction implements Transaction, Disposable {
     this.#turns = turns;
   }
 
-  async all<Row>(query: Sql): Promise<Row[]> {
+  async all<Row>(query: Sql<Row>): Promise<Row[]> {
     await this.#turns.yieldIfDue();
     return this.#open().all(query);
   }
 
-  async get<Row>(query: Sql): Promise<Row | undefined> {
+  async get<Row>(query: Sql<Row>): Promise<Row | undefined> {
     await this.#turns.yieldIfDue();
     return this.#open().get(query);
   }

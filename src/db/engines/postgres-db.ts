@@ -76,8 +76,8 @@ function statements(session: PostgresSession, cipher: Cipher): Transaction {
   return {
     dialect: 'postgres',
     cipher,
-    all: async <Row>(query: Sql) => (await execute(query)).rows as Row[],
-    get: async <Row>(query: Sql) => (await execute(query)).rows[0] as Row | undefined,
+    all: async <Row>(query: Sql<Row>) => (await execute(query)).rows as Row[],
+    get: async <Row>(query: Sql<Row>) => (await execute(query)).rows[0] as Row | undefined,
     run: async (query) => (await execute(query)).changes,
   };
 }

@@ -90,12 +90,12 @@ export class Statements {
     this.#connection = connection;
   }
 
-  all<Row>(query: Sql): Row[] {
+  all<Row>(query: Sql<Row>): Row[] {
     const { text, values } = render(query, 'sqlite');
     return this.#prepare(text).all(...values.map(bindable)) as Row[];
   }
 
-  get<Row>(query: Sql): Row | undefined {
+  get<Row>(query: Sql<Row>): Row | undefined {
     const { text, values } = render(query, 'sqlite');
     return this.#prepare(text).get(...values.map(bindable)) as Row | undefined;
   }

@@ -94,14 +94,14 @@ class SqliteDb implements Db {
     this.#queue = new GroupCommit(writer, walSync?.sync ?? (async () => {}), cipher, reserve);
   }
 
-  async all<Row>(query: Sql): Promise<Row[]> {
+  async all<Row>(query: Sql<Row>): Promise<Row[]> {
     await yieldToEventLoop();
-    return this.#read((reads) => reads.all<Row>(query));
+    return this.#read((reads) => reads.all(query));
   }
 
-  async get<Row>(query: Sql): Promise<Row | undefined> {
+  async get<Row>(query: Sql<Row>): Promise<Row | undefined> {
     await yieldToEventLoop();
-    return this.#read((reads) => reads.get<Row>(query));
+    return this.#read((reads) => reads.get(query));
   }
 
   async run(query: Sql, durability: CommitMode = 'sync'): Promise<number> {

@@ -1,3 +1,5 @@
+import type { Rows } from '../../db/column-types.ts';
+import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
@@ -9,7 +11,7 @@ export interface PushConfig {
   readonly task_id: string;
   readonly config_id: string;
   /** Protocol version of the subscriber. */
-  readonly version: '0.3' | '1.0';
+  readonly version: Rows['a2a_push_configs']['version'];
   /** Must have passed the webhook policy. */
   readonly url: string;
   /** Token by which the receiver recognizes the sender. */
@@ -64,9 +66,11 @@ export function a2aPushRepository(db: Db) {
   };
 }
 
+const COLUMNS = columns('a2a_push_configs', 'task_id, config_id, version, url, token, scheme, credentials');
+
 async function configsOf(reader: Reader, task_id: string): Promise<PushConfig[]> {
-  const rows = await reader.all<PushConfig>(sql`
-    select task_id, config_id, version, url, token, scheme, credentials from a2a_push_configs
+  const rows = await reader.all(sql`
+    select ${COLUMNS} from a2a_push_configs
     where task_id = ${task_id} order by created_at, config_id`);
   return rows.map((row) => decryptTextColumns(reader.cipher, row, ENCRYPTED_COLUMNS));
 }
@@ -105,8 +109,8 @@ export async function notifySubscribers(
 ): Promise<void> {
   const configs = await configsOf(tx, task_id);
   if (configs.length === 0) return;
-  const thread = await tx.get<{ metadata: string }>(
-    sql`select metadata from threads where thread_id = ${thread_id}`,
+  const thread = await tx.get(
+    sql`select ${columns('threads', 'metadata')} from threads where thread_id = ${thread_id}`,
   );
   const metadata = JSON.parse(thread?.metadata ?? '{}');
   for (const config of configs) {

@@ -1,3 +1,4 @@
+import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import {
   type Cipher,
@@ -6,7 +7,7 @@ import {
   decryptTextColumns,
 } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, list, or, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, list, or, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
@@ -64,9 +65,11 @@ export interface A2aTaskQuery {
 export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
 
 const AT = 'coalesce(t.state_at, r.updated_at)';
-const COLUMNS =
-  raw(`t.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, ${AT} as at, t.reason,
-  t.artifacts, r.status as run_status, r.error`);
+const COLUMNS = sql`${columns(
+  'a2a_tasks',
+  't.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, t.reason, t.artifacts',
+)}, ${raw(AT)} as ${text('at')}, ${columns('runs', 'r.status as run_status, r.error')}`;
+type StoredTask = RowOf<typeof COLUMNS>;
 const FROM = raw('a2a_tasks t join runs r on r.run_id = t.run_id');
 
 /** Tasks joined with their newest run; deleting that run hides the task. */
@@ -74,22 +77,22 @@ export function a2aTaskRepository(db: Db) {
   return {
     async get(task_id: string, visibility?: Visibility): Promise<A2aTaskRow | undefined> {
       const wanted = and([sql`t.task_id = ${task_id}`, threadVisible('t.thread_id', visibility)]);
-      const row = await db.get<A2aTaskRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      const row = await db.get(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return row && rowOf(db.cipher, row);
     },
 
     /** Newest state first. */
     async list(query: A2aTaskQuery, visibility?: Visibility): Promise<A2aTaskRow[]> {
-      const rows = await db.all<A2aTaskRow>(sql`
+      const rows = await db.all(sql`
         select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
         order by ${raw(AT)} desc, t.task_id desc limit ${query.limit}`);
       return rows.map((row) => rowOf(db.cipher, row));
     },
 
     async count(query: Omit<A2aTaskQuery, 'limit' | 'after'>, visibility?: Visibility): Promise<number> {
-      const row = await db.get<{ total: number | string }>(sql`
-        select count(*) as total from ${FROM} where ${conditions(query, visibility)}`);
-      return Number(row?.total ?? 0);
+      const row = await db.get(sql`
+        select count(*) as ${number('total')} from ${FROM} where ${conditions(query, visibility)}`);
+      return row?.total ?? 0;
     },
 
     /** Unfinalized tasks whose run has ended, in run order after `after` (keyset pagination). */
@@ -99,7 +102,7 @@ export function a2aTaskRepository(db: Db) {
     /** The same for the given runs, without paging. */
     async unfinalizedOf(run_ids: readonly string[]): Promise<A2aTaskRow[]> {
       const wanted = and([raw('t.state is null'), HAS_ENDED, isOneOf('t.run_id', run_ids)]);
-      const rows = await db.all<A2aTaskRow>(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
+      const rows = await db.all(sql`select ${COLUMNS} from ${FROM} where ${wanted}`);
       return decryptable(db.cipher, rows);
     },
 
@@ -120,17 +123,13 @@ export function a2aTaskRepository(db: Db) {
 
     /** The last checkpoint that the runs wrote on a thread, and the channels they changed. */
     async lastCheckpoint(thread_id: string, run_ids: readonly string[]): Promise<TaskCheckpoint | undefined> {
-      const row = await db.get<{
-        checkpoint_id: string;
-        versions: string;
-        versions_before: string | null;
-      }>(sql`
-        select l.checkpoint_id, l.versions, (
+      const row = await db.get(sql`
+        select ${columns('checkpoints', 'l.checkpoint_id, l.versions')}, (
           select p.versions from checkpoints p where p.thread_id = ${thread_id} and p.ns = '' and p.checkpoint_id = (
             select f.parent_id from checkpoints f
             where f.thread_id = ${thread_id} and f.ns = '' and ${isOneOf('f.run_id', run_ids)}
             order by f.checkpoint_id limit 1)
-        ) as versions_before
+        ) as ${nullable(text('versions_before'))}
         from checkpoints l where l.thread_id = ${thread_id} and l.ns = '' and ${isOneOf('l.run_id', run_ids)}
         order by l.checkpoint_id desc limit 1`);
       if (!row) return undefined;
@@ -162,7 +161,7 @@ async function page(
   const found: A2aTaskRow[] = [];
   for (let last = after; ; ) {
     const behind = last === undefined ? undefined : sql`t.run_id > ${last}`;
-    const rows = await db.all<A2aTaskRow>(sql`
+    const rows = await db.all(sql`
       select ${COLUMNS} from ${FROM} where ${and([...conditions, behind])} order by t.run_id limit ${limit}`);
     found.push(...decryptable(db.cipher, rows));
     if (rows.length < limit || found.length >= limit) return found.slice(0, limit);
@@ -171,7 +170,7 @@ async function page(
 }
 
 /** A task that fails to decrypt must not block finalizing the others. */
-function decryptable(cipher: Cipher, rows: readonly A2aTaskRow[]): A2aTaskRow[] {
+function decryptable(cipher: Cipher, rows: readonly StoredTask[]): A2aTaskRow[] {
   return rows.flatMap((row) => {
     try {
       return [rowOf(cipher, row)];
@@ -184,9 +183,9 @@ function decryptable(cipher: Cipher, rows: readonly A2aTaskRow[]): A2aTaskRow[] 
 
 type Versions = Readonly<Record<string, string | number>>;
 
-function rowOf(cipher: Cipher, row: A2aTaskRow): A2aTaskRow {
-  decryptJsonColumns(cipher, row, { artifacts: ARTIFACTS_COLUMN, error: 'runs.error' });
-  return decryptTextColumns(cipher, row, { reason: REASON_COLUMN });
+function rowOf(cipher: Cipher, row: StoredTask): A2aTaskRow {
+  decryptTextColumns(cipher, row, { reason: REASON_COLUMN });
+  return decryptJsonColumns(cipher, row, { artifacts: ARTIFACTS_COLUMN, error: 'runs.error' });
 }
 
 function conditions(

@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { raw, sql } from '../../db/sql.ts';
@@ -85,15 +86,16 @@ export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn)
 
 /** In conversation order. */
 export async function listTurns(reader: Reader, task_id: string): Promise<A2aTurn[]> {
-  const rows = await reader.all<A2aTurn>(sql`
-    select task_id, run_id, position, message from a2a_turns where task_id = ${task_id} order by seq`);
+  const rows = await reader.all(sql`
+    select ${columns('a2a_turns', 'task_id, run_id, position, message')} from a2a_turns
+    where task_id = ${task_id} order by seq`);
   return rows.map((row) => decryptJsonColumns(reader.cipher, row, { message: MESSAGE_COLUMN }));
 }
 
 /** Runs whose event artifacts are not collected yet, oldest first. */
 export async function runsPendingArtifacts(reader: Reader, task_id: string): Promise<string[]> {
-  const rows = await reader.all<{ run_id: string }>(
-    sql`select run_id from a2a_turns where task_id = ${task_id} and is_kept = 0 order by seq`,
-  );
+  const rows = await reader.all(sql`
+    select ${columns('a2a_turns', 'run_id')} from a2a_turns
+    where task_id = ${task_id} and is_kept = 0 order by seq`);
   return rows.map(({ run_id }) => run_id);
 }

@@ -1,5 +1,6 @@
+import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 
 /** A key created by `agent-server keys create`. Times are ISO-8601. */
 export interface ApiKey {
@@ -16,7 +17,10 @@ export interface ApiKey {
 
 export type ApiKeyRepository = ReturnType<typeof apiKeyRepository>;
 
-const COLUMNS = raw('key_id, name, digest, scope, created_at, expires_at, revoked_at, last_used_at');
+const COLUMNS = columns(
+  'api_keys',
+  'key_id, name, digest, scope, created_at, expires_at, revoked_at, last_used_at',
+);
 
 export function apiKeyRepository(db: Db) {
   return {

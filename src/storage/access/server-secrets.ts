@@ -1,5 +1,6 @@
+import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 
 const SECRET_COLUMN = 'server_secrets.secret';
@@ -11,18 +12,15 @@ export function serverSecretRepository(db: Db) {
   return {
     /** Returns the named secret, inserting `fresh` if there is none. Concurrent inserts: the first one wins. */
     async getOrCreate(name: string, fresh: string): Promise<string> {
-      const stored = await db.get<{ secret: string }>(
-        sql`select secret from server_secrets where name = ${name}`,
-      );
+      const named = sql`select ${columns('server_secrets', 'secret')} from server_secrets where name = ${name}`;
+      const stored = await db.get(named);
       if (stored) return db.cipher.decryptText(SECRET_COLUMN, stored.secret);
       return db.transaction('sync', async (tx) => {
         await tx.run(sql`
           insert into server_secrets (name, secret, created_at) values (${name}, ${tx.cipher.encryptText(SECRET_COLUMN, fresh)}, ${NOW})
           on conflict (name) do nothing`);
-        const row = await tx.get<{ secret: string }>(
-          sql`select secret from server_secrets where name = ${name}`,
-        );
-        return tx.cipher.decryptText(SECRET_COLUMN, (row as { secret: string }).secret);
+        const row = (await tx.get(named)) as RowOf<typeof named>;
+        return tx.cipher.decryptText(SECRET_COLUMN, row.secret);
       });
     },
   };

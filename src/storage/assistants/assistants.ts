@@ -1,5 +1,6 @@
 import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains, isOneOf, mergeJson } from '../../db/json.ts';
@@ -143,9 +144,9 @@ async function listVersions(
   { metadata, limit, offset }: AssistantVersionsSearch,
 ): Promise<AssistantVersion[]> {
   const wanted = and([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
-  const rows = await db.all<AssistantVersion>(sql`
-    select assistant_id, ${VERSIONED_COLUMNS}, created_at from assistant_versions where ${wanted}
-    order by version desc limit ${limit} offset ${offset}`);
+  const rows = await db.all(sql`
+    select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
+    from assistant_versions where ${wanted} order by version desc limit ${limit} offset ${offset}`);
   return rows.map((row) => assistantOf(db.cipher, row));
 }
 
@@ -182,8 +183,8 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
  */
 function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
-    const first = await tx.all<{ assistant_id: string; graph_id: string }>(sql`
-      select assistant_id, graph_id from assistant_versions
+    const first = await tx.all(sql`
+      select ${columns('assistant_versions', 'assistant_id, graph_id')} from assistant_versions
       where version = 1 and ${contains('metadata', { created_by: 'system' })}`);
     const gone = first
       .filter(({ assistant_id, graph_id }) => assistant_id === systemAssistantId(graph_id))

@@ -1,28 +1,26 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 
 /** Columns stored per version; `assistants` has a copy of the current one. */
-export const VERSIONED_COLUMNS = raw('graph_id, name, description, config, context, metadata, version');
-export const COLUMNS = sql`assistant_id, ${VERSIONED_COLUMNS}, created_at, updated_at`;
+export const VERSIONED_COLUMNS = columns(
+  'assistants',
+  'graph_id, name, description, config, context, metadata, version',
+);
+export const COLUMNS = sql`${columns('assistants', 'assistant_id')}, ${VERSIONED_COLUMNS},
+  ${columns('assistants', 'created_at, updated_at')}`;
 
 /** Encryption context, also in `assistant_versions`: SQL copies ciphertexts between the tables. */
 export const ASSISTANT_COLUMNS = { config: 'assistants.config', context: 'assistants.context' };
 
 /** Decodes a row of either table. */
-export function assistantOf<Row extends Pick<Assistant, 'config' | 'context' | 'metadata'>>(
-  cipher: Cipher,
-  row: Row,
-): Row {
-  return decryptJsonColumns<Pick<Assistant, 'config' | 'context'>>(
-    cipher,
-    parseJsonColumns(row, ['metadata']),
-    ASSISTANT_COLUMNS,
-  ) as Row;
+export function assistantOf<Row extends RowOf<typeof VERSIONED_COLUMNS>>(cipher: Cipher, row: Row) {
+  return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), ASSISTANT_COLUMNS);
 }
 
 export async function findAssistant(
@@ -31,7 +29,7 @@ export async function findAssistant(
   visibility?: Visibility,
 ): Promise<Assistant | undefined> {
   const wanted = and([sql`assistant_id = ${assistant_id}`, visible(VISIBLE_ASSISTANTS, visibility)]);
-  const row = await reader.get<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
+  const row = await reader.get(sql`select ${COLUMNS} from assistants where ${wanted}`);
   return row && assistantOf(reader.cipher, row);
 }
 

@@ -31,7 +31,7 @@ export async function searchAssistants(
   });
   if (ids.length === 0) return [];
   const wanted = and([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
-  const rows = await reader.all<Assistant>(sql`select ${COLUMNS} from assistants where ${wanted}`);
+  const rows = await reader.all(sql`select ${COLUMNS} from assistants where ${wanted}`);
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
 }

@@ -1,3 +1,4 @@
+import { nullable, number, text } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { jsonEachText } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
@@ -90,12 +91,12 @@ async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Prom
  * readable one stays too: it is the last good state.
  */
 export async function keepLatestCheckpoint(tx: Transaction, thread_id: string): Promise<void> {
-  const newest = await tx.get<{ id: string | null; count: number }>(
-    sql`select max(checkpoint_id) as id, count(*) as count from checkpoints
+  const newest = await tx.get(
+    sql`select max(checkpoint_id) as ${nullable(text('id'))}, count(*) as ${number('count')} from checkpoints
       where thread_id = ${thread_id} and ns = ''`,
   );
   if (!newest?.id) return;
-  const readable_id = Number(newest.count) > 1 ? await latestReadable(tx, thread_id) : undefined;
+  const readable_id = newest.count > 1 ? await latestReadable(tx, thread_id) : undefined;
   if ((await deleteOlder(tx, thread_id, newest.id, readable_id ?? newest.id)) === 0) return;
   await tx.run(sql`
     update checkpoints set parent_id = null where thread_id = ${thread_id} and parent_id is not null

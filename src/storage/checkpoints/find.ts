@@ -6,7 +6,6 @@ import { metadataContains } from './metadata.ts';
 import {
   CHECKPOINT_COLUMNS,
   type CheckpointKey,
-  type CheckpointRow,
   damageOf,
   loadCheckpoints,
   type StoredCheckpoint,
@@ -26,7 +25,7 @@ export interface CheckpointQuery {
 }
 
 export async function findCheckpoints(db: Db, query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-  const heads = await db.all<CheckpointRow>(sql`
+  const heads = await db.all(sql`
     select ${CHECKPOINT_COLUMNS} from checkpoints where ${and(conditions(db.cipher, query))}
     order by checkpoint_id desc ${limitClause(query.limit)}`);
   return loadCheckpoints(db, heads);
@@ -57,7 +56,7 @@ export interface AncestorQuery extends CheckpointKey {
 export async function findAncestors(reader: Reader, query: AncestorQuery): Promise<StoredCheckpoint[]> {
   const { thread_id, ns, checkpoint_id, channels, limit } = query;
   const ofPath = sql`c.thread_id = ${thread_id} and c.ns = ${ns} and c.checkpoint_id = p.id`;
-  const heads = await reader.all<CheckpointRow>(sql`
+  const heads = await reader.all(sql`
     with recursive path (id, distance) as (
       select checkpoint_id, 0 from checkpoints
       where thread_id = ${thread_id} and ns = ${ns} and checkpoint_id = ${checkpoint_id}
@@ -79,7 +78,7 @@ export async function latestReadable(reader: Reader, thread_id: string): Promise
   let before: string | undefined;
   // The first is nearly always sound.
   for (let limit = 1; ; limit = PAGE) {
-    const heads = await reader.all<CheckpointRow>(sql`
+    const heads = await reader.all(sql`
       select ${CHECKPOINT_COLUMNS} from checkpoints where thread_id = ${thread_id} and ns = ''
         ${before === undefined ? sql`` : sql`and checkpoint_id < ${before}`}
       order by checkpoint_id desc limit ${limit}`);

@@ -1,8 +1,9 @@
+import { columns, nulls, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
 import { jsonElements } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
-import { list, raw, type Sql, sql } from '../../db/sql.ts';
+import { join, list, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { type BlobRow, decodeVersion, type StoredValue } from './delta-blobs.ts';
 import { decryptMetadata } from './metadata.ts';
 
@@ -23,7 +24,7 @@ export interface StoredCheckpoint extends CheckpointKey {
 }
 
 /** A row of `checkpoints`, as stored. */
-export type CheckpointRow = Omit<StoredCheckpoint, 'writes' | 'value' | 'damage'>;
+export type CheckpointRow = RowOf<typeof CHECKPOINT_COLUMNS>;
 
 /** Cipher columns. */
 export const CHECKPOINT_COLUMN = 'checkpoints.checkpoint';
@@ -33,7 +34,8 @@ export const WRITE_VALUE_COLUMN = 'checkpoint_writes.value';
 const EMPTY = new Uint8Array();
 
 /** The columns of a `CheckpointRow`. */
-export const CHECKPOINT_COLUMNS = raw(
+export const CHECKPOINT_COLUMNS = columns(
+  'checkpoints',
   'thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata',
 );
 
@@ -51,17 +53,18 @@ export async function loadCheckpoints(
   const present = new Set<string>();
   const blobs = new Map<string, Map<string, BlobRow>>();
   const writes = new Map<string, WriteRow[]>();
-  for (const row of await reader.all<Row>(relatedRows(heads, channels))) {
-    const { thread_id, ns, checkpoint_id, task_id, channel, version, base_version, number, type, value } =
-      row;
-    if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
+  for (const row of await reader.all(relatedRows(heads, channels))) {
+    const { thread_id, ns } = row;
+    if (row.kind === 'head') present.add(keyOf(thread_id, ns, row.checkpoint_id));
     else if (row.kind === 'blob') {
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, value));
-      const blob = { channel, version, base_version, appends: number, type, ...opened };
+      const { channel, version, base_version, number: appends, type } = row;
+      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, row.value));
+      const blob = { channel, version, base_version, appends, type, ...opened };
       getOrInsert(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, value));
-      const write = { task_id, idx: number, channel, type, ...opened };
+      const { checkpoint_id, task_id, number: idx, channel, type } = row;
+      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, row.value));
+      const write = { task_id, idx, channel, type, ...opened };
       getOrInsert(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
@@ -93,9 +96,17 @@ function decryptRow(
   return { ...value, damage };
 }
 
-type Row = Omit<WriteRow, 'idx'> &
-  Omit<BlobRow, 'appends'> &
-  CheckpointKey & { kind: 'head' | 'blob' | 'write'; number: number };
+/** What `relatedRows` selects of each kind: the same columns in the same order. */
+const BLOB = sql`'blob' as ${text('kind', 'blob')}, ${columns('checkpoint_blobs', 'b.thread_id, b.ns')},
+  ${nulls('checkpoint_id, task_id')},
+  ${columns('checkpoint_blobs', 'b.channel, b.version, b.base_version, b.appends as number, b.type, b.value')}`;
+const WRITE = sql`'write' as ${text('kind', 'write')},
+  ${columns('checkpoint_writes', 'p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel')},
+  ${nulls('version, base_version')}, ${columns('checkpoint_writes', 'p.idx as number, p.type, p.value')}`;
+const HEAD = sql`'head' as ${text('kind', 'head')}, ${columns('checkpoints', 'c.thread_id, c.ns, c.checkpoint_id')},
+  ${nulls('task_id, channel, version, base_version, number, type, value')}`;
+
+type RelatedRow = RowOf<typeof BLOB> | RowOf<typeof WRITE> | RowOf<typeof HEAD>;
 
 const BLOB_OF_WANTED = lateralJoin(
   'checkpoint_blobs',
@@ -111,10 +122,19 @@ export const BASE_VERSIONS = sql`select b.thread_id, b.ns, b.channel, b.base_ver
  * The checkpoints that still exist, their values with the versions they are based on, and their writes. A value shared
  * by several checkpoints is returned once.
  */
-function relatedRows(heads: readonly CheckpointRow[], channels: readonly string[] | undefined): Sql {
+function relatedRows(
+  heads: readonly CheckpointRow[],
+  channels: readonly string[] | undefined,
+): Sql<RelatedRow> {
   const keys = heads.map((head) => [head.thread_id, head.ns, head.checkpoint_id]);
   const ofKey = sql`thread_id = k.value ->> 0 and ns = k.value ->> 1 and checkpoint_id = k.value ->> 2`;
   const among = channels ? sql`and channel in ${list(channels)}` : raw('');
+  const selects = [
+    sql`select ${BLOB} from wanted w ${BLOB_OF_WANTED}`,
+    sql`select ${WRITE} from ${jsonElements(keys, 'k')}
+      ${lateralJoin('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}`,
+    sql`select ${HEAD} from ${jsonElements(keys, 'k')} ${lateralJoin('checkpoints', 'c', ofKey)}`,
+  ];
   return sql`
     with recursive wanted (thread_id, ns, channel, version) as (
       select v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3
@@ -122,16 +142,7 @@ function relatedRows(heads: readonly CheckpointRow[], channels: readonly string[
       union
       ${BASE_VERSIONS}
     )
-    select 'blob' as kind, b.thread_id, b.ns, null as checkpoint_id, null as task_id, b.channel, b.version,
-      b.base_version, b.appends as number, b.type, b.value
-    from wanted w ${BLOB_OF_WANTED}
-    union all
-    select 'write', p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel, null, null, p.idx, p.type, p.value
-    from ${jsonElements(keys, 'k')}
-    ${lateralJoin('checkpoint_writes', 'p', sql`${ofKey} and superseded_by = '' ${among}`)}
-    union all
-    select 'head', c.thread_id, c.ns, c.checkpoint_id, null, null, null, null, null, null, null
-    from ${jsonElements(keys, 'k')} ${lateralJoin('checkpoints', 'c', ofKey)}`;
+    ${join<RelatedRow>(selects, ' union all ')}`;
 }
 
 /** Each distinct version of the checkpoints: thread, namespace, channel, version. */

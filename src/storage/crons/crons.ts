@@ -1,3 +1,4 @@
+import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { metadataMatches } from '../../db/metadata-filter.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
@@ -8,14 +9,12 @@ import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts
 import {
   assignments,
   COLUMNS,
-  type CronRow,
   type CronTimes,
   cronOf,
   encryptReason,
   findCron,
   type StoredCron,
   TIMES,
-  type TimesRow,
   timesOf,
   values,
 } from './row.ts';
@@ -46,7 +45,7 @@ export function cronRepository(db: Db) {
     /** Whole rows; the caller applies `select`. */
     async search(query: CronSearch, visibility?: Visibility): Promise<StoredCron[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-      const rows = await db.all<CronRow>(sql`
+      const rows = await db.all(sql`
         select ${COLUMNS} from crons where ${matches(query, visibility)}
         order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
         limit ${query.limit} offset ${query.offset}`);
@@ -54,8 +53,8 @@ export function cronRepository(db: Db) {
     },
 
     async count(filter: CronCount, visibility?: Visibility): Promise<number> {
-      const row = await db.get<{ count: number }>(
-        sql`select count(*) as count from crons where ${matches(filter, visibility)}`,
+      const row = await db.get(
+        sql`select count(*) as ${number('count')} from crons where ${matches(filter, visibility)}`,
       );
       return row?.count ?? 0;
     },
@@ -83,23 +82,24 @@ export function cronRepository(db: Db) {
 
     /** Crons due at `at`, longest overdue first. */
     async due(at: string, limit: number): Promise<CronTimes[]> {
-      const rows = await db.all<TimesRow>(sql`
+      const rows = await db.all(sql`
         select ${TIMES} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
       return rows.map(timesOf);
     },
 
     /** Time of the next tick, past or future; `undefined` if there is none. */
     async nextDue(): Promise<string | undefined> {
-      const row = await db.get<{ next: string | null }>(
-        sql`select min(next_run_date) as next from crons where next_run_date is not null`,
+      const row = await db.get(
+        sql`select min(next_run_date) as ${nullable(text('next'))} from crons where next_run_date is not null`,
       );
       return row?.next ?? undefined;
     },
 
     /** Number of scheduled crons, and of those overdue at `at`. */
     async stats(at: string): Promise<CronStats> {
-      const row = await db.get<CronStats>(sql`
-        select count(*) as n_crons, count(case when next_run_date <= ${at} then 1 end) as n_overdue_crons
+      const row = await db.get(sql`
+        select count(*) as ${number('n_crons')},
+          count(case when next_run_date <= ${at} then 1 end) as ${number('n_overdue_crons')}
         from crons where next_run_date is not null`);
       return row ?? { n_crons: 0, n_overdue_crons: 0 };
     },
@@ -107,7 +107,7 @@ export function cronRepository(db: Db) {
     /** Crons whose next tick is after `at`; keyset pagination by id. */
     async upcoming(at: string, after: string | undefined, limit: number): Promise<CronTimes[]> {
       const rest = after === undefined ? undefined : sql`cron_id > ${after}`;
-      const rows = await db.all<TimesRow>(sql`
+      const rows = await db.all(sql`
         select ${TIMES} from crons where ${and([sql`next_run_date > ${at}`, rest])}
         order by cron_id limit ${limit}`);
       return rows.map(timesOf);
@@ -142,6 +142,11 @@ function matches(
   ]);
 }
 
+const FIRE = columns(
+  'cron_fires',
+  'f.cron_id, f.tick, f.fired_at, f.outcome, f.detail, f.run_id, f.thread_id',
+);
+
 export type CronFireRepository = ReturnType<typeof cronFireRepository>;
 
 /** Outcomes of cron ticks; written by `queue/fire.ts`. */
@@ -149,9 +154,8 @@ export function cronFireRepository(db: Db) {
   return {
     /** Newest first. */
     list(cron_id: string, { limit, offset }: CronRunsQuery): Promise<CronRun[]> {
-      return db.all<CronRun>(sql`
-        select f.cron_id, f.tick, f.fired_at, f.outcome, f.detail, f.run_id, f.thread_id,
-          coalesce(runs.status, f.status) as status
+      return db.all(sql`
+        select ${FIRE}, coalesce(runs.status, f.status) as ${columns('cron_fires', 'status')}
         from cron_fires f left join runs on runs.run_id = f.run_id
         where f.cron_id = ${cron_id} order by f.seq desc limit ${limit} offset ${offset}`);
     },

@@ -1,8 +1,9 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Cron } from '../../schemas/crons.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
 
@@ -20,28 +21,29 @@ export type CronTimes = Pick<
   'cron_id' | 'schedule' | 'timezone' | 'ends_at' | 'enabled' | 'next_run_date'
 >;
 
-export const TIMES = raw('cron_id, schedule, timezone, ends_at, enabled, next_run_date');
+export const TIMES = columns('crons', 'cron_id, schedule, timezone, ends_at, enabled, next_run_date');
 
-export type TimesRow = Omit<CronTimes, 'enabled'> & { readonly enabled: 0 | 1 };
-
-export function timesOf(row: TimesRow): CronTimes {
+export function timesOf(row: RowOf<typeof TIMES>): CronTimes {
   return { ...row, enabled: row.enabled === 1 };
 }
 
-export const COLUMNS = raw(`cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload,
-  next_run_date, metadata, on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`);
-
-export type CronRow = Omit<StoredCron, 'enabled'> & { readonly enabled: 0 | 1 };
+export const COLUMNS = columns(
+  'crons',
+  `cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload, next_run_date, metadata,
+  on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`,
+);
 
 const PAYLOAD = 'crons.payload';
 const RUN_AS = 'crons.run_as';
 const DISABLED_REASON = 'crons.disabled_reason';
 
-export function cronOf(cipher: Cipher, row: CronRow): StoredCron {
-  parseJsonColumns(row, ['metadata']);
-  decryptJsonColumns(cipher, row, { payload: PAYLOAD, run_as: RUN_AS });
+export function cronOf(cipher: Cipher, row: RowOf<typeof COLUMNS>): StoredCron {
   decryptTextColumns(cipher, row, { disabled_reason: DISABLED_REASON });
-  return { ...row, enabled: row.enabled === 1 };
+  const cron = decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), {
+    payload: PAYLOAD,
+    run_as: RUN_AS,
+  });
+  return { ...cron, enabled: cron.enabled === 1 };
 }
 
 /** Encrypted because it may quote the payload. */
@@ -58,7 +60,7 @@ export async function findCron(
   const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
   // SQLite has a single writer anyway.
   const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
-  const row = await reader.get<CronRow>(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
+  const row = await reader.get(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
   return row && cronOf(reader.cipher, row);
 }
 

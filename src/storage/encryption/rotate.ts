@@ -1,4 +1,5 @@
 import { sleep } from '../../core/timers.ts';
+import { columnsNamed, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
 import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
@@ -91,8 +92,8 @@ async function endOfBatch(rotation: TableRotation, after: Row | undefined): Prom
   const bytes = columnsOf(table).map(({ name, form }) =>
     raw(`coalesce(octet_length(${form === 'bytes' ? name : `cast(${name} as text)`}), 0)`),
   );
-  const rows = await db.all<Row & { bytes: number }>(sql`
-    select ${keyOf(table)}, ${join(bytes, ' + ')} as bytes from ${raw(table.table)}
+  const rows = await db.all(sql`
+    select ${keyOf(table)}, ${join(bytes, ' + ')} as ${number('bytes')} from ${raw(table.table)}
     where ${staleCondition(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
   let sum = 0;
   for (const row of rows) {
@@ -110,12 +111,9 @@ async function rotateBatch(
 ): Promise<number> {
   const { table } = rotation;
   const columns = columnsOf(table);
-  const names = join(
-    columns.map(({ name }) => raw(name)),
-    ', ',
-  );
+  const names = columnsNamed(columns.map(({ name }) => name));
   const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
-  const rows = await tx.all<Row>(sql`
+  const rows = await tx.all(sql`
     select ${keyOf(table)}, ${names} from ${raw(table.table)}
     where ${staleCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)} ${lock}`);
   let done = 0;
@@ -168,8 +166,8 @@ function staleCondition({ cipher, table, everything }: TableRotation, after: Row
   return and([after && keysetCondition(table, '>', after), everything ? undefined : or(isOld)]);
 }
 
-function keyOf({ key }: EncryptedTable): Sql {
-  return raw(key.join(', '));
+function keyOf({ key }: EncryptedTable): Sql<Row> {
+  return columnsNamed(key);
 }
 
 function keysetCondition(table: EncryptedTable, than: '>' | '<=', row: Row): Sql {

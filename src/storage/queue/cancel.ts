@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { and as every, list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
@@ -57,14 +58,16 @@ export function findInFlight(
     STATUS_CONDITION[status],
     threadVisible('run_queue.thread_id', visibility),
   ]);
-  return db.all(sql`select run_id, thread_id from run_queue where ${wanted} order by seq limit ${limit}`);
+  return db.all(sql`
+    select ${columns('run_queue', 'run_id, thread_id')} from run_queue
+    where ${wanted} order by seq limit ${limit}`);
 }
 
 /** In-flight runs of a thread, in queue order. For messages only: a verb reads them under the thread lock. */
 export async function inFlightOnThread(reader: Reader, thread_id: string): Promise<string[]> {
-  const rows = await reader.all<{ run_id: string }>(
-    sql`select run_id from run_queue where thread_id = ${thread_id} order by not_before, seq`,
-  );
+  const rows = await reader.all(sql`
+    select ${columns('run_queue', 'run_id')} from run_queue
+    where thread_id = ${thread_id} order by not_before, seq`);
   return rows.map(({ run_id }) => run_id);
 }
 

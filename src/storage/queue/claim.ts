@@ -1,12 +1,13 @@
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { type DialectSql, list, raw, sql } from '../../db/sql.ts';
+import { type DialectSql, list, type RowOf, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
-import { MARKER_COLUMNS, markersOf, type RunMarkerColumns, type RunMarkers } from '../runs/markers.ts';
-import { runOf } from '../runs/runs.ts';
+import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
+import { RUN_COLUMNS, runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
 import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
@@ -29,7 +30,19 @@ export interface ClaimedRun {
   readonly has_checkpoint: boolean;
 }
 
-type ClaimedRow = { run_id: string; thread_id: string; attempt: number; seq: number; not_before: string };
+/** Qualified: the statement's other source has a `seq` too. */
+const CLAIMED = columns(
+  'run_queue',
+  'run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before',
+);
+type ClaimedRow = RowOf<typeof CLAIMED>;
+
+/** Here `attempt` counts every start, including refunded ones. */
+const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt')}, ${MARKER_COLUMNS}`;
+type StartedRow = RowOf<typeof STARTED>;
+type StartedRun = ReturnType<typeof runOf<StartedRow>>;
+
+const LAST_SEQ = nullable(number('last'));
 
 /** Skips rows that another worker is claiming. SQLite has a single writer and no such clause. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
@@ -72,7 +85,7 @@ async function claimRows(
   { worker_id, token, limit }: Claim,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
   // Materialised CTE: PostgreSQL may run a plain subquery once per row, and lock and claim other rows each time.
-  const claimed = await tx.all<ClaimedRow>(sql`
+  const claimed = await tx.all(sql`
     with due as materialized (
       select seq from run_queue where state = 'ready' and not_before <= ${NOW}
       order by not_before, seq limit ${limit} ${SKIP_LOCKED}
@@ -80,7 +93,7 @@ async function claimRows(
     update run_queue set state = 'running', lease_token = ${token}, worker_id = ${worker_id}, attempt = attempt + 1,
       batches = 0
     from due where run_queue.seq = due.seq
-    returning run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before`);
+    returning ${CLAIMED}`);
   if (claimed.length === 0) return { runs: [], orphans: [] };
   claimed.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
   const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
@@ -100,13 +113,12 @@ async function claimRows(
   };
 }
 
-function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRun[]> {
-  return tx.all<StartedRun>(sql`
+function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRow[]> {
+  return tx.all(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
       attempt = attempt + 1
     where run_id in ${list(taken.map((row) => row.run_id))}
-    returning run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, created_at, updated_at,
-      attempt, ${MARKER_COLUMNS}`);
+    returning ${STARTED}`);
 }
 
 async function toClaimedRun(
@@ -119,9 +131,7 @@ async function toClaimedRun(
   const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt };
   if (starts === 1) return { lease, run, markers, last_seq: 0, has_checkpoint: false };
-  const log = await tx.get<{ last: number | null }>(
-    sql`select max(seq) as last from run_events where run_id = ${row.run_id}`,
-  );
+  const log = await tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`);
   // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
   const checkpoint = await tx.get(
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
@@ -129,16 +139,13 @@ async function toClaimedRun(
   return { lease, run, markers, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
 }
 
-/** Here `attempt` counts every start, including refunded ones. */
-export type StartedRun = Run & RunMarkerColumns & { attempt: number };
-
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */
 const DEFER_MS = 30_000;
 
 /** Separates the runs that decrypt from the ids of the others, whose key is missing or which were changed. */
 function partitionDecryptable(
   tx: Transaction,
-  rows: readonly StartedRun[],
+  rows: readonly StartedRow[],
 ): { runs: StartedRun[]; undecryptable: string[] } {
   const runs: StartedRun[] = [];
   const undecryptable: string[] = [];

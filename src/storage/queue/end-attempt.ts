@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
@@ -90,10 +91,10 @@ const ORPHAN_LOG_MS = 5 * 60_000;
 
 /** Resets `failures` if the attempt completed a superstep: a run that makes progress is not stuck. */
 async function chargeFailure(tx: Transaction, head: HeadRow) {
-  const row = await tx.get<{ n: number }>(
-    sql`select count(*) as n from checkpoints where run_id = ${head.run_id} and ns = ''`,
+  const row = await tx.get(
+    sql`select count(*) as ${number('n')} from checkpoints where run_id = ${head.run_id} and ns = ''`,
   );
-  const reached = Math.max(Number(row?.n ?? 0), INITIAL_SUPERSTEPS);
+  const reached = Math.max(row?.n ?? 0, INITIAL_SUPERSTEPS);
   const before = Math.max(head.supersteps, INITIAL_SUPERSTEPS);
   return {
     failures: reached > before ? 0 : head.failures + 1,

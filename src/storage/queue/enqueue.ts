@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns, flag } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
@@ -9,13 +10,7 @@ import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.
 import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
-import {
-  type LockedThread,
-  lockThreadRow,
-  type QueueRow,
-  queuedRuns,
-  withHead,
-} from '../runs/thread-lock.ts';
+import { type LockedThread, lockThreadRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
@@ -129,6 +124,8 @@ function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
   return head !== undefined && !ended.includes(head.run_id);
 }
 
+const STATE = columns('run_queue', 'state');
+
 /**
  * A run behind a head, or behind an earlier due run, is parked; a run for later is scheduled. Returns true if a run of
  * the thread became ready: this one, or one ahead of it.
@@ -147,21 +144,25 @@ async function addToQueue(
         : sql`case when exists (
     select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'parked' else 'ready' end`;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
-  const row = await tx.get<{ state: QueueRow['state'] }>(sql`
+  const row = await tx.get(sql`
     insert into run_queue (run_id, thread_id, state, not_before, owns_thread)
-    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}) returning state`);
+    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread})
+    returning ${STATE}`);
   if (row?.state === 'ready') return true;
   return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));
 }
+
+const METADATA = columns('threads', 'metadata');
+const IS_VISIBLE = flag('is_visible');
 
 /** Locks the thread and records its latest graph and assistant; inserts it if it is missing and `thread` is given. */
 async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
   const { run, thread, thread_ttl, thread_metadata, visibility } = request;
   if (await lockThreadRow(tx, run.thread_id)) {
     const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
-    const found = await tx.get<{ metadata: string; is_visible: boolean | 0 | 1 }>(
-      sql`select metadata, ${isVisible} as is_visible from threads where thread_id = ${run.thread_id}`,
-    );
+    const found = await tx.get(sql`
+      select ${METADATA}, ${isVisible} as ${IS_VISIBLE}
+      from threads where thread_id = ${run.thread_id}`);
     if (!found?.is_visible) return undefined;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
     await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}

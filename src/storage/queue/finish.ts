@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
@@ -98,13 +99,15 @@ function cancelledStatus(action: CancelAction): RunStatus | 'rollback' {
   return action === 'rollback' ? 'rollback' : 'interrupted';
 }
 
+const ERROR = columns('runs', 'error');
+
 async function updateRunAndThread(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
   // The error stored by a cancel takes precedence over what the stopped attempt threw.
   const failure = end.error && tx.cipher.encryptJson(RUN_ERROR_COLUMN, toJson(end.error));
-  const row = await tx.get<{ error: string | null }>(sql`
+  const row = await tx.get(sql`
     update runs set status = ${end.status}, error = coalesce(error, ${failure}),
       updated_at = ${end.at}, ended_at = ${end.at}
-    where run_id = ${lease.run_id} returning error`);
+    where run_id = ${lease.run_id} returning ${ERROR}`);
   if (end.leaves_thread) return;
   const error = row?.error ? tx.cipher.decryptJson(RUN_ERROR_COLUMN, row.error) : null;
   await updateThread(tx, lease.thread_id, end.thread, error, end.at);

@@ -1,3 +1,5 @@
+import type { Rows } from '../../db/column-types.ts';
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
@@ -8,13 +10,7 @@ import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { QueueRow } from '../runs/thread-lock.ts';
 
 /** Why a run that was started is no longer running, or not under its first lease. */
-export type RetryReason =
-  | 'worker lost'
-  | 'attempt broke'
-  | 'storage failed'
-  | 'server stopped'
-  | 'claim lost'
-  | 'unreadable';
+export type RetryReason = NonNullable<Rows['run_queue']['retry_reason']>;
 
 /** A run's position in the queue. */
 export interface QueuePosition {
@@ -36,16 +32,22 @@ export interface QueuePosition {
   readonly behind: string[];
 }
 
+const POSITION = columns(
+  'run_queue',
+  `q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason,
+  q.worker_id`,
+);
+const WORKER = nullable(columns('workers', 'w.host, w.pid, w.expires_at as lease_until'));
+
 /** Returns `undefined` if the run is not in flight. */
 export async function queuePosition(reader: Reader, run_id: string): Promise<QueuePosition | undefined> {
-  const row = await reader.get<Omit<QueuePosition, 'behind'> & { thread_id: string; seq: number }>(sql`
-    select q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason, q.worker_id,
-      w.host, w.pid, w.expires_at as lease_until
+  const row = await reader.get(sql`
+    select ${POSITION}, ${WORKER}
     from run_queue q left join workers w on w.worker_id = q.worker_id where q.run_id = ${run_id}`);
   if (!row) return undefined;
   const { thread_id, seq, ...position } = row;
-  const others = await reader.all<{ run_id: string }>(sql`
-    select run_id from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
+  const others = await reader.all(sql`
+    select ${columns('run_queue', 'run_id')} from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
       and (state in ('ready', 'running') or (state = 'parked' and seq < ${seq}))
     order by case when state in ('ready', 'running') then 0 else 1 end, not_before, seq`);
   const isHead = row.state === 'ready' || row.state === 'running';
@@ -60,8 +62,8 @@ export interface RunTimes {
 }
 
 export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes | undefined> {
-  const row = await reader.get<RunTimes>(
-    sql`select started_at, ended_at, error from runs where run_id = ${run_id}`,
+  const row = await reader.get(
+    sql`select ${columns('runs', 'started_at, ended_at, error')} from runs where run_id = ${run_id}`,
   );
   return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
 }
@@ -70,13 +72,9 @@ export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes
 export async function workerCapacity(
   reader: Reader,
 ): Promise<{ workers: number; slots: number; running: number }> {
-  const row = await reader.get<{ workers: number; slots: number; running: number }>(sql`
-    select count(*) as workers, coalesce(sum(slots), 0) as slots,
-      (select count(*) from run_queue where state = 'running') as running
+  const row = await reader.get(sql`
+    select count(*) as ${number('workers')}, coalesce(sum(slots), 0) as ${number('slots')},
+      (select count(*) from run_queue where state = 'running') as ${number('running')}
     from workers where expires_at > ${NOW}`);
-  return {
-    workers: Number(row?.workers ?? 0),
-    slots: Number(row?.slots ?? 0),
-    running: Number(row?.running ?? 0),
-  };
+  return row ?? { workers: 0, slots: 0, running: 0 };
 }

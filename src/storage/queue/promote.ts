@@ -1,3 +1,4 @@
+import { columns, nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { list, sql } from '../../db/sql.ts';
@@ -51,8 +52,8 @@ export async function promoteDue({ db, report }: QueueContext): Promise<boolean>
 /** Threads of the longest overdue runs, without those that have just failed. */
 async function threadsWithDueRuns(db: Db, without: readonly string[]): Promise<string[]> {
   const others = without.length === 0 ? sql`true` : sql`thread_id not in ${list(without)}`;
-  const rows = await db.all<{ thread_id: string }>(sql`
-    select distinct thread_id from (
+  const rows = await db.all(sql`
+    select distinct ${columns('run_queue', 'thread_id')} from (
       select thread_id from run_queue where state = 'scheduled' and not_before <= ${NOW} and ${others}
       order by not_before limit ${PAGE}) due`);
   return rows.map(({ thread_id }) => thread_id);
@@ -71,9 +72,9 @@ export async function nextDue(db: Db): Promise<string | undefined> {
   const first = (state: 'scheduled' | 'ready') => sql`(
     select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}
     and not_before > ${NOW} order by not_before limit 1)`;
-  const row = await db.get<{ scheduled: string | null; ready: string | null }>(
-    sql`select ${first('scheduled')} as scheduled, ${first('ready')} as ready`,
-  );
+  const row = await db.get(sql`
+    select ${first('scheduled')} as ${nullable(text('scheduled'))},
+      ${first('ready')} as ${nullable(text('ready'))}`);
   const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
   return times.toSorted()[0];
 }

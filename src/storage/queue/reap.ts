@@ -1,6 +1,7 @@
+import { columns, notNull, nullable } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { sql } from '../../db/sql.ts';
+import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
@@ -22,12 +23,8 @@ export interface LostRun {
   readonly status: string | null;
 }
 
-interface ExpiredLease {
-  readonly run_id: string;
-  readonly thread_id: string;
-  readonly worker_id: string;
-  readonly seq: number;
-}
+const EXPIRED_LEASE = notNull(columns('run_queue', 'run_id, thread_id, worker_id, seq'));
+type ExpiredLease = RowOf<typeof EXPIRED_LEASE>;
 
 /** Retention of expired workers, ms; until then `explain` can name them. */
 const WORKER_RETENTION_MS = 60_000;
@@ -42,8 +39,8 @@ const isExpiredWorker = (worker_id: string) => sql`not exists (
  * block the others. Returns the number of runs reclaimed.
  */
 export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRules): Promise<number> {
-  const expired = await db.all<ExpiredLease>(sql`
-    select run_id, thread_id, worker_id, seq from run_queue q
+  const expired = await db.all(sql`
+    select ${EXPIRED_LEASE} from run_queue q
     where state = 'running' and worker_id <> ${rules.worker_id} and not exists (
       select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${NOW}
     ) limit 1000`);
@@ -91,8 +88,8 @@ function reclaim(
 }
 
 async function lostRun(tx: Transaction, run_id: string): Promise<LostRun> {
-  const row = await tx.get<LostRun>(sql`
-    select a.graph_id, r.status from runs r left join assistants a on a.assistant_id = r.assistant_id
-    where r.run_id = ${run_id}`);
+  const row = await tx.get(sql`
+    select ${nullable(columns('assistants', 'a.graph_id'))}, ${columns('runs', 'r.status')}
+    from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${run_id}`);
   return row ?? { graph_id: null, status: null };
 }

@@ -1,5 +1,6 @@
+import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
-import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, type RowOf, raw, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { QueueStats } from '../../schemas/system.ts';
 
@@ -20,27 +21,16 @@ const TOTAL: DialectSql = {
     select greatest(10001, round(count(*) * 100 / ${SAMPLE_PERCENT})::bigint) from run_queue tablesample system (${SAMPLE_PERCENT}) repeatable (1)) end`,
 };
 
-/** Timestamps are ISO-8601. */
-interface Totals {
-  readonly total: number;
-  readonly running: number;
-  readonly ready: string | null;
-  readonly parked: string | null;
-  readonly scheduled: string | null;
-  readonly now: string;
-}
-
 /**
  * Queue length, and how long due runs have waited (CONTRACT §2.9 `/metrics`). Constant cost at any length: the oldest
  * rows come from indexes, and beyond 1,000 waiting runs the median is an estimate.
  */
 export async function queueStats(db: Db): Promise<QueueStats> {
-  const oldest = (state: Sql) => sql`(select min(not_before) from run_queue where state = ${state})`;
-  const { total, running, now, ...first } = (await db.get<Totals>(sql`
-    select ${TOTAL} as total,
-      (select count(*) from run_queue where state = 'running') as running,
-      ${oldest(sql`'ready'`)} as ready, ${oldest(sql`'parked'`)} as parked,
-      ${oldest(sql`'scheduled'`)} as scheduled, ${NOW} as now`)) as Totals;
+  const totals = sql`
+    select ${TOTAL} as ${number('total')},
+      (select count(*) from run_queue where state = 'running') as ${number('running')},
+      ${oldest('ready')}, ${oldest('parked')}, ${oldest('scheduled')}, ${NOW} as ${text('now')}`;
+  const { total, running, now, ...first } = (await db.get(totals)) as RowOf<typeof totals>;
   const n_pending = total - running;
   const waited = waitsAt(now);
   const [longest = null] = waited([first.ready, first.parked, first.scheduled]).toSorted((a, b) => b - a);
@@ -55,6 +45,12 @@ export async function queueStats(db: Db): Promise<QueueStats> {
   };
 }
 
+/** The state is a literal, which the planner finds in partial indexes. */
+function oldest<State extends 'ready' | 'parked' | 'scheduled'>(state: State) {
+  const literal = raw(`'${state}'`);
+  return sql`(select min(not_before) from run_queue where state = ${literal}) as ${nullable(text(state))}`;
+}
+
 /** Seconds since each of the times that has passed. */
 function waitsAt(now: string): (times: readonly (string | null)[]) => number[] {
   const at = Date.parse(now);
@@ -65,15 +61,18 @@ function waitsAt(now: string): (times: readonly (string | null)[]) => number[] {
       .filter((seconds) => seconds >= 0);
 }
 
+/** A probe finds none behind the last run that waits. */
+const NOT_BEFORE = nullable(columns('run_queue', 'not_before'));
+
 /** Due times of waiting runs: of all, or of the first one from each of `PROBES` evenly spread `seq` values on. */
 async function times(db: Db, all: boolean): Promise<(string | null)[]> {
-  const waiting = sql`select not_before from run_queue where state <> 'running'`;
+  const waiting = sql`select ${NOT_BEFORE} from run_queue where state <> 'running'`;
   const probes = sql`
     with recursive probe (n) as (select 0 union all select n + 1 from probe where n < ${PROBES - 1}),
       bounds (low, high) as (select (select min(seq) from run_queue), (select max(seq) from run_queue))
-    select (${waiting} and seq >= low + n * (high - low) / ${PROBES} order by seq limit 1) as not_before
+    select (${waiting} and seq >= low + n * (high - low) / ${PROBES} order by seq limit 1) as ${NOT_BEFORE}
     from probe cross join bounds`;
-  const rows = await db.all<{ not_before: string | null }>(all ? waiting : probes);
+  const rows = await db.all(all ? waiting : probes);
   return rows.map(({ not_before }) => not_before);
 }
 

@@ -1,3 +1,4 @@
+import { columns, notNull, nullable } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
@@ -47,10 +48,14 @@ export interface HeldLease {
   readonly error: RunError | null;
 }
 
+const LEASE = columns('run_queue', 'q.run_id, q.thread_id, q.cancel_action');
+/** Every running run has one. */
+const TOKEN = notNull(columns('run_queue', 'q.lease_token as token'));
+
 /** The leases that a worker holds: a missing one is lost, one with a cancel must be released. */
 export async function heldLeases(db: Db, worker_id: string): Promise<HeldLease[]> {
-  const rows = await db.all<HeldLease>(sql`
-    select q.run_id, q.thread_id, q.lease_token as token, q.cancel_action, r.error
+  const rows = await db.all(sql`
+    select ${LEASE}, ${TOKEN}, ${nullable(columns('runs', 'r.error'))}
     from run_queue q left join runs r on r.run_id = q.run_id
     where q.worker_id = ${worker_id} and q.state = 'running'`);
   return rows.map((row) => decryptJsonColumns(db.cipher, row, { error: RUN_ERROR_COLUMN }));

@@ -1,3 +1,4 @@
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { insertRows } from '../../db/rows.ts';
@@ -16,6 +17,8 @@ export interface Frame {
   readonly data: string;
 }
 
+const FRAME = columns('run_events', 'seq, event, data');
+
 /** Page size of a reader: a client that never reads holds a page in memory for as long as it likes. */
 const PAGE_BYTES = 128 * 1024;
 
@@ -30,7 +33,7 @@ export function runEventRepository(db: Db) {
   return {
     /** Next page: at most `limit` frames, none starting beyond `PAGE_BYTES`; sizing does not read `data`. */
     async readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
-      const rows = await db.all<Frame>(sql`select seq, event, data from run_events
+      const rows = await db.all(sql`select ${FRAME} from run_events
         where run_id = ${run_id} and seq > ${seq} and seq <= (
           select max(seq) from (
             select seq, sum(octet_length(data)) over (order by seq) - octet_length(data) as bytes_before
@@ -44,7 +47,7 @@ export function runEventRepository(db: Db) {
     /** All frames of a run whose event names begin with one of these. */
     async readNamed(run_id: string, beginnings: readonly string[]): Promise<Frame[]> {
       const names = beginnings.map((name) => sql`substr(event, 1, ${name.length}) = ${name}`);
-      const rows = await db.all<Frame>(sql`select seq, event, data from run_events
+      const rows = await db.all(sql`select ${FRAME} from run_events
         where run_id = ${run_id} and (${join(names, ' or ')}) order by seq`);
       for (const row of rows) decryptTextColumns(db.cipher, row, ENCRYPTED_COLUMNS);
       return rows;
@@ -52,8 +55,8 @@ export function runEventRepository(db: Db) {
 
     /** Returns 0 for an empty log. */
     async lastSeq(run_id: string): Promise<number> {
-      const row = await db.get<{ last: number | null }>(
-        sql`select max(seq) as last from run_events where run_id = ${run_id}`,
+      const row = await db.get(
+        sql`select max(seq) as ${nullable(number('last'))} from run_events where run_id = ${run_id}`,
       );
       return row?.last ?? 0;
     },
@@ -64,8 +67,9 @@ export function runEventRepository(db: Db) {
      */
     deleteExpired(limit: number): Promise<number> {
       return db.transaction('reclaim', async (tx) => {
-        const due = await tx.all<{ run_id: string }>(sql`
-          select run_id from run_event_expiry e where expires_at <= ${NOW} and not exists (
+        const due = await tx.all(sql`
+          select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
+          where expires_at <= ${NOW} and not exists (
             select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
             where u.run_id = e.run_id and u.is_kept = 0)
           order by expires_at limit ${limit}`);

@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns, flag, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, sql } from '../../db/sql.ts';
 import type { ActiveAttempts } from './write-buffer.ts';
@@ -8,7 +9,7 @@ export interface RunLogEnd {
   readonly run_id: string;
   /** Number of the newest frame; 0 if there is none. */
   readonly last: number;
-  readonly in_flight: 0 | 1 | boolean;
+  readonly in_flight: 0 | 1;
 }
 
 /** Position of the end of a thread's log. */
@@ -36,21 +37,21 @@ export function logEnds(db: Db) {
   }
 
   return {
-    ofRuns: (run_ids: readonly string[]) =>
+    ofRuns: (run_ids: readonly string[]): Promise<RunLogEnd[]> =>
       inBatches(run_ids, (rows) =>
-        db.all<RunLogEnd>(sql`
-          select id as run_id,
-            coalesce((select max(seq) from run_events e where e.run_id = id), 0) as last,
-            exists (select 1 from run_queue q where q.run_id = id) as in_flight
+        db.all(sql`
+          select id as ${text('run_id')},
+            coalesce((select max(seq) from run_events e where e.run_id = id), 0) as ${number('last')},
+            exists (select 1 from run_queue q where q.run_id = id) as ${flag('in_flight')}
           from ${rows}`),
       ),
 
-    ofThreads: (thread_ids: readonly string[]) =>
+    ofThreads: (thread_ids: readonly string[]): Promise<ThreadLogEnd[]> =>
       inBatches(thread_ids, (rows) =>
-        db.all<ThreadLogEnd>(sql`
-          select id as thread_id, coalesce((
+        db.all(sql`
+          select id as ${text('thread_id')}, coalesce((
             select l.base + coalesce(l.length, (select max(seq) from run_events e where e.run_id = l.run_id), 0)
-            from thread_log l where l.thread_id = id order by l.base desc limit 1), 0) as last
+            from thread_log l where l.thread_id = id order by l.base desc limit 1), 0) as ${number('last')}
           from ${rows}`),
       ),
   };
@@ -79,8 +80,9 @@ export function runCheckpointRepository(db: Db, active?: ActiveAttempts) {
     /** Number of the last frame before the checkpoint; `undefined` if the run has no such checkpoint. */
     async seqOf(thread_id: string, run_id: string, checkpoint_id: string): Promise<number | undefined> {
       await active?.whenFlushed(thread_id);
-      const row = await db.get<{ seq: number }>(sql`
-        select seq from run_checkpoints where run_id = ${run_id} and checkpoint_id = ${checkpoint_id}`);
+      const row = await db.get(sql`
+        select ${columns('run_checkpoints', 'seq')} from run_checkpoints
+        where run_id = ${run_id} and checkpoint_id = ${checkpoint_id}`);
       return row?.seq;
     },
   };

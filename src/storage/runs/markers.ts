@@ -1,12 +1,14 @@
 import { isObject } from '../../core/json.ts';
-import { raw } from '../../db/sql.ts';
+import type { Rows } from '../../db/column-types.ts';
+import { columns } from '../../db/columns.ts';
+import type { RowOf } from '../../db/sql.ts';
 import type { RunKwargs } from '../../schemas/runs.ts';
 
 /**
  * What happens to a run's thread when the run ends. `keep_interrupted`: the thread is deleted unless the run stopped at
  * an interrupt. A run on a client's thread has `keep`.
  */
-export type ThreadRetention = 'keep' | 'keep_interrupted' | 'delete';
+export type ThreadRetention = NonNullable<Rows['runs']['thread_retention']>;
 
 /** The server's own decisions about a run. Never read from `kwargs`, where a client could set them. */
 export interface RunMarkers {
@@ -18,21 +20,13 @@ export interface RunMarkers {
   readonly thread_retention: ThreadRetention;
 }
 
-/** Columns of a run that was enqueued before they existed: all null. */
-type NullableColumns = { readonly [Name in keyof RunMarkers]: null };
-
-type StoredColumns = {
-  readonly [Name in keyof RunMarkers]: RunMarkers[Name] extends boolean ? 0 | 1 : RunMarkers[Name];
-};
-
-export type RunMarkerColumns = StoredColumns | NullableColumns;
-
-export const MARKER_COLUMNS = raw('is_event_streaming, is_of_cron, is_of_task, thread_retention');
+/** All null in a run that was enqueued before they existed. */
+export const MARKER_COLUMNS = columns('runs', 'is_event_streaming, is_of_cron, is_of_task, thread_retention');
 
 /** `kwargs`: decrypted. */
-export function markersOf(columns: RunMarkerColumns, kwargs: RunKwargs): RunMarkers {
-  if (columns.thread_retention === null) return markersInKwargs(kwargs);
-  const { is_event_streaming, is_of_cron, is_of_task, thread_retention } = columns;
+export function markersOf(row: RowOf<typeof MARKER_COLUMNS>, kwargs: RunKwargs): RunMarkers {
+  const { is_event_streaming, is_of_cron, is_of_task, thread_retention } = row;
+  if (thread_retention === null) return markersInKwargs(kwargs);
   return {
     is_event_streaming: is_event_streaming === 1,
     is_of_cron: is_of_cron === 1,

@@ -1,7 +1,9 @@
+import type { Rows } from '../../db/column-types.ts';
+import { columns, nulls } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf, parseJsonColumns } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 
@@ -10,10 +12,8 @@ export const KWARGS_COLUMN = 'runs.kwargs';
 export const RUN_ERROR_COLUMN = 'runs.error';
 
 /** A row of `runs` with its JSON decrypted and parsed. */
-export function runOf<Row extends Pick<Run, 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row): Row {
-  return decryptJsonColumns<Pick<Run, 'metadata' | 'kwargs'>>(cipher, parseJsonColumns(row, ['metadata']), {
-    kwargs: KWARGS_COLUMN,
-  }) as Row;
+export function runOf<Row extends Pick<Rows['runs'], 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row) {
+  return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), { kwargs: KWARGS_COLUMN });
 }
 
 export interface RunList {
@@ -28,9 +28,11 @@ export interface RunList {
 export type RunRepository = ReturnType<typeof runRepository>;
 
 /** A run as a client sees it; tracing sessions are not supported. */
-const COLUMNS =
-  raw(`run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at,
-  updated_at, null as langsmith_session_name`);
+export const RUN_COLUMNS = sql`${columns(
+  'runs',
+  'run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at, updated_at',
+)}, ${nulls('langsmith_session_name')}`;
+const WITH_REASON = sql`${RUN_COLUMNS}, ${columns('runs', 'cancel_reason')}`;
 
 /**
  * Reads runs; the verbs of `queue/` insert, update and delete them. Visibility is that of their threads: a run on a
@@ -49,7 +51,7 @@ export function runRepository(db: Db) {
         thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
         threadVisible('runs.thread_id', visibility),
       ]);
-      const row = await db.get<Run>(sql`select ${COLUMNS} from runs where ${wanted}`);
+      const row = await db.get(sql`select ${RUN_COLUMNS} from runs where ${wanted}`);
       return row && runOf(db.cipher, row);
     },
 
@@ -60,8 +62,8 @@ export function runRepository(db: Db) {
       visibility?: Visibility,
     ): Promise<Run[]> {
       const wanted = and([listCondition(thread_id, status), threadVisible('runs.thread_id', visibility)]);
-      const rows = await db.all<Run>(sql`
-        select ${columns(select)} from runs where ${wanted}
+      const rows = await db.all(sql`
+        select ${selected(select)} from runs where ${wanted}
         order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
       return rows.map((row) => runOf(db.cipher, row));
     },
@@ -86,9 +88,9 @@ export function runRepository(db: Db) {
 
     /** Up to `limit` runs of an assistant, on any thread and in any state. */
     findByAssistant(assistant_id: string, limit: number): Promise<Pick<Run, 'run_id' | 'thread_id'>[]> {
-      return db.all(
-        sql`select run_id, thread_id from runs where assistant_id = ${assistant_id} limit ${limit}`,
-      );
+      return db.all(sql`
+        select ${columns('runs', 'run_id, thread_id')} from runs
+        where assistant_id = ${assistant_id} limit ${limit}`);
     },
   };
 }
@@ -111,6 +113,8 @@ function listCondition(thread_id: string, status: string | undefined): Sql {
   }
 }
 
-function columns(select: RunList['select']): Sql {
-  return select?.includes('cancel_reason') ? sql`${COLUMNS}, cancel_reason` : COLUMNS;
+function selected(
+  select: RunList['select'],
+): Sql<RowOf<typeof RUN_COLUMNS> & Partial<RowOf<typeof WITH_REASON>>> {
+  return select?.includes('cancel_reason') ? WITH_REASON : RUN_COLUMNS;
 }

@@ -1,3 +1,5 @@
+import type { Rows } from '../../db/column-types.ts';
+import { columns } from '../../db/columns.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
@@ -6,17 +8,16 @@ import type { CancelAction } from '../../schemas/runs.ts';
 /** A run's row in the queue. */
 export interface QueueRow {
   readonly run_id: string;
-  readonly state: 'scheduled' | 'ready' | 'parked' | 'running';
+  readonly state: Rows['run_queue']['state'];
   readonly cancel_action: CancelAction | null;
   /** The run created its thread: its end deletes the thread, unless another run uses it. */
   readonly owns_thread: 0 | 1;
 }
 
-const ROW = raw('run_id, state, cancel_action, owns_thread');
+const ROW = columns('run_queue', 'run_id, state, cancel_action, owns_thread');
 
 /** The head of a thread: the one run that a worker may claim or executes (invariant 1). */
 export interface HeadRow extends QueueRow {
-  readonly state: 'ready' | 'running';
   readonly attempt: number;
   readonly lease_token: string | null;
   readonly worker_id: string | null;
@@ -28,6 +29,12 @@ export interface HeadRow extends QueueRow {
   /** Stored batches of the current attempt. */
   readonly batches: number;
 }
+
+const HEAD = columns(
+  'run_queue',
+  `run_id, state, cancel_action, owns_thread, attempt, lease_token, worker_id, failures, losses, supersteps,
+  batches`,
+);
 
 /** A thread whose queue rows are locked against other verbs until the transaction ends. */
 export interface LockedThread {
@@ -64,14 +71,13 @@ export async function lockThreadRow(tx: Transaction, thread_id: string): Promise
 
 /** Second half, under the lock of the thread's row. */
 export async function withHead(tx: Transaction, thread_id: string): Promise<LockedThread> {
-  const head = await tx.get<HeadRow>(sql`${headOf(thread_id)} ${FOR_UPDATE}`);
+  const head = await tx.get(sql`${headOf(thread_id)} ${FOR_UPDATE}`);
   return { thread_id, exists: true, head };
 }
 
-function headOf(thread_id: string): Sql {
+function headOf(thread_id: string): Sql<HeadRow> {
   return sql`
-    select ${ROW}, attempt, lease_token, worker_id, failures, losses, supersteps, batches
-    from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')`;
+    select ${HEAD} from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')`;
 }
 
 /** One transaction under the lock of a thread. */
@@ -91,7 +97,7 @@ export function queuedRuns(
   run_ids?: readonly string[],
 ): Promise<QueueRow[]> {
   const wanted = and([sql`thread_id = ${thread_id}`, run_ids && isOneOf('run_id', run_ids)]);
-  return tx.all<QueueRow>(sql`select ${ROW} from run_queue where ${wanted} order by not_before, seq`);
+  return tx.all(sql`select ${ROW} from run_queue where ${wanted} order by not_before, seq`);
 }
 
 /** True if no run of a locked thread is in flight; none can arrive before the transaction ends. */

@@ -1,3 +1,4 @@
+import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
 import { deleteLogs, insertFrames, setLogExpiry } from './events.ts';
@@ -17,6 +18,8 @@ export interface ThreadLogEntry {
   readonly length: number | null;
 }
 
+const ENTRY = columns('thread_log', 'base, run_id, length');
+
 /** A log of one entry, for an event of a thread outside any run, such as a state update. */
 export interface ThreadEvent {
   /** Takes the place of a run's id; must be new. */
@@ -33,8 +36,8 @@ export function threadLogRepository(db: Db) {
   return {
     /** The first entry with events after number `seq`; entries whose log was deleted are skipped. */
     entryAfter(thread_id: string, seq: number): Promise<ThreadLogEntry | undefined> {
-      return db.get<ThreadLogEntry>(sql`
-        select base, run_id, length from thread_log l
+      return db.get(sql`
+        select ${ENTRY} from thread_log l
         where thread_id = ${thread_id} and base >= coalesce(
           (select max(base) from thread_log where thread_id = ${thread_id} and base <= ${seq}), 0)
         and (length is null or (base + length > ${seq}
@@ -48,8 +51,8 @@ export function threadLogRepository(db: Db) {
 }
 
 function newestEntry(reader: Reader, thread_id: string): Promise<ThreadLogEntry | undefined> {
-  return reader.get<ThreadLogEntry>(sql`
-    select base, run_id, length from thread_log where thread_id = ${thread_id} order by base desc limit 1`);
+  return reader.get(sql`
+    select ${ENTRY} from thread_log where thread_id = ${thread_id} order by base desc limit 1`);
 }
 
 /**

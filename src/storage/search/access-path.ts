@@ -1,4 +1,5 @@
 import { type JsonObject, toJson } from '../../core/json.ts';
+import { number } from '../../db/columns.ts';
 import { TOO_MANY, termsOf } from '../../db/containment-terms.ts';
 import type { Reader } from '../../db/db.ts';
 import type { MetadataFilter } from '../../db/metadata-filter.ts';
@@ -134,8 +135,8 @@ function rowsOf(index: string, terms: readonly number[]): Sql {
 }
 
 async function boundedCount(reader: Reader, rows: Sql, bound: number): Promise<number> {
-  const row = await reader.get<{ size: number }>(
-    sql`select count(*) as size from (select 1 from (${rows}) limit ${bound})`,
+  const row = await reader.get(
+    sql`select count(*) as ${number('size')} from (select 1 from (${rows}) limit ${bound})`,
   );
   return row?.size ?? 0;
 }

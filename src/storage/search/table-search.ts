@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nullable, number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import {
@@ -44,8 +45,8 @@ function joinPath(table: string, rows: Sql): Sql {
 async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
   const { id, sort, limit, offset, where } = page;
   const order = raw(page.order);
-  const rows = await reader.all<{ id: string }>(sql`
-    select ${raw(id)} as id from ${typeof from === 'string' ? raw(from) : from} where ${and(where)}
+  const rows = await reader.all(sql`
+    select ${raw(id)} as ${text('id')} from ${typeof from === 'string' ? raw(from) : from} where ${and(where)}
     order by ${sort} ${order}, ${raw(id)} ${order} limit ${limit} offset ${offset}`);
   return rows.map((row) => row.id);
 }
@@ -56,7 +57,7 @@ const MAX_PAGE_ROWS = 4000;
 
 /** A position in the page order. */
 interface Keyset {
-  readonly sort: string | number;
+  readonly sort: string;
   readonly id: string;
 }
 
@@ -95,8 +96,9 @@ function keysetAfter(
   from: Keyset | undefined,
   rows: number,
 ): Promise<Keyset | undefined> {
-  return reader.get<Keyset>(sql`
-    select ${page.sort} as sort, ${raw(page.id)} as id from ${raw(page.table)} where ${afterKeyset(page, from)}
+  return reader.get(sql`
+    select ${page.sort} as ${text('sort')}, ${raw(page.id)} as ${text('id')}
+    from ${raw(page.table)} where ${afterKeyset(page, from)}
     ${orderBy(page)} limit 1 offset ${rows - 1}`);
 }
 
@@ -109,8 +111,8 @@ async function matchesBetween(
 ): Promise<string[]> {
   const until =
     to && sql`${keysetColumns(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
-  const rows = await reader.all<{ id: string }>(sql`
-    select ${raw(page.id)} as id from ${raw(page.table)}
+  const rows = await reader.all(sql`
+    select ${raw(page.id)} as ${text('id')} from ${raw(page.table)}
     where ${and([afterKeyset(page, from), until, mayMatch(page), ...page.where])} ${orderBy(page)} limit ${limit}`);
   return rows.map((row) => row.id);
 }
@@ -144,9 +146,7 @@ export async function countRows(reader: Reader, filter: TableFilter): Promise<nu
 async function countByPages(reader: Reader, filter: TableFilter): Promise<number> {
   const { table, where } = filter;
   const row_id = raw(`${table}.row_id`);
-  const last = await reader.get<{ row_id: number | null }>(
-    sql`select max(row_id) as row_id from ${raw(table)}`,
-  );
+  const last = await reader.get(sql`select max(row_id) as ${nullable(number('row_id'))} from ${raw(table)}`);
   let total = 0;
   for (let from = 0; from < (last?.row_id ?? 0); from += COUNT_PAGE_ROWS) {
     const range = sql`${row_id} > ${from} and ${row_id} <= ${from + COUNT_PAGE_ROWS}`;
@@ -157,8 +157,6 @@ async function countByPages(reader: Reader, filter: TableFilter): Promise<number
 }
 
 async function count(reader: Reader, from: Sql, where: TableFilter['where']): Promise<number> {
-  const row = await reader.get<{ count: number }>(
-    sql`select count(*) as count from ${from} where ${and(where)}`,
-  );
+  const row = await reader.get(sql`select count(*) as ${number('count')} from ${from} where ${and(where)}`);
   return row?.count ?? 0;
 }

@@ -1,3 +1,4 @@
+import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../../db/sql.ts';
@@ -53,8 +54,8 @@ export async function blindIndexWords(
   { item_id, value }: { readonly item_id: number; readonly value: string },
 ): Promise<void> {
   if (isEncryptedValue(value)) return;
-  const row = await tx.get<{ namespace: string; index_rule: string | null }>(
-    sql`select namespace, index_rule from store_items where item_id = ${item_id}`,
+  const row = await tx.get(
+    sql`select ${columns('store_items', 'namespace, index_rule')} from store_items where item_id = ${item_id}`,
   );
   if (!row) return;
   const namespace = JSON.parse(row.namespace);
@@ -70,6 +71,8 @@ export async function blindIndexWords(
 /** Index pages merged per transaction, which blocks other writers. */
 const MERGED_PAGES = 200;
 
+const TOTAL_CHANGES = sql`select total_changes() as ${number('n')}`;
+
 /**
  * FTS5 retains replaced words until their segment is merged: merges all segments, incrementally, so that no plaintext
  * words remain.
@@ -79,9 +82,9 @@ export async function mergeWordIndex(db: Db): Promise<void> {
   // Negative: merge all segments into one.
   for (let pages = -MERGED_PAGES, isDone = false; !isDone; pages = MERGED_PAGES) {
     isDone = await db.transaction('sync', async (tx) => {
-      const before = await tx.get<{ n: number }>(sql`select total_changes() as n`);
+      const before = await tx.get(TOTAL_CHANGES);
       await tx.run(sql`insert into store_words (store_words, rank) values ('merge', ${pages})`);
-      const after = await tx.get<{ n: number }>(sql`select total_changes() as n`);
+      const after = await tx.get(TOTAL_CHANGES);
       // One change is the statement itself.
       return (after?.n ?? 0) - (before?.n ?? 0) < 2;
     });
@@ -98,16 +101,18 @@ export async function findByWords(reader: Reader, query: WordQuery, scope: Store
     (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
       where ${matchesTerm(reader.cipher, term, query, scope)} and ${isInScope(reader.cipher, scope)} ${LIMIT_PER_TERM}) one`,
   );
-  const rows = await reader.all<{ item_id: number; rank: number }>(sql`
+  const rows = await reader.all(sql`
     with found as materialized (${join(found, ' union all ')}),
     weights as (
       select term, ln(1 + (select count(distinct item_id) from found) * 1.0 / count(*)) as weight
       from found group by term
     ),
     ranked as (
-      select item_id, sum(weight) as rank from found join weights on weights.term = found.term group by item_id
+      select item_id, cast(sum(weight) as double precision) as rank
+      from found join weights on weights.term = found.term group by item_id
     )
-    select ranked.item_id, rank from ranked join store_items on store_items.item_id = ranked.item_id
+    select ${columns('store_items', 'ranked.item_id')}, ${number('rank')}
+    from ranked join store_items on store_items.item_id = ranked.item_id
     order by rank desc, ${LAST_CHANGED_FIRST} limit ${scope.limit} offset ${scope.offset}`);
   return rows.map(({ item_id, rank }) => ({ item_id, score: rank / (1 + rank) }));
 }

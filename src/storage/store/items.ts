@@ -1,6 +1,7 @@
+import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
 import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
@@ -45,7 +46,7 @@ export function storeItemRepository(db: Db) {
       refresh: boolean,
       visibility?: Visibility,
     ): Promise<StoreItem | undefined> {
-      const row = await db.get<ItemRow>(sql`${SELECT}
+      const row = await db.get(sql`${SELECT}
         where ${and([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
       if (row && refresh) await refreshTimes(db, [row]);
       return row && itemOf(db.cipher, row);
@@ -93,8 +94,8 @@ export function storeItemRepository(db: Db) {
 
     /** Up to `limit` live items that are not in this index. */
     async findNotIndexedBy(index: string, limit: number): Promise<StoreItemToIndex[]> {
-      const rows = await db.all<ToIndexRow>(sql`
-        select item_id, updated_at, value, index_rule from store_items where ${LIVE}
+      const rows = await db.all(sql`
+        select ${columns('store_items', 'item_id, updated_at, value, index_rule')} from store_items where ${LIVE}
           and (indexed_by is null or indexed_by < ${index} or indexed_by > ${index}) limit ${limit}`);
       return rows.map((row) => ({
         ...row,
@@ -129,8 +130,6 @@ export interface StoreItemToIndex {
   readonly index_rule: IndexRule;
 }
 
-type ToIndexRow = { item_id: number; updated_at: string; value: string; index_rule: string | null };
-
 function find(db: Db, form: VectorFormat, scope: StoreScope, query: StoreSearchQuery): Promise<Found[]> {
   if (typeof query === 'object') return findNearest(db, form, query, scope);
   const words = query === undefined ? undefined : parseWordQuery(query);
@@ -143,16 +142,17 @@ const UPDATED_AT_MS: DialectSql = {
   postgres: raw("date_trunc('milliseconds', updated_at)"),
 };
 
-const SELECT = sql`select item_id, namespace, prefix, key, value, created_at, updated_at, ttl_minutes from store_items`;
+const SELECT = sql`select ${columns(
+  'store_items',
+  'item_id, namespace, prefix, key, value, created_at, updated_at, ttl_minutes',
+)} from store_items`;
 
-type ItemRow = Record<keyof StoreItem | 'prefix', string> & { item_id: number; ttl_minutes: number | null };
+type ItemRow = RowOf<typeof SELECT>;
 
 /** In the order of `found`; skips items deleted meanwhile. */
 async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<StoreMatch[]> {
   if (found.length === 0) return [];
-  const rows = await db.all<ItemRow>(
-    sql`${SELECT} where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`,
-  );
+  const rows = await db.all(sql`${SELECT} where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`);
   if (refresh) await refreshTimes(db, rows);
   const byId = new Map(rows.map((row) => [row.item_id, row]));
   return found.flatMap(({ item_id, score }) => {
@@ -203,6 +203,8 @@ function removal(
   };
 }
 
+const ITEM_ID = columns('store_items', 'item_id');
+
 /** Up to this many items are read and sorted instead of scanned in order of change. */
 const SORT_UP_TO = 5000;
 
@@ -214,19 +216,19 @@ async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
   const { namespace_prefix, limit, offset } = scope;
   const page = sql`order by ${LAST_CHANGED_FIRST} limit ${limit} offset ${offset}`;
   const few = namespace_prefix.length > 0 && (await hasAtMost(reader, namespace_prefix, SORT_UP_TO));
-  const rows = await reader.all<{ item_id: number }>(
+  const rows = await reader.all(
     few
-      ? sql`select item_id from (select item_id, updated_at, prefix, key from store_items
+      ? sql`select ${ITEM_ID} from (select item_id, updated_at, prefix, key from store_items
           where ${isInScope(reader.cipher, scope)} ${NOT_MERGED}) found ${page}`
-      : sql`select item_id from store_items where ${isInScope(reader.cipher, { ...scope, namespace_prefix: [] })}
+      : sql`select ${ITEM_ID} from store_items where ${isInScope(reader.cipher, { ...scope, namespace_prefix: [] })}
           and ${isUnderUnindexed(namespace_prefix)} ${page}`,
   );
   return rows.map(({ item_id }) => ({ item_id, score: null }));
 }
 
 async function hasAtMost(reader: Reader, labels: readonly string[], most: number): Promise<boolean> {
-  const row = await reader.get<{ count: number }>(sql`
-    select count(*) as count from (
+  const row = await reader.get(sql`
+    select count(*) as ${number('count')} from (
       select 1 from store_items where ${and([isUnder(labels)])} limit ${most + 1}) few`);
   return (row?.count ?? 0) <= most;
 }

@@ -1,3 +1,4 @@
+import { flag, text } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
@@ -67,14 +68,15 @@ async function* headsOf(db: Db, { below, depth, batch, visibility }: HeadQuery) 
   const end = below.length > 0 ? sql`and prefix < ${afterPrefix(first)}` : raw('');
   let start = sql`prefix >= ${first}`;
   for (;;) {
-    const heads = await db.all<{ head: string; live: number }>(sql`
+    const heads = await db.all(sql`
       with recursive heads (head) as (
         select * from (${nextHead(depth, sql`${start} ${end}`)}) one
         union all
         select (${nextHead(depth, sql`prefix > ${lastOf(depth)} ${end}`)}) from heads where head is not null
       )
-      select head, exists (select 1 from store_items
-        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${and([LIVE, isVisible(db.cipher, visibility)])}) as live
+      select ${text('head')}, exists (select 1 from store_items
+        where prefix >= heads.head and prefix <= ${lastOf(depth)} and ${and([LIVE, isVisible(db.cipher, visibility)])}
+      ) as ${flag('live')}
       from heads where head is not null limit ${batch}`);
     for (const { head, live } of heads) if (live) yield head;
     const last = heads.at(-1);

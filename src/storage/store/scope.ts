@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type COMPARISONS, fieldCompares, fieldEquals } from '../../db/json.ts';
@@ -123,13 +124,13 @@ export async function applyComparisons(reader: Reader, scope: StoreScope): Promi
   const comparisons = scope.conditions.filter(isComparison);
   if (!reader.cipher.enabled || comparisons.length === 0) return scope;
   const rest = { ...scope, conditions: scope.conditions.filter((each) => !isComparison(each)) };
-  const candidates = await reader.all<{ item_id: number }>(
-    sql`select item_id from store_items where ${isInScope(reader.cipher, rest)}`,
+  const candidates = await reader.all(
+    sql`select ${columns('store_items', 'item_id')} from store_items where ${isInScope(reader.cipher, rest)}`,
   );
   const item_ids: number[] = [];
   for (let start = 0; start < candidates.length; start += BATCH) {
-    const rows = await reader.all<{ item_id: number; value: string }>(sql`
-      select item_id, value from store_items
+    const rows = await reader.all(sql`
+      select ${columns('store_items', 'item_id, value')} from store_items
       where ${isItem(candidates.slice(start, start + BATCH).map(({ item_id }) => item_id))}`);
     for (const { item_id, value } of rows) {
       const opened = decryptValue(reader.cipher, value);

@@ -1,3 +1,4 @@
+import { columns, number, text } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { insertRows } from '../../db/rows.ts';
 import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
@@ -35,7 +36,7 @@ export async function prepareVectors(db: Db): Promise<VectorFormat> {
 
 async function pgvectorSchema(db: Db): Promise<string | undefined> {
   const schema = async () => {
-    const row = await db.get<{ nspname: string }>(sql`select nspname from pg_extension
+    const row = await db.get(sql`select ${text('nspname')} from pg_extension
       join pg_namespace on pg_namespace.oid = extnamespace where extname = 'vector'`);
     return row?.nspname;
   };
@@ -87,8 +88,8 @@ export function findNearest(
     // Inner product of unit vectors: equals the cosine, and is defined for a zero vector.
     postgres: sql`-(embedding ${productOf(form)} ${textOf(query.vector)}::${typeOf(form)})`,
   };
-  return reader.all<Found>(sql`
-    select store_items.item_id, max(${similarity}) as score
+  return reader.all(sql`
+    select ${columns('store_items', 'store_items.item_id')}, max(${similarity}) as ${number('score')}
     from store_items ${VECTORS_OF_ITEM}
     where indexed_by = ${query.indexed_by} and ${isInScope(reader.cipher, scope)}
     group by store_items.item_id
@@ -128,7 +129,7 @@ async function nearestInProcess(
   { vector, indexed_by }: VectorQuery,
   scope: StoreScope,
 ): Promise<Found[]> {
-  const items = await reader.all<{ item_id: number }>(sql`select item_id from store_items
+  const items = await reader.all(sql`select ${columns('store_items', 'item_id')} from store_items
     where indexed_by = ${indexed_by} and ${isInScope(reader.cipher, scope)} order by ${LAST_CHANGED_FIRST}`);
   let best: Candidate[] = [];
   for (let start = 0; start < items.length; start += BATCH) {
@@ -152,8 +153,9 @@ async function similarities(
   item_ids: readonly number[],
 ): Promise<Map<number, number>> {
   // Base64 adds a third to the size; PostgreSQL's hex doubles it.
-  const rows = await reader.all<{ item_id: number; vector: string }>(sql`
-    select item_id, encode(vector, 'base64') as vector from store_vectors where ${isItem(item_ids)}`);
+  const rows = await reader.all(sql`
+    select ${columns('store_vectors', 'item_id')}, encode(vector, 'base64') as ${text('vector')}
+    from store_vectors where ${isItem(item_ids)}`);
   const scores = new Map<number, number>();
   for (const row of rows) {
     const vector = floatsOf(Buffer.from(row.vector, 'base64'));

@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { raw, sql } from '../../db/sql.ts';
@@ -51,9 +52,9 @@ export function writeItem(
       indexed_by = excluded.indexed_by ${WORDS_UPDATE},
       created_at = case when store_items.expires_at <= ${NOW} then excluded.created_at else store_items.created_at end
       where ${isVisible(cipher, visibility) ?? raw('true')} or store_items.expires_at <= ${NOW}
-    returning item_id`;
+    returning ${columns('store_items', 'item_id')}`;
   return async (tx) => {
-    const row = await tx.get<{ item_id: number }>(statement);
+    const row = await tx.get(statement);
     if (!row) return false;
     await indexWords(tx, row.item_id, { namespace, words });
     if (embedded) await putVectors(tx, form, row.item_id, embedded.vectors);

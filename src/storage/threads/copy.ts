@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { and, sql } from '../../db/sql.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -33,14 +34,12 @@ export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined
   });
 }
 
-type StoredThread = Record<'status' | 'metadata' | 'outline' | 'error' | 'interrupts', string>;
-
 /** Copies the row through the program: as parameters, its values need no casts. */
 async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
   const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
-  const source = await tx.get<StoredThread>(
-    sql`select status, metadata, outline, error, interrupts from threads where ${wanted}`,
+  const source = await tx.get(
+    sql`select ${columns('threads', 'status, metadata, outline, error, interrupts')} from threads where ${wanted}`,
   );
   if (!source) return false;
   const metadata = copy.metadata

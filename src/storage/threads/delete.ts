@@ -1,3 +1,4 @@
+import { columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
@@ -23,8 +24,8 @@ export function deleteThread(
 
 /** Part of a transaction that holds the thread lock. */
 export async function deleteThreadIn(tx: Transaction, thread_id: string): Promise<string[] | undefined> {
-  const queued = await tx.all<{ run_id: string }>(
-    sql`select run_id from run_queue where thread_id = ${thread_id}`,
+  const queued = await tx.all(
+    sql`select ${columns('run_queue', 'run_id')} from run_queue where thread_id = ${thread_id}`,
   );
   await deleteLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
   // Only its queue row still names the log of a rolled-back run that its worker has not released.

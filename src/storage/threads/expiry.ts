@@ -1,20 +1,16 @@
+import { columns, notNull } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { sql } from '../../db/sql.ts';
+import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { deleteThreadIn } from './delete.ts';
-import type { Ttl } from './row.ts';
 
 /** Keyset cursor of a sweep. */
 export interface ExpiryCursor {
   readonly expires_at: string;
   readonly thread_id: string;
-}
-
-interface Due extends ExpiryCursor {
-  readonly ttl_strategy: Ttl['strategy'];
 }
 
 export interface ExpirySweep {
@@ -26,6 +22,8 @@ export interface ExpirySweep {
   readonly next: ExpiryCursor | undefined;
 }
 
+const DUE_THREAD = notNull(columns('threads', 'thread_id, expires_at, ttl_strategy'));
+
 const DUE = sql`expires_at <= ${NOW} and not exists (
   select 1 from run_queue q where q.thread_id = threads.thread_id)`;
 
@@ -35,8 +33,8 @@ const DUE = sql`expires_at <= ${NOW} and not exists (
  */
 export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor): Promise<ExpirySweep> {
   const behind = after ? sql`(expires_at, thread_id) > (${after.expires_at}, ${after.thread_id})` : sql`true`;
-  const due = await db.all<Due>(sql`select thread_id, expires_at, ttl_strategy from threads
-    where ${DUE} and ${behind} order by expires_at, thread_id limit ${limit}`);
+  const due = await db.all(sql`
+    select ${DUE_THREAD} from threads where ${DUE} and ${behind} order by expires_at, thread_id limit ${limit}`);
   let expired = 0;
   const failed: { thread_id: string; error: unknown }[] = [];
   await forEachRow(
@@ -49,7 +47,7 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
   return { examined: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 
-function expire(db: Db, { thread_id, ttl_strategy }: Due): Promise<boolean> {
+function expire(db: Db, { thread_id, ttl_strategy }: RowOf<typeof DUE_THREAD>): Promise<boolean> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     if (!thread.exists) return false;
     // Since the query, a run may have arrived, or a client may have extended the TTL.

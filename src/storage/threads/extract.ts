@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts';
+import { nullable, text } from '../../db/columns.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { THREAD_COLUMNS } from './row.ts';
@@ -11,28 +12,31 @@ export type ValuePath = readonly (string | number)[];
  * The columns `part_0`, `part_1`, …: the value at each path, as JSON text. The database reads the state and returns
  * only the parts; with encryption it returns the whole state, as `state`.
  */
-export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql {
-  if (paths.length === 0) return raw('');
-  if (cipher.enabled) return sql`, ${STATE} as state`;
+export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql<PartColumns> {
+  if (paths.length > 0 && cipher.enabled) return sql`, ${STATE} as ${nullable(text('state'))}`;
   return join(
-    paths.map((path, n) => sql`, ${partColumn(path)} as ${raw(`part_${n}`)}`),
+    paths.map((path, n) => sql`, ${partColumn(path)} as ${nullable(text(`part_${n}`))}`),
     '',
   );
+}
+
+interface PartColumns {
+  [part: `part_${number}`]: string | null;
+  state?: string | null;
 }
 
 /** Removes those columns from a row, and returns the parts by name. */
 export function takeParts(
   cipher: Cipher,
-  row: object,
+  row: PartColumns,
   paths: Readonly<Record<string, ValuePath>>,
 ): { parts?: Record<string, unknown> } {
   const named = Object.entries(paths);
   if (named.length === 0) return {};
-  const columns = row as Record<string, string | null>;
-  const take = (column: string) => {
-    const text = columns[column] ?? 'null';
-    delete columns[column];
-    return text;
+  const take = (column: keyof PartColumns) => {
+    const json = row[column] ?? 'null';
+    delete row[column];
+    return json;
   };
   if (!cipher.enabled) {
     const parts = named.map(([name], n) => [name, JSON.parse(take(`part_${n}`))]);

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { toJson } from '../../core/json.ts';
+import { columns, notNull, nullable } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { nowPlus, nowPlusMinutes } from '../../db/time.ts';
 import type { Thread, ThreadExpiry, ThreadField } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
@@ -29,9 +30,11 @@ export function ttlValues(ttl: Ttl | undefined): Sql {
 export const EXPIRY_AFTER_STATE = sql`expires_at =
   case when ttl_strategy = 'keep_latest' then ${nowPlusMinutes('ttl_minutes')} else expires_at end`;
 
+const EXPIRY = notNull(columns('threads', 'ttl_strategy as strategy, ttl_minutes'));
+
 /** Returns `undefined` for a thread without a TTL. */
 export async function threadExpiry(reader: Reader, thread_id: string): Promise<ThreadExpiry | undefined> {
-  return reader.get<ThreadExpiry>(sql`select ttl_strategy as strategy, ttl_minutes, expires_at from threads
+  return reader.get(sql`select ${EXPIRY}, ${columns('threads', 'expires_at')} from threads
     where thread_id = ${thread_id} and ttl_strategy is not null`);
 }
 
@@ -43,16 +46,26 @@ export const IN_FLIGHT = sql`exists (select 1 from run_queue where run_queue.thr
 /** `busy` is derived, never stored: a thread is busy exactly while one of its runs is in the queue. */
 export const STATUS = sql`case when ${IN_FLIGHT} then 'busy' else threads.status end`;
 
-const COLUMNS = sql`threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at,
-  threads.metadata, threads.config, threads.error, threads.interrupts, ${STATUS} as status`;
+const STORED = columns(
+  'threads',
+  `threads.thread_id, threads.created_at, threads.updated_at, threads.state_updated_at, threads.metadata,
+  threads.config, threads.error, threads.interrupts`,
+);
+const COLUMNS = sql`${STORED}, ${STATUS} as ${columns('threads', 'status')}`;
+const VALUES = nullable(columns('thread_values', 'thread_values.value as "values"'));
+
+export type ThreadRow = RowOf<typeof COLUMNS> & Partial<RowOf<typeof VALUES>>;
 
 /**
  * A whole thread, but `values` only if they are selected: they are by far the largest part. `extraColumns` begins with
  * a comma.
  */
-export function selectThreads(selection: ThreadSelection, extraColumns = raw('')): Sql {
+export function selectThreads<Extra>(
+  selection: ThreadSelection,
+  extraColumns: Sql<Extra>,
+): Sql<ThreadRow & Extra> {
   if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${extraColumns} from threads`;
-  return sql`select ${COLUMNS}${extraColumns}, thread_values.value as ${raw('"values"')}
+  return sql`select ${COLUMNS}${extraColumns}, ${VALUES}
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
 }
 
@@ -78,7 +91,7 @@ export async function findThread(
   visibility?: Visibility,
 ): Promise<Thread | undefined> {
   const wanted = and([sql`threads.thread_id = ${thread_id}`, visible(VISIBLE_THREADS, visibility)]);
-  const row = await reader.get<ThreadRow>(sql`${selectThreads(selection)} where ${wanted}`);
+  const row = await reader.get(sql`${selectThreads(selection, raw(''))} where ${wanted}`);
   return row && threadOf(reader.cipher, row);
 }
 
@@ -90,17 +103,12 @@ export const THREAD_COLUMNS = {
   values: 'thread_values.value',
 };
 
-export type ThreadRow = Omit<Thread, 'interrupts'> & { interrupts: Thread['interrupts'] | null };
-
 /**
  * Before the first run or state update `interrupts` and `error` are absent, afterwards `{}` and null (CONTRACT §2.2). A
- * first run that ends without any state leaves an error alone.
+ * first run that ends without any state leaves an error alone. `values` are absent unless they were selected.
  */
 export function threadOf(cipher: Cipher, row: ThreadRow): Thread {
-  const { interrupts, error, ...thread } = decryptJsonColumns(
-    cipher,
-    parseJsonColumns(row, ['metadata']),
-    THREAD_COLUMNS,
-  );
+  const parsed = decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), THREAD_COLUMNS);
+  const { interrupts, error, ...thread } = parsed as typeof parsed & Pick<Thread, 'values'>;
   return interrupts || error ? { ...thread, error, interrupts: interrupts ?? {} } : thread;
 }

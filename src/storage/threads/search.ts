@@ -1,3 +1,4 @@
+import { number } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
@@ -9,7 +10,7 @@ import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.
 import type { TableFilter, TablePage } from '../search/access-path.ts';
 import { countRows, findIds } from '../search/table-search.ts';
 import { partColumns, takeParts, type ValuePath } from './extract.ts';
-import { IN_FLIGHT, STATUS, selectThreads, type ThreadRow, threadOf } from './row.ts';
+import { IN_FLIGHT, STATUS, selectThreads, threadOf } from './row.ts';
 import { summaryFilter, valuesContain } from './values-summary.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
@@ -50,7 +51,7 @@ async function load(
 ): Promise<FoundThread[]> {
   if (ids.length === 0) return [];
   const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
-  const rows = await reader.all<ThreadRow>(sql`
+  const rows = await reader.all(sql`
     ${selectThreads(select, partColumns(reader.cipher, Object.values(parts)))} where ${wanted}`);
   const threads = rows.map((row) => ({
     ...takeParts(reader.cipher, row, parts),
@@ -154,8 +155,9 @@ function hasStoredStatus(status: ThreadStatus): Sql {
 /** Index-only count: threads with the stored status, minus those that are busy. */
 async function countOfStatus(reader: Reader, status: ThreadStatus): Promise<number> {
   const ofQueued = sql`t.thread_id = queued.thread_id and t.status = ${status}`;
-  const row = await reader.get<{ count: number }>(sql`select
+  const row = await reader.get(sql`select
     (select count(*) from threads where ${hasStoredStatus(status)}) - (select count(*)
-      from (select distinct thread_id from run_queue) queued ${lateralJoin('threads', 't', ofQueued)}) as count`);
+      from (select distinct thread_id from run_queue) queued ${lateralJoin('threads', 't', ofQueued)}
+    ) as ${number('count')}`);
   return row?.count ?? 0;
 }

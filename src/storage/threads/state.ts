@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { mergeJson } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
@@ -74,9 +75,9 @@ async function isAtCheckpoint(
   checkpoint_id: string | null | undefined,
 ): Promise<boolean> {
   if (checkpoint_id === undefined) return true;
-  const row = await tx.get<{ id: string | null }>(
-    sql`select max(checkpoint_id) as id from checkpoints where thread_id = ${thread_id} and ns = ''`,
-  );
+  const row = await tx.get(sql`
+    select max(checkpoint_id) as ${nullable(text('id'))} from checkpoints
+    where thread_id = ${thread_id} and ns = ''`);
   return (row?.id ?? null) === checkpoint_id;
 }
 

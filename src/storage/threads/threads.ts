@@ -1,4 +1,5 @@
 import { bind } from '../../db/bind.ts';
+import { columns, flag, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { isOneOf, mergeJson } from '../../db/json.ts';
 import { and, join, raw, type Sql, sql } from '../../db/sql.ts';
@@ -49,8 +50,8 @@ async function checkVisibility(
   thread_id: string,
   visibility: Visibility,
 ): Promise<'visible' | 'hidden' | 'missing'> {
-  const row = await db.get<{ is_visible: boolean | 0 | 1 }>(sql`
-    select ${visible(VISIBLE_THREADS, visibility) as Sql} as is_visible
+  const row = await db.get(sql`
+    select ${visible(VISIBLE_THREADS, visibility) as Sql} as ${flag('is_visible')}
     from threads where thread_id = ${thread_id}`);
   return row ? (row.is_visible ? 'visible' : 'hidden') : 'missing';
 }
@@ -58,7 +59,7 @@ async function checkVisibility(
 /** Number of these threads that exist and are visible. */
 async function countByIds(db: Db, thread_ids: readonly string[], visibility?: Visibility): Promise<number> {
   const wanted = and([isOneOf('thread_id', thread_ids), visible(VISIBLE_THREADS, visibility)]);
-  const row = await db.get<{ count: number }>(sql`select count(*) as count from threads where ${wanted}`);
+  const row = await db.get(sql`select count(*) as ${number('count')} from threads where ${wanted}`);
   return row?.count ?? 0;
 }
 
@@ -79,11 +80,6 @@ function updateThread(
     const changed = await tx.run(sql`update threads set ${join(assignments, ', ')} where ${wanted}`);
     return changed > 0 ? findThread(tx, thread_id) : undefined;
   });
-}
-
-interface Size {
-  readonly count: number;
-  readonly bytes: number;
 }
 
 /** Size of a thread's history; zeros if it has none. Excludes row and index overhead of the database. */
@@ -108,8 +104,9 @@ export async function threadSize(reader: Reader, thread_id: string): Promise<Thr
   };
 }
 
-async function sizeOf(reader: Reader, table: Sql, thread_id: string, columns: string[]): Promise<Size> {
-  const size = await reader.get<Size>(sql`select count(*) as count, ${bytesOf(columns)} as bytes
+async function sizeOf(reader: Reader, table: Sql, thread_id: string, stored: string[]) {
+  const size = await reader.get(sql`
+    select count(*) as ${number('count')}, ${bytesOf(stored)} as ${number('bytes')}
     from ${table} where thread_id = ${thread_id}`);
   return { count: size?.count ?? 0, bytes: size?.bytes ?? 0 };
 }
@@ -118,12 +115,14 @@ function valueSizes(
   reader: Reader,
   thread_id: string,
 ): Promise<{ channel: string; versions: number; bytes: number }[]> {
-  return reader.all(sql`select channel, count(*) as versions, ${bytesOf(['value'])} as bytes
+  return reader.all(sql`
+    select ${columns('checkpoint_blobs', 'channel')}, count(*) as ${number('versions')},
+      ${bytesOf(['value'])} as ${number('bytes')}
     from checkpoint_blobs where thread_id = ${thread_id} group by channel order by channel`);
 }
 
 /** Stored size, not size as read: a list that only grew is stored as deltas. */
-function bytesOf(columns: readonly string[]): Sql {
-  const bytes = columns.map((column) => (column === 'value' ? column : `cast(${column} as text)`));
+function bytesOf(stored: readonly string[]): Sql {
+  const bytes = stored.map((column) => (column === 'value' ? column : `cast(${column} as text)`));
   return raw(`cast(coalesce(sum(${bytes.map((each) => `octet_length(${each})`).join(' + ')}), 0) as bigint)`);
 }

@@ -1,3 +1,4 @@
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
@@ -36,9 +37,10 @@ export function ackDelivery(
   decision: DeliveryDecision,
 ): Promise<AckResult> {
   return db.transaction('async', async (tx) => {
-    const row = await tx.get<{ status: Exclude<AckResult, 'lease lost'> }>(sql`
+    const row = await tx.get(sql`
       update webhook_outbox set token = null, ${changes(decision)}
-      where delivery_id = ${delivery_id} and token = ${token} and status = 'pending' returning status`);
+      where delivery_id = ${delivery_id} and token = ${token} and status = 'pending'
+      returning ${columns('webhook_outbox', 'status')}`);
     if (!row) return 'lease lost';
     await insertAttempt(tx, delivery_id, attempt);
     return row.status;
@@ -58,12 +60,12 @@ function changes(decision: DeliveryDecision): Sql {
 async function insertAttempt(tx: Transaction, delivery_id: string, attempt: AttemptRecord): Promise<void> {
   const { started_at, duration_ms, status_code } = attempt;
   const { error, answer } = encryptAttempt(tx.cipher, attempt);
-  const row = await tx.get<{ last: number | null }>(
-    sql`select max(attempt) as last from webhook_attempts where delivery_id = ${delivery_id}`,
-  );
+  const row = await tx.get(sql`
+    select max(attempt) as ${nullable(number('last'))} from webhook_attempts
+    where delivery_id = ${delivery_id}`);
   await tx.run(sql`
     insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms, status_code, error, answer)
-    values (${delivery_id}, ${Number(row?.last ?? 0) + 1}, ${started_at}, ${duration_ms}, ${status_code}, ${error},
+    values (${delivery_id}, ${(row?.last ?? 0) + 1}, ${started_at}, ${duration_ms}, ${status_code}, ${error},
       ${answer})`);
 }
 

@@ -1,6 +1,7 @@
+import { columns, text } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
-import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { type DialectSql, type RowOf, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { decryptDelivery } from './delivery-row.ts';
 import type { DeliveryKind } from './enqueue.ts';
@@ -43,21 +44,27 @@ export interface ClaimedDelivery {
  * that is down with a hundred thousand of them costs as much as one with a single one.
  */
 export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
-  const rows = await reader.all<{ host: string; next_at: string; now: string }>(sql`
+  const rows = await reader.all(sql`
     with recursive hosts(host) as (
       select min(host) from webhook_outbox where status = 'pending'
       union all
       select (select min(o.host) from webhook_outbox o where o.status = 'pending' and o.host > hosts.host)
       from hosts where hosts.host is not null
     )
-    select host, ${NOW} as now,
-      (select min(o.next_at) from webhook_outbox o where o.status = 'pending' and o.host = hosts.host) as next_at
+    select ${text('host')}, ${NOW} as ${text('now')},
+      (select min(o.next_at) from webhook_outbox o where o.status = 'pending' and o.host = hosts.host
+      ) as ${text('next_at')}
     from hosts where host is not null order by 3`);
   return rows.map(({ host, next_at, now }) => ({
     host,
     due_in_ms: Math.max(0, Date.parse(next_at) - Date.parse(now)),
   }));
 }
+
+const CLAIMED = columns(
+  'webhook_outbox',
+  'delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body',
+);
 
 /** Skips rows that another process is claiming. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of o skip locked') };
@@ -69,7 +76,7 @@ const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of 
 export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const { host, token, limit, lease_ms } = claim;
   const rows = await db.transaction('async', (tx) =>
-    tx.all<ClaimedDelivery>(sql`
+    tx.all(sql`
       with due as materialized (
         select o.seq from webhook_outbox o
         where o.status = 'pending' and o.host = ${host} and o.next_at <= ${NOW} and (o.lane is null or not exists (
@@ -78,16 +85,15 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
       )
       update webhook_outbox set token = ${token}, tries = tries + 1, next_at = ${nowPlus(lease_ms)}
       from due where webhook_outbox.seq = due.seq
-      returning delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body`),
+      returning ${CLAIMED}`),
   );
   return rows.map((row) => decryptClaimed(db.cipher, row));
 }
 
 /** A delivery that cannot be decrypted must not block the others (head-of-line blocking). */
-function decryptClaimed(cipher: Cipher, row: ClaimedDelivery): ClaimedDelivery {
+function decryptClaimed(cipher: Cipher, row: RowOf<typeof CLAIMED>): ClaimedDelivery {
   try {
-    decryptDelivery(cipher, row);
-    return row;
+    return decryptDelivery(cipher, row);
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
     return { ...row, url: '', shown_url: '', headers: {}, body: '', decryption_error: error };

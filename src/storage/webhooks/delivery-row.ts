@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import type { Rows } from '../../db/column-types.ts';
 import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import type { Delivery, DeliveryAttempt } from '../../schemas/webhooks.ts';
 
@@ -27,10 +28,12 @@ export function encryptDelivery(cipher: Cipher, { url, shown_url, headers, body 
   };
 }
 
+type StoredContent = Pick<Rows['webhook_outbox'], keyof DeliveryContent>;
+
 /** Decrypts a row in place, for sending it. */
-export function decryptDelivery(cipher: Cipher, row: DeliveryContent): void {
+export function decryptDelivery<Row extends StoredContent>(cipher: Cipher, row: Row) {
   decryptTextColumns(cipher, row, { url: URL_COLUMN, shown_url: SHOWN_URL, body: BODY });
-  decryptJsonColumns(cipher, row, { headers: HEADERS });
+  return decryptJsonColumns(cipher, row, { headers: HEADERS });
 }
 
 /** The public view of a delivery, in which `url` is the masked one. */

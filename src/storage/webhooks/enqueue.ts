@@ -1,7 +1,8 @@
 import { toJson } from '../../core/json.ts';
 import { maskUrl } from '../../core/redact.ts';
+import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { encryptDelivery } from './delivery-row.ts';
 
@@ -29,6 +30,8 @@ export interface NewDelivery {
   readonly max_tries?: number;
 }
 
+const DELIVERY_ID = columns('webhook_outbox', 'delivery_id');
+
 /**
  * Transactional outbox: adds a delivery in the transaction that it reports, so that it is sent if and only if that
  * commits. Returns its id, which the receiver gets as `webhook-id` with each attempt. Notify the dispatcher afterwards:
@@ -37,14 +40,14 @@ export interface NewDelivery {
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
   const { kind, url, headers = {}, metadata = {} } = delivery;
   const sealed = encryptDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
-  const row = await tx.get<{ delivery_id: string }>(sql`
+  const row = await tx.get(sql`
     insert into webhook_outbox (kind, run_id, thread_id, metadata, url, shown_url, host, headers, sent_at_field, lane,
       max_tries, status, next_at, created_at, round_at, body)
     values (${kind}, ${delivery.run_id ?? null}, ${delivery.thread_id ?? null}, ${toJson(metadata)}, ${sealed.url},
       ${sealed.shown_url}, ${hostOf(url)}, ${sealed.headers}, ${delivery.sent_at_field ?? null}, ${delivery.lane ?? null},
       ${delivery.max_tries ?? null}, 'pending', ${NOW}, ${NOW}, ${NOW}, ${sealed.body})
-    returning delivery_id`);
-  return (row as { delivery_id: string }).delivery_id;
+    returning ${DELIVERY_ID}`);
+  return (row as RowOf<typeof DELIVERY_ID>).delivery_id;
 }
 
 /** Host and port: the unit that can be down on its own. Empty for the server itself. */

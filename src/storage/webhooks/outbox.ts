@@ -1,6 +1,7 @@
 import { bind } from '../../db/bind.ts';
+import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
@@ -32,8 +33,10 @@ export function webhookOutbox(db: Db) {
   };
 }
 
-const COLUMNS = raw(`delivery_id, kind, run_id, thread_id, shown_url as url, status, tries,
-  case when status = 'pending' then next_at end as next_try_at, created_at, ended_at`);
+const COLUMNS = sql`${columns(
+  'webhook_outbox',
+  'delivery_id, kind, run_id, thread_id, shown_url as url, status, tries, created_at, ended_at',
+)}, case when status = 'pending' then next_at end as ${nullable(text('next_try_at'))}`;
 
 /** Newest first. Without a visibility, every delivery is visible. */
 async function searchDeliveries(
@@ -47,7 +50,7 @@ async function searchDeliveries(
     return searchDecrypted(reader, wanted, { url, limit, offset });
   // Matches the masked URL, so that a secret cannot be guessed letter by letter.
   const ofUrl = url === undefined ? undefined : sql`substr(shown_url, 1, length(${url})) = ${url}`;
-  const rows = await reader.all<Delivery>(sql`
+  const rows = await reader.all(sql`
     select ${COLUMNS} from webhook_outbox where ${and([wanted, ofUrl])}
     order by seq desc limit ${limit} offset ${offset}`);
   return rows.map((row) => decryptShownUrl(reader.cipher, row));
@@ -72,8 +75,9 @@ async function searchDecrypted(
   const found: Delivery[] = [];
   let rest = wanted;
   for (;;) {
-    const rows = await reader.all<Delivery & { seq: number }>(sql`
-      select seq, ${COLUMNS} from webhook_outbox where ${rest} order by seq desc limit ${BATCH}`);
+    const rows = await reader.all(sql`
+      select ${columns('webhook_outbox', 'seq')}, ${COLUMNS} from webhook_outbox
+      where ${rest} order by seq desc limit ${BATCH}`);
     for (const { seq, ...row } of rows) {
       if (decryptShownUrl(reader.cipher, row).url.startsWith(url)) found.push(row);
       rest = sql`${wanted} and seq < ${seq}`;
@@ -87,16 +91,18 @@ async function findDelivery(
   delivery_id: string,
   visibility?: Visibility,
 ): Promise<Delivery | undefined> {
-  const row = await reader.get<Delivery>(
+  const row = await reader.get(
     sql`select ${COLUMNS} from webhook_outbox where ${isDelivery(delivery_id, visibility)}`,
   );
   return row && decryptShownUrl(reader.cipher, row);
 }
 
+const ATTEMPT = columns('webhook_attempts', 'attempt, started_at, duration_ms, status_code, error, answer');
+
 /** Attempts of a delivery, oldest first. */
 async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {
-  const rows = await reader.all<DeliveryAttempt>(sql`
-    select attempt, started_at, duration_ms, status_code, error, answer from webhook_attempts
+  const rows = await reader.all(sql`
+    select ${ATTEMPT} from webhook_attempts
     where delivery_id = ${delivery_id} order by attempt`);
   return rows.map((row) => decryptAttempt(reader.cipher, row));
 }
@@ -126,8 +132,8 @@ function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<
 /** Number of pending and of dead deliveries. */
 async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
   const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
-  const row = await reader.get<{ pending: number; dead: number }>(
-    sql`select ${count('pending')} as pending, ${count('dead')} as dead`,
+  const row = await reader.get(
+    sql`select ${count('pending')} as ${number('pending')}, ${count('dead')} as ${number('dead')}`,
   );
-  return { pending: Number(row?.pending ?? 0), dead: Number(row?.dead ?? 0) };
+  return row ?? { pending: 0, dead: 0 };
 }

@@ -1,10 +1,11 @@
 import { toJson } from '../../core/json.ts';
+import { columns, text } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
-import { parseJsonColumns } from '../../db/json.ts';
-import { sql } from '../../db/sql.ts';
+import { type Parsed, parseJsonColumns } from '../../db/json.ts';
+import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type { Run, RunStatus } from '../../schemas/runs.ts';
+import type { RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { enqueueDelivery } from './enqueue.ts';
 
@@ -28,12 +29,13 @@ export interface EndedRun {
   readonly at?: string;
 }
 
-type Row = Omit<Run, 'langsmith_session_name'> & {
-  started_at: string | null;
-  error: RunError | null;
-  thread_metadata: Record<string, unknown>;
-  now: string;
-};
+const RUN = columns(
+  'runs',
+  `r.run_id, r.thread_id, r.assistant_id, r.metadata, r.kwargs, r.multitask_strategy, r.created_at, r.started_at,
+  r.error`,
+);
+const THREAD_METADATA = columns('threads', 't.metadata as thread_metadata');
+const AT = text('now');
 
 /**
  * Part of the transaction that ends a run, while its row exists: enqueues its webhook. Does nothing for a run without a
@@ -41,9 +43,8 @@ type Row = Omit<Run, 'langsmith_session_name'> & {
  */
 export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: RunWebhookRules): Promise<void> {
   if (!rules.enabled) return;
-  const row = await tx.get<Row>(sql`
-    select r.run_id, r.thread_id, r.assistant_id, r.metadata, r.kwargs, r.multitask_strategy, r.created_at,
-      r.started_at, r.error, t.metadata as thread_metadata, ${NOW} as now
+  const row = await tx.get(sql`
+    select ${RUN}, ${THREAD_METADATA}, ${NOW} as ${AT}
     from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${ended.run_id}`);
   if (!row || row.started_at === null) return;
   const { thread_metadata, ...run } = decryptJsonColumns(
@@ -76,15 +77,17 @@ async function valuesOf(
   values: EndedRun['values'],
 ): Promise<string | null> {
   if (values !== 'kept') return values;
-  const row = await tx.get<{ value: string }>(
-    sql`select value from thread_values where thread_id = ${thread_id}`,
+  const row = await tx.get(
+    sql`select ${columns('thread_values', 'value')} from thread_values where thread_id = ${thread_id}`,
   );
   return row ? tx.cipher.decryptJson('thread_values.value', row.value) : null;
 }
 
+type DecryptedRun = Parsed<RowOf<typeof RUN>, 'metadata' | 'kwargs' | 'error'> & { readonly now: string };
+
 /** The run as a client sees it, with its times and its error (CONTRACT §6). */
 function payload(
-  { started_at, error, now, ...run }: Omit<Row, 'thread_metadata'>,
+  { started_at, error, now, ...run }: DecryptedRun,
   ended: EndedRun,
   values: string | null,
 ): string {

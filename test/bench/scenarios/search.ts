@@ -1,5 +1,6 @@
+import { number } from '../../../src/db/columns.ts';
 import type { Db } from '../../../src/db/db.ts';
-import { raw, sql } from '../../../src/db/sql.ts';
+import { sql } from '../../../src/db/sql.ts';
 import { seedThreads } from '../../support/seeded-threads.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
 import { type Figure, percentile, type Scenario } from '../figures.ts';
@@ -136,10 +137,11 @@ function latency(what: string, latencies_ms: readonly number[], aim?: number): F
 }
 
 async function indexBytes(db: Db): Promise<number> {
-  const size = await db.get<{ bytes: number }>(
+  const size = await db.get(
     db.dialect === 'sqlite'
-      ? raw(`select sum(pgsize) as bytes from dbstat where name = 'threads_metadata_terms' and aggregate = 1`)
-      : sql`select pg_relation_size('threads_metadata') as bytes`,
+      ? sql`select sum(pgsize) as ${number('bytes')} from dbstat
+          where name = 'threads_metadata_terms' and aggregate = 1`
+      : sql`select pg_relation_size('threads_metadata') as ${number('bytes')}`,
   );
   return size?.bytes ?? 0;
 }

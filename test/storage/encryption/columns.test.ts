@@ -28,7 +28,7 @@ const COLUMNS: DialectSql = {
 };
 
 async function columnsOf(db: Db): Promise<string[]> {
-  const rows = await db.all<{ table: string; column: string }>(sql`${COLUMNS}`);
+  const rows = (await db.all(sql`${COLUMNS}`)) as { table: string; column: string }[];
   return rows.filter(({ table }) => !OF_SQLITE.test(table)).map(({ table, column }) => `${table}.${column}`);
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { columns } from '../../../src/db/columns.ts';
 import { sql } from '../../../src/db/sql.ts';
 import { RUN_ERROR_COLUMN, runRepository } from '../../../src/storage/runs/runs.ts';
 import { describeEncrypted } from '../../support/databases.ts';
@@ -12,7 +13,7 @@ describeEncrypted('a run that cannot be read', (open) => {
     const thread_id = randomUUID();
     const sealed = await add(thread_id);
     const other = await add(randomUUID());
-    const kwargs = await db.get<{ kwargs: string }>(sql`select kwargs from runs where run_id = ${sealed}`);
+    const kwargs = await db.get(sql`select ${columns('runs', 'kwargs')} from runs where run_id = ${sealed}`);
     const moved = db.cipher.encryptJson(RUN_ERROR_COLUMN, '{}');
     await db.run(sql`update runs set kwargs = ${moved} where run_id = ${sealed}`);
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { columns } from '../../../src/db/columns.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
 import type { RunKwargs } from '../../../src/schemas/runs.ts';
@@ -31,7 +32,9 @@ async function begun(db: Db, kwargs: Partial<RunKwargs> = {}): Promise<ClaimedRu
 }
 
 async function told(db: Db): Promise<Record<string, unknown>[]> {
-  const rows = await db.all<{ body: string }>(sql`select body from webhook_outbox order by seq`);
+  const rows = await db.all(
+    sql`select ${columns('webhook_outbox', 'body')} from webhook_outbox order by seq`,
+  );
   return rows.map(({ body }) => JSON.parse(db.cipher.decryptText('webhook_outbox.body', body)));
 }
 

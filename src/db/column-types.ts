@@ -1,0 +1,72 @@
+import type { Assistant } from '../schemas/assistants.ts';
+import type { Cron } from '../schemas/crons.ts';
+import type { JsonObject } from '../schemas/fields.ts';
+import type { RunExplanation } from '../schemas/run-explanation.ts';
+import type { CancelAction, MultitaskStrategy, Run, RunKwargs, RunStatus } from '../schemas/runs.ts';
+import type { RunError, Thread, ThreadExpiry, ThreadStatus } from '../schemas/threads.ts';
+import type { JsonText } from './json.ts';
+import type { Tables } from './tables.ts';
+
+/** 1 for true. */
+type Flag = 0 | 1;
+
+/**
+ * What the program alone knows of a column: what its JSON parses to, and to which values it keeps text or an integer
+ * that the schema leaves open. Whether a column may be null is the schema's to say.
+ */
+interface ColumnTypes {
+  'a2a_tasks.artifacts': JsonText<unknown[]>;
+  'a2a_turns.is_kept': Flag;
+  'assistant_versions.config': JsonText<Assistant['config']>;
+  'assistant_versions.context': JsonText<JsonObject>;
+  'assistant_versions.metadata': JsonText<JsonObject>;
+  'assistants.config': JsonText<Assistant['config']>;
+  'assistants.context': JsonText<JsonObject>;
+  'assistants.metadata': JsonText<JsonObject>;
+  'cron_fires.status': RunStatus;
+  'crons.enabled': Flag;
+  'crons.metadata': JsonText<JsonObject>;
+  'crons.on_run_completed': NonNullable<Cron['on_run_completed']>;
+  'crons.payload': JsonText<JsonObject>;
+  'crons.run_as': JsonText<object>;
+  'idempotency_keys.answer': JsonText<{ status: number; headers: Record<string, string>; body: string }>;
+  'idempotency_keys.run': JsonText<Run>;
+  'run_queue.cancel_action': CancelAction;
+  'run_queue.owns_thread': Flag;
+  'run_queue.retry_reason': NonNullable<RunExplanation['retry_reason']>;
+  'runs.error': JsonText<RunError>;
+  'runs.is_event_streaming': Flag;
+  'runs.is_of_cron': Flag;
+  'runs.is_of_task': Flag;
+  'runs.kwargs': JsonText<RunKwargs>;
+  'runs.metadata': JsonText<JsonObject>;
+  'runs.multitask_strategy': MultitaskStrategy;
+  'runs.status': RunStatus;
+  'store_items.namespace': JsonText<string[]>;
+  'threads.config': JsonText<JsonObject>;
+  'threads.error': JsonText<RunError>;
+  'threads.interrupts': JsonText<NonNullable<Thread['interrupts']>>;
+  'threads.metadata': JsonText<JsonObject>;
+  'threads.status': ThreadStatus;
+  'threads.ttl_strategy': ThreadExpiry['strategy'];
+  'webhook_outbox.headers': JsonText<Readonly<Record<string, string>>>;
+  'webhook_outbox.metadata': JsonText<JsonObject>;
+}
+
+/** The rows of each table as the program stores and reads them. */
+export type Rows = {
+  [Table in keyof Tables]: {
+    [Column in keyof Tables[Table]]: `${Table}.${Column & string}` extends keyof Known
+      ? Known[`${Table}.${Column & string}`] | Extract<Tables[Table][Column], null>
+      : Tables[Table][Column];
+  };
+};
+
+/** The compiler rejects a name that is no column, and a type that its column cannot have. */
+type Known = Narrowed<ColumnTypes>;
+type Narrowed<Types extends { [Name in keyof Types]: StoredType<Name> }> = Types;
+type StoredType<Name> = {
+  [Table in keyof Tables]: Name extends `${Table}.${infer Column extends keyof Tables[Table] & string}`
+    ? NonNullable<Tables[Table][Column]>
+    : never;
+}[keyof Tables];

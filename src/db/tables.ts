@@ -1,0 +1,263 @@
+import type { JsonText } from './json.ts';
+
+/*
+ * Generated from the migrations. Do not edit it, but write it anew after a migration:
+ * npx vitest run test/storage/tables.test.ts -u
+ */
+
+type Uuid = string;
+/** ISO-8601, in UTC with milliseconds. */
+type Timestamp = string;
+
+/** The rows of each table as both engines return them; without the few columns that only one of them has. */
+export interface Tables {
+  a2a_push_configs: {
+    task_id: Uuid;
+    config_id: string;
+    version: '0.3' | '1.0';
+    url: string;
+    token: string | null;
+    scheme: string | null;
+    credentials: string | null;
+    created_at: Timestamp;
+  };
+  a2a_tasks: {
+    task_id: Uuid;
+    thread_id: Uuid;
+    assistant_id: Uuid;
+    context_id: string;
+    run_id: Uuid;
+    state: string | null;
+    state_at: Timestamp | null;
+    reason: string | null;
+    artifacts: JsonText;
+    created_at: Timestamp;
+  };
+  a2a_turns: {
+    seq: number;
+    task_id: Uuid;
+    run_id: Uuid;
+    position: number;
+    message: JsonText;
+    is_kept: number;
+  };
+  api_keys: {
+    key_id: Uuid;
+    name: string;
+    digest: string;
+    scope: string;
+    created_at: Timestamp;
+    expires_at: Timestamp | null;
+    revoked_at: Timestamp | null;
+    last_used_at: Timestamp | null;
+  };
+  assistant_versions: {
+    assistant_id: Uuid;
+    version: number;
+    graph_id: string;
+    name: string;
+    description: string | null;
+    config: JsonText;
+    context: JsonText;
+    metadata: JsonText;
+    created_at: Timestamp;
+  };
+  assistants: {
+    assistant_id: Uuid;
+    graph_id: string;
+    name: string;
+    description: string | null;
+    config: JsonText;
+    context: JsonText;
+    metadata: JsonText;
+    version: number;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  checkpoint_blobs: {
+    thread_id: string;
+    ns: string;
+    channel: string;
+    version: string;
+    base_version: string | null;
+    appends: number;
+    type: string;
+    value: Uint8Array;
+  };
+  checkpoint_writes: {
+    thread_id: string;
+    ns: string;
+    checkpoint_id: string;
+    task_id: string;
+    idx: number;
+    channel: string;
+    type: string;
+    value: Uint8Array;
+    run_id: Uuid | null;
+    superseded_by: string;
+  };
+  checkpoints: {
+    thread_id: string;
+    ns: string;
+    checkpoint_id: string;
+    parent_id: string | null;
+    run_id: Uuid | null;
+    checkpoint: JsonText;
+    versions: JsonText;
+    metadata: JsonText;
+  };
+  cron_fires: {
+    seq: number;
+    cron_id: Uuid;
+    tick: Timestamp | null;
+    outcome: 'started' | 'rejected' | 'skipped' | 'failed';
+    detail: string | null;
+    run_id: Uuid | null;
+    thread_id: Uuid | null;
+    status: string | null;
+    fired_at: Timestamp;
+  };
+  crons: {
+    cron_id: Uuid;
+    assistant_id: Uuid;
+    thread_id: Uuid | null;
+    schedule: string;
+    timezone: string | null;
+    end_time: string | null;
+    ends_at: Timestamp | null;
+    next_run_date: Timestamp | null;
+    enabled: number;
+    disabled_reason: string | null;
+    on_run_completed: string | null;
+    metadata: JsonText;
+    user_id: string;
+    run_as: JsonText | null;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    payload: JsonText;
+  };
+  idempotency_keys: {
+    owner: string;
+    key: string;
+    request: string;
+    run: JsonText | null;
+    answer: JsonText | null;
+    claimed_until: Timestamp;
+    expires_at: Timestamp;
+    worker_id: Uuid | null;
+  };
+  run_checkpoints: { run_id: Uuid; checkpoint_id: string; seq: number };
+  run_event_expiry: { run_id: Uuid; expires_at: Timestamp };
+  run_events: { run_id: Uuid; seq: number; event: string; data: string };
+  run_queue: {
+    seq: number;
+    run_id: Uuid;
+    thread_id: Uuid;
+    state: 'scheduled' | 'ready' | 'parked' | 'running';
+    not_before: Timestamp;
+    attempt: number;
+    lease_token: Uuid | null;
+    worker_id: Uuid | null;
+    cancel_action: string | null;
+    retry_reason: string | null;
+    failures: number;
+    losses: number;
+    supersteps: number;
+    batches: number;
+    owns_thread: number;
+  };
+  runs: {
+    run_id: Uuid;
+    thread_id: Uuid;
+    assistant_id: Uuid;
+    status: string;
+    metadata: JsonText;
+    kwargs: JsonText;
+    multitask_strategy: string;
+    error: JsonText | null;
+    cancel_reason: string | null;
+    attempt: number;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    started_at: Timestamp | null;
+    ended_at: Timestamp | null;
+    is_event_streaming: number | null;
+    is_of_cron: number | null;
+    is_of_task: number | null;
+    thread_retention: 'keep' | 'keep_interrupted' | 'delete' | null;
+  };
+  schema_migrations: { version: number; name: string; applied_at: Timestamp };
+  server_secrets: { name: string; secret: string; created_at: Timestamp };
+  store_items: {
+    item_id: number;
+    namespace: JsonText;
+    prefix: string;
+    key: string;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    expires_at: Timestamp | null;
+    ttl_minutes: number | null;
+    index_rule: JsonText | null;
+    indexed_by: string | null;
+    value: JsonText;
+  };
+  store_vectors: { item_id: number; vector: Uint8Array | null };
+  thread_log: { thread_id: Uuid; base: number; run_id: Uuid; length: number | null };
+  thread_values: { thread_id: Uuid; value: JsonText };
+  threads: {
+    thread_id: Uuid;
+    status: string;
+    metadata: JsonText;
+    config: JsonText;
+    error: JsonText | null;
+    interrupts: JsonText | null;
+    outline: JsonText;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    state_updated_at: Timestamp;
+    ttl_strategy: string | null;
+    ttl_minutes: number | null;
+    expires_at: Timestamp | null;
+  };
+  webhook_attempts: {
+    delivery_id: Uuid;
+    attempt: number;
+    started_at: Timestamp;
+    duration_ms: number;
+    status_code: number | null;
+    error: string | null;
+    answer: string | null;
+  };
+  webhook_outbox: {
+    seq: number;
+    delivery_id: Uuid;
+    kind: string;
+    run_id: Uuid | null;
+    thread_id: Uuid | null;
+    metadata: JsonText;
+    url: string;
+    shown_url: string;
+    host: string;
+    headers: JsonText;
+    sent_at_field: string | null;
+    lane: string | null;
+    max_tries: number | null;
+    status: 'pending' | 'delivered' | 'dead';
+    tries: number;
+    token: Uuid | null;
+    next_at: Timestamp;
+    created_at: Timestamp;
+    round_at: Timestamp;
+    ended_at: Timestamp | null;
+    body: string;
+  };
+  workers: {
+    worker_id: Uuid;
+    host: string;
+    pid: number;
+    version: string;
+    slots: number;
+    started_at: Timestamp;
+    expires_at: Timestamp;
+  };
+}
