@@ -2,12 +2,12 @@ import { writeFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../core/clock.ts';
-import { type LogFields, logger } from '../core/logger.ts';
+import type { LogFields } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { userLocation } from '../graphs/observability/user-code.ts';
 import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
-import { jsonLine, readableLine } from './output.ts';
+import { lineLogger } from './output.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -19,14 +19,11 @@ interface Blocker {
 }
 
 const { heartbeat, lines, fatal_ms, note } = workerData as WatchdogData;
-const { warn, error } = logger(lines.level, (line) => {
-  const now = systemClock.now();
-  write(`${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
-});
+const { warn, error } = await lineLogger(lines, writeNow);
 const counter = new Int32Array(heartbeat);
 
-/** Retries on a full pipe (EAGAIN). */
-function write(text: string): void {
+/** Without the event loop, which is blocked. Retries on a full pipe (EAGAIN). */
+function writeNow(text: string): void {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < 50; tries++) {
     try {

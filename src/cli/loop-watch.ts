@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { deepStack } from '../graphs/observability/user-code.ts';
-import type { LineFormat } from './config.ts';
+import type { LineFormat } from './output.ts';
 
 export interface WatchdogOptions {
   /** Format of its log lines. */

@@ -49,7 +49,7 @@ test('a checkpointer that the server replaces is told in a line', async () => {
   await using server = await developing(folder);
 
   expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
-    expect.stringMatching(/ info .* graph_id=talker$/),
+    expect.stringMatching(/ INFO: .* \{"graph_id":"talker"\}$/),
   ]);
 });
 
@@ -150,7 +150,7 @@ test('files that no graph imports do not restart the server', async () => {
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(server.lines.filter((line) => line.includes('changed'))).toEqual([
-    expect.stringMatching(/changed, restarting file=src\/word\.ts$/),
+    expect.stringMatching(/changed, restarting \{"file":"src\/word\.ts"\}$/),
   ]);
 });
 

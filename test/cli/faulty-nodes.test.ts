@@ -121,7 +121,7 @@ test('in dev a failure shows the code of the project, and frames of packages as 
   );
 
   const shown = dev.lines.join('\n');
-  expect(shown).toMatch(/run failed .*graph=fails .*node=work /);
+  expect(shown).toMatch(/run failed .*"graph":"fails".*"node":"work"/);
   expect(shown).toMatch(/> 21 \| {3}throw new Error\('no luck'\);/);
   expect(shown).toMatch(/at .*\(?src\/harm\.ts:21:9\)?/);
   expect(shown).toMatch(/… \d+ frames? of packages/);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { project } from '../support/project.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
 
 const CONFIG = { configurable: {} };
@@ -93,7 +94,7 @@ describe('a graph that does not load', () => {
     const log: LogLine[] = [];
     const graphs = await loadGraphs([{ graph_id: 'it', path: `./${name}`, export: 'graph' }], {
       root: folder.root,
-      logger: logger('info', (entry) => log.push(entry)),
+      logger: recordingLogger('info', (entry) => log.push(entry)),
     });
 
     const error = graphs.loadErrors().get('it');

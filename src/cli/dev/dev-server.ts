@@ -56,7 +56,7 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
 
 /** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
 async function warmUp(root: string): Promise<void> {
-  await import('../../app.ts');
+  await Promise.all([import('../../app.ts'), import('../readable-lines.ts')]);
   // A missing package is reported when the graphs load.
   await importUserModule(root, '@langchain/langgraph').catch(() => {});
 }
