@@ -72,7 +72,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     sleep(grace_ms + STOP_MARGIN_MS).then(() => false),
   ]);
   if (inTime) logger.info('stopped');
-  else logger.error('stopped without waiting any longer; what is running resumes at the next start');
+  else logger.error('stopped without waiting any longer; active runs resume at the next start');
   return inTime ? 0 : 1;
 }
 

@@ -52,8 +52,8 @@ const inNode = (graph: string) => ({
 });
 
 test('what a node leaves behind names its run, graph and node when it fails', async () => {
-  const rejected = server.untilLog('unhandled rejection in a node, whose run does not notice');
-  const thrown = server.untilLog('uncaught exception in a node, whose run does not notice');
+  const rejected = server.untilLog('unhandled rejection in a node; its run is not affected');
+  const thrown = server.untilLog('uncaught exception in a node; its run is not affected');
   await server.client.runs.wait(null, 'rejects', { input: {} });
 
   expect(await rejected).toMatchObject({

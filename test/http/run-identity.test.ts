@@ -51,7 +51,7 @@ test('a run that is refused is told what is in the way, and a run says where it 
   expect([status, body.detail]).toEqual([
     409,
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
-      `In the way: run ${run.run_id}. Cancel it with POST ${cancel}, or see GET /runs/${run.run_id}/explain.`,
+      `Blocked by run ${run.run_id}. Cancel it with POST ${cancel}, or see GET /runs/${run.run_id}/explain.`,
   ]);
 
   const { body: waiting } = await http.post(`/threads/${thread_id}/runs`, ECHO);

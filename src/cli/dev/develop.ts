@@ -63,7 +63,7 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof StartFailure)) throw error;
     for (const line of error.message.split('\n')) logger.error(line);
-    logger.error('the configuration is not used until this is fixed; the server keeps the one before');
+    logger.error('the server keeps the previous configuration until this is fixed');
     return undefined;
   }
 }

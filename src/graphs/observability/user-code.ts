@@ -28,7 +28,7 @@ export function watchUserCode(
   let runningNode: () => RunningNode | undefined = () => undefined;
   const report = (what: string) => (error: unknown) => {
     const node = runningNode();
-    if (node) logger.error(`${what} in a node, whose run does not notice`, { ...node, error });
+    if (node) logger.error(`${what} in a node; its run is not affected`, { ...node, error });
     else logger.error(`${what} outside of any run`, { error });
   };
   const onThrown = report('uncaught exception');

@@ -132,6 +132,6 @@ export function reencrypt(
 
 function searchableColumn(sealed_as: string): SearchableColumn {
   const found = SEARCHABLE_COLUMNS[sealed_as];
-  if (!found) throw new Error(`It is not known how ${sealed_as} is sealed anew.`);
+  if (!found) throw new Error(`The column ${sealed_as} has no rule for re-encryption.`);
   return found;
 }
