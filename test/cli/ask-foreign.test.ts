@@ -209,7 +209,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a redirection is told, and the key goes nowhere', async () => {
+test('a redirect is reported, and the key is not sent on', async () => {
   await using other = await foreign((_, response) => response.end('[]'));
   await using server = await foreign((_, response) =>
     response.writeHead(307, { Location: `${other.url}/secret-path` }).end(),

@@ -127,7 +127,7 @@ test.each([
   expect(refused.stderr.trim().split('\n')).toHaveLength(1);
 });
 
-test('where no server answers, the way to one is told', async () => {
+test('if no server answers, the error says how to start or name one', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: ./a.ts:graph }\nserver: { port: 9 }\n',
   });

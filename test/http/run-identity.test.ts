@@ -40,7 +40,7 @@ test('of a batch two runs cannot have one id', async () => {
   expect((await http.get(`/runs/${run_id}/explain`)).status).toBe(404);
 });
 
-test('a run that is refused is told what is in the way, and a run says where it is', async () => {
+test('a rejected run names the run that blocks it, and a run says where it is', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, SLEEP);
   const cancel = `/threads/${thread_id}/runs/${run.run_id}/cancel`;

@@ -42,7 +42,7 @@ function expectNoSecret(text: string): void {
   expect(text).not.toContain(FOLDER);
 }
 
-describe('what a node threw is told without secrets', () => {
+describe('the error of a node is reported without secrets', () => {
   test('by a run, its thread, their states and what explains them', async () => {
     const thread_id = await server.thread();
     const at = `/threads/${thread_id}`;
@@ -134,7 +134,7 @@ describe('what a node threw is told without secrets', () => {
   });
 });
 
-test('what a reducer or a factory threw is told without secrets', async () => {
+test('the error of a reducer or a factory is reported without secrets', async () => {
   const at = `/threads/${await server.thread()}`;
   await server.post(`${at}/runs/wait`, { assistant_id: 'refuses', input: { kept: 'x' } });
   const refused = await server.post(`${at}/state`, { values: { kept: 1 } });
