@@ -12,7 +12,8 @@ import { targetServer } from '../config.ts';
 
 export const ask: Command = {
   name: 'ask',
-  summary: 'Sends a message to an assistant of a running server, streams the answer, and prompts for what it asks',
+  summary:
+    'Sends a message to an assistant of a running server, streams the answer, and prompts for what it asks',
   args: [
     { name: 'assistant', text: 'the name of a graph, or the id of an assistant', required: true },
     { name: 'text', text: 'the message, or a JSON object as input; optional with --thread' },

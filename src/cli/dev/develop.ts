@@ -23,7 +23,7 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   using proxy = new DevProxy();
   await proxy.listenAt(first.config.server);
   await using folder = await temporaryFolder();
-  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'culprit.json') };
+  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'faulty-node.json') };
   await using servers = new DevSupervisor(given, proxy, logger);
   using watcher = new FileWatcher();
   for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, proxy, logger)) {

@@ -102,11 +102,11 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
       const page = await publicErrors(a2a.list(actor, assistant_id, request));
       const tasks = await publicErrors(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
       const { nextPageToken, pageSize, totalSize } = page;
-      const shown = tasks.map((task) => ({
+      const trimmedTasks = tasks.map((task) => ({
         ...trimmed(task, trim),
         ...(request.includeArtifacts ? {} : { artifacts: [] }),
       }));
-      return { tasks: shown, nextPageToken, pageSize, totalSize };
+      return { tasks: trimmedTasks, nextPageToken, pageSize, totalSize };
     },
 
     async cancelTask({ id }) {

@@ -56,12 +56,12 @@ export async function loadCheckpoints(
       row;
     if (row.kind === 'head') present.add(keyOf(thread_id, ns, checkpoint_id));
     else if (row.kind === 'blob') {
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, value));
-      const blob = { channel, version, base_version, appends: number, type, ...opened };
+      const decrypted = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, value));
+      const blob = { channel, version, base_version, appends: number, type, ...decrypted };
       getOrInsert(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, value));
-      const write = { task_id, idx: number, channel, type, ...opened };
+      const decrypted = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, value));
+      const write = { task_id, idx: number, channel, type, ...decrypted };
       getOrInsert(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }

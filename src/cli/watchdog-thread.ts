@@ -6,8 +6,8 @@ import type { LogFields } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { userLocation } from '../graphs/observability/user-code.ts';
-import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
 import { lineLogger } from './output.ts';
+import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './watchdog.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -18,7 +18,7 @@ interface Blocker {
   readonly stack?: string;
 }
 
-const { heartbeat, lines, fatal_ms, note } = workerData as WatchdogData;
+const { heartbeat, lines, fatal_ms, faulty_node_file } = workerData as WatchdogData;
 const { warn, error } = await lineLogger(lines, writeNow);
 const counter = new Int32Array(heartbeat);
 
@@ -36,15 +36,15 @@ function writeNow(text: string): void {
 
 let last_beat = Atomics.load(counter, 0);
 let since = systemClock.monotonic();
-let looked = since;
+let last_tick = since;
 let blockedLoop: BlockedLoop | undefined;
 
 every(HEARTBEAT_MS, () => {
   const now = systemClock.monotonic();
   const beaten = Atomics.load(counter, 0);
   // A suspended machine delays this thread as well.
-  const slept = now - looked > BLOCKED_MS;
-  looked = now;
+  const slept = now - last_tick > BLOCKED_MS;
+  last_tick = now;
   if (beaten !== last_beat || slept || Atomics.load(counter, 1) === 1) {
     blockedLoop?.close(Math.round(now - since));
     blockedLoop = undefined;
@@ -84,8 +84,8 @@ class BlockedLoop {
       ...this.#fields(),
     });
     const what = `blocked the event loop for ${Math.round(blocked_ms / 1000)} s`;
-    if (note !== undefined && node)
-      writeFileSync(note, JSON.stringify({ ...node, what, at: userLocation(stack) }));
+    if (faulty_node_file !== undefined && node)
+      writeFileSync(faulty_node_file, JSON.stringify({ ...node, what, at: userLocation(stack) }));
     process.kill(process.pid, 'SIGKILL');
   }
 
