@@ -36,7 +36,7 @@ export interface AppOptions {
   /** Log probable misspellings of body fields. */
   readonly gives_hints?: boolean;
   /** Run that crashed the previous process: it fails instead of being retried. */
-  readonly blamed?: EngineOptions['blamed'];
+  readonly crashed_run?: EngineOptions['crashed_run'];
 }
 
 /** A complete server with one life cycle: create, start, stop. */
@@ -105,7 +105,7 @@ async function buildApp(storage: Storage, config: Config, options: AppOptions): 
     postToCustomApp: (request, signal) => postInProcess(server, request, signal),
     access,
     draining: drain.signal,
-    blamed: options.blamed,
+    crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
   };
   const services = createServices(context, serviceSettings(config));

@@ -27,9 +27,9 @@ export interface ServeOptions {
   /** As in `AppOptions`. */
   readonly gives_hints?: boolean;
   /** Called with the node that ends this process, just before the exit. */
-  readonly onFaultyNode?: (culprit: FaultyNode) => void;
+  readonly onFaultyNode?: (node: FaultyNode) => void;
   /** Run that crashed the previous process: it fails immediately. */
-  readonly blamed?: AppOptions['blamed'];
+  readonly crashed_run?: AppOptions['crashed_run'];
   /** Watches the event loop while the server runs. */
   readonly watchEventLoop?: (runningNode: () => RunningNode | undefined) => Disposable;
 }
@@ -50,7 +50,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { createApp } = await import('./app.ts');
   const app = await createApp(config, {
     logger,
-    blamed: options.blamed,
+    crashed_run: options.crashed_run,
     gives_hints: options.gives_hints === true,
   });
   const runningNode = await readerOfRunningNode(config);
@@ -72,7 +72,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     sleep(grace_ms + STOP_MARGIN_MS).then(() => false),
   ]);
   if (inTime) logger.info('stopped');
-  else logger.error('stopped without waiting any longer; what is running resumes at the next start');
+  else logger.error('stopped without waiting any longer; active runs resume at the next start');
   return inTime ? 0 : 1;
 }
 

@@ -65,6 +65,8 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
 /** Packages and globals that belong to one place. */
 const PINNED: { what: RegExp; only: RegExp }[] = [
   { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
+  { what: /from 'pino'/, only: /^core\/logger\.ts$/ },
+  { what: /from 'pino-pretty'/, only: /^cli\/readable-lines\.ts$/ },
   { what: /from 'croner'/, only: /^core\/cron-times\.ts$/ },
   { what: /from '(better-sqlite3|pg)'/, only: /^db\/engines\// },
   { what: /from '@langchain\//, only: /^(graphs\/|auth\/custom)/ },

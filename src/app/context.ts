@@ -11,5 +11,5 @@ export interface AppContext extends ServiceContext {
   /** Posts a webhook to a custom route. */
   readonly postToCustomApp: PostWebhook;
   /** Run that crashed the previous process. */
-  readonly blamed: EngineOptions['blamed'];
+  readonly crashed_run: EngineOptions['crashed_run'];
 }

@@ -40,7 +40,7 @@ export function wireWorkers(
       }),
       rules: attemptRules(config.runs, context.log_retention_ms),
     },
-    { ...engineOptions(config), blamed: context.blamed },
+    { ...engineOptions(config), crashed_run: context.crashed_run },
   );
 }
 

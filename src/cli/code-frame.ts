@@ -71,14 +71,14 @@ function codeAt({ file, line, column }: StackFrame): string[] | undefined {
   const first = Math.max(1, line - CONTEXT_LINES);
   const last = Math.min(lines.length, line + CONTEXT_LINES);
   const width = String(last).length;
-  const shown: string[] = [];
+  const rows: string[] = [];
   for (let row = first; row <= last; row++) {
     const code = redactCredentials((lines[row - 1] ?? '').slice(0, MAX_LINE_LENGTH));
-    shown.push(`${row === line ? '>' : ' '} ${String(row).padStart(width)} | ${code}`.trimEnd());
+    rows.push(`${row === line ? '>' : ' '} ${String(row).padStart(width)} | ${code}`.trimEnd());
     if (row === line && column <= MAX_LINE_LENGTH)
-      shown.push(`  ${' '.repeat(width)} | ${code.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
+      rows.push(`  ${' '.repeat(width)} | ${code.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
   }
-  return shown;
+  return rows;
 }
 
 function textOf(file: string): string | undefined {

@@ -4,11 +4,10 @@ import { findConfigFile } from '../config/files.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
-import { systemClock } from '../core/clock.ts';
-import { type LogFields, type Logger, type LogLevel, type LogLine, logger } from '../core/logger.ts';
+import type { LogFields, Logger } from '../core/logger.ts';
 import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
-import { jsonLine, readableLine } from './output.ts';
+import { type LineFormat, lineLogger } from './output.ts';
 
 /** Loads the configuration for a command. */
 export function loadConfigFor(values: FlagValues): Promise<LoadedConfig> {
@@ -79,21 +78,15 @@ export interface CommandOutput {
   readonly logger: Logger;
   /** Prints the banner on a terminal; undefined if a log line reports readiness. */
   readonly announce: ((fields: LogFields) => void) | undefined;
+  /** For a thread that writes its own log lines. */
   readonly lines: LineFormat;
-}
-
-/** Line format, for a thread that writes its own log lines. */
-export interface LineFormat {
-  readonly level: LogLevel;
-  readonly json: boolean;
-  readonly color: boolean;
 }
 
 /** Defaults for what the configuration leaves unset. */
 export interface OutputDefaults {
   /** JSON lines, for machines. */
   readonly json: boolean;
-  /** As in `ReadableStyle`. */
+  /** As in `LineFormat`. */
   readonly code_of?: string;
 }
 
@@ -103,26 +96,24 @@ export async function loadConfigAndOutput(
   defaults: OutputDefaults,
 ): Promise<LoadedConfig & CommandOutput> {
   const loaded = await loadConfigFor(values);
-  const output = outputFor(loaded.config.log, defaults);
+  const output = await outputFor(loaded.config.log, defaults);
   for (const warning of loaded.warnings) output.logger.warn(warning);
   return { ...loaded, ...output };
 }
 
-export function outputFor(
-  { level, color, json: wanted }: Config['log'],
-  { json, code_of }: OutputDefaults,
-): CommandOutput {
+export async function outputFor(
+  { level, color: wanted_color, json: wanted_json }: Config['log'],
+  defaults: OutputDefaults,
+): Promise<CommandOutput> {
+  const json = wanted_json ?? defaults.json;
+  const color = !json && (wanted_color ?? process.stdout.hasColors?.() ?? false);
+  const lines = { level, json, color, code_of: defaults.code_of };
+  // Never a destination of pino: it blocks the event loop while a full pipe is not read.
   const print = (text: string) => process.stdout.write(text);
-  if (wanted ?? json) {
-    const write = (line: LogLine) => print(`${jsonLine(line, systemClock.now())}\n`);
-    return { logger: logger(level, write), announce: undefined, lines: { level, json: true, color: false } };
-  }
-  const colored = color ?? process.stdout.hasColors?.() ?? false;
-  const style = { color: colored, code_of };
   return {
-    logger: logger(level, (line) => print(`${readableLine(line, systemClock.now(), style)}\n`)),
-    announce: process.stdout.isTTY ? (fields) => print(banner(fields, colored)) : undefined,
-    lines: { level, json: false, color: colored },
+    logger: await lineLogger(lines, print),
+    announce: process.stdout.isTTY && !json ? (fields) => print(banner(fields, color)) : undefined,
+    lines,
   };
 }
 

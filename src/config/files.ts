@@ -77,7 +77,7 @@ export async function readEnvFile(
   const file = envFilePath(env, root);
   if (file !== undefined) {
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      warn(`env: ${file} cannot be read (${error.code}); going on without it`);
+      warn(`env: ${file} cannot be read (${error.code}); continuing without it`);
       return '';
     });
     return { ...parseEnv(text) } as Record<string, string>;

@@ -52,8 +52,9 @@ export const ConfigFile = group({
     const message = `must not be above runs.max_recursion_limit, which is ${runs.max_recursion_limit}`;
     context.addIssue({ code: 'custom', path: ['assistants', name, 'recursion_limit'], message });
   }
-  const isGuarded = api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
-  if (isGuarded || isLoopback(host)) return;
+  const hasAuthentication =
+    api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
+  if (hasAuthentication || isLoopback(host)) return;
   context.addIssue({
     code: 'custom',
     path: ['server', 'host'],

@@ -49,7 +49,7 @@ function invalidReason(schedule: string): string | undefined {
   }
   try {
     return parseCron(schedule, null).nextRun(new Date(0)) === null
-      ? 'it never comes: no month has such a day'
+      ? 'it never fires: no month has such a day'
       : undefined;
   } catch (error) {
     const { message } = error as Error;

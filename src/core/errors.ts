@@ -90,7 +90,7 @@ export class LeaseLost extends Error {
  */
 export class WritesLost extends Unavailable {
   constructor(run_id: string) {
-    super(`the database lost what the attempt of run ${run_id} had written`);
+    super(`the database lost writes of the attempt of run ${run_id}`);
   }
 }
 

@@ -25,7 +25,7 @@ const BACKSLASH = '\\'.charCodeAt(0);
  * `\\u0000` is text about NUL. An escape ends a run of backslashes, so that each run is scanned once.
  */
 function replaceUnstorable(text: string): string {
-  const kept: string[] = [];
+  const parts: string[] = [];
   let from = 0;
   ESCAPE.lastIndex = 0;
   // Twice as fast as `matchAll`, which allocates an object per match.
@@ -34,11 +34,11 @@ function replaceUnstorable(text: string): string {
     let first = index;
     while (text.charCodeAt(first - 1) === BACKSLASH) first--;
     if ((index - first) % 2 === 1) continue;
-    kept.push(text.slice(from, index));
+    parts.push(text.slice(from, index));
     from = ESCAPE.lastIndex;
   }
-  kept.push(text.slice(from));
-  return kept.join('\uFFFD');
+  parts.push(text.slice(from));
+  return parts.join('\uFFFD');
 }
 
 export interface JsonSize {

@@ -2,29 +2,29 @@ import { after } from './timers.ts';
 
 /** Auto-reset event for one waiter: `open` before `wait` is not lost. */
 export class Latch {
-  #opened = false;
+  #isOpen = false;
   #wake: (() => void) | undefined;
 
   open(): void {
-    this.#opened = true;
+    this.#isOpen = true;
     this.#wake?.();
   }
 
   /** Resolves to `true` when opened, `false` after `timeout_ms` or on abort; closes the latch again. */
   wait(timeout_ms: number, signal?: AbortSignal): Promise<boolean> {
-    if (this.#opened || signal?.aborted) {
-      const opened = this.#opened;
-      this.#opened = false;
-      return Promise.resolve(opened);
+    if (this.#isOpen || signal?.aborted) {
+      const wasOpen = this.#isOpen;
+      this.#isOpen = false;
+      return Promise.resolve(wasOpen);
     }
     return new Promise((resolve) => {
       const done = () => {
         timer[Symbol.dispose]();
         signal?.removeEventListener('abort', done);
-        const opened = this.#opened;
+        const wasOpen = this.#isOpen;
         this.#wake = undefined;
-        this.#opened = false;
-        resolve(opened);
+        this.#isOpen = false;
+        resolve(wasOpen);
       };
       const timer = after(timeout_ms, done);
       signal?.addEventListener('abort', done, { once: true });

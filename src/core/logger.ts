@@ -1,4 +1,7 @@
-import { tryOrUndefined } from './failure.ts';
+import { pino } from 'pino';
+import { type Clock, systemClock, timestamp } from './clock.ts';
+import { errorStack, isErrorLike, tryOrUndefined } from './failure.ts';
+import { redactCredentials } from './redact.ts';
 
 /** Structured log sink: a message and fields. Values must not hold secrets; the caller picks what it logs. */
 export interface Logger {
@@ -14,38 +17,97 @@ export type LogFields = Record<string, unknown>;
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export type LogLine = { level: Exclude<LogLevel, 'silent'>; message: string; fields: LogFields };
 
-const RANK: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40, silent: 99 };
-
-/**
- * `write` renders and emits a line: JSON in `start`, readable in `dev` (passed in by the CLI). Logging never throws: if
- * a value of user code cannot be rendered, the line is written without its objects.
- */
-export function logger(level: LogLevel, write: (line: LogLine) => void, base: LogFields = {}): Logger {
-  const emit = (at: LogLine['level']) => (message: string, fields?: LogFields) => {
-    if (RANK[at] < RANK[level]) return;
-    const line = { level: at, message, fields: { ...base, ...fields } };
-    try {
-      write(line);
-    } catch {
-      tryOrUndefined(() => write({ ...line, fields: withoutObjects(line.fields) }));
-    }
+/** A logger that passes each line on, at every level and as it is given. What `log` throws is ignored. */
+export function customLogger(log: (line: LogLine) => void, bound: LogFields = {}): Logger {
+  const emit = (level: LogLine['level']) => (message: string, fields?: LogFields) => {
+    tryOrUndefined(() => log({ level, message, fields: { ...bound, ...fields } }));
   };
   return {
     debug: emit('debug'),
     info: emit('info'),
     warn: emit('warn'),
     error: emit('error'),
-    with: (fields) => logger(level, write, { ...base, ...fields }),
+    with: (fields) => customLogger(log, { ...bound, ...fields }),
   };
 }
 
-function withoutObjects(fields: LogFields): LogFields {
-  const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
-  const entries = Object.entries(fields).map(([name, value]) => [
-    name,
-    isPlain(value) ? value : '[unreadable]',
-  ]);
-  return Object.fromEntries(entries);
+/** Receives each line with its line break, before the call that logged it returns. */
+export interface LogDestination {
+  write(line: string): void;
 }
 
-export const silentLogger: Logger = logger('silent', () => {});
+export interface LoggerOptions {
+  readonly clock?: Clock;
+  /** Text of an error in a field; by default its stack and those of its causes. */
+  readonly errorText?: (error: unknown) => string;
+}
+
+const MESSAGE = 'message';
+/** Keys that no field overrides. */
+const RESERVED: ReadonlySet<string> = new Set(['time', 'level', MESSAGE]);
+const UNREADABLE = '[unreadable]';
+
+/**
+ * Writes JSON lines at `level` and above, by pino. Credentials in URLs are masked in every string. Logging never throws:
+ * what cannot be rendered is written as `[unreadable]`.
+ */
+export function logger(
+  level: LogLevel,
+  destination: LogDestination,
+  { clock = systemClock, errorText = errorStack }: LoggerOptions = {},
+): Logger {
+  const lines = pino(
+    {
+      level,
+      base: null,
+      messageKey: MESSAGE,
+      timestamp: () => `,"time":"${timestamp(clock.now())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line) => destination.write(line) },
+  );
+  return customLogger(({ level: at, message, fields }) => {
+    if (lines.isLevelEnabled(at)) lines[at](plainFields(fields, errorText), redactCredentials(message));
+  });
+}
+
+type ErrorText = (error: unknown) => string;
+
+/** Fields as plain data: pino redacts fields by name, not every string, and writes big integers as numbers. */
+function plainFields(fields: LogFields, errorText: ErrorText): LogFields {
+  const plain: LogFields = {};
+  for (const name of Object.keys(fields)) {
+    if (RESERVED.has(name)) continue;
+    plain[name] = plainValue(fields[name], errorText);
+  }
+  return plain;
+}
+
+function plainValue(value: unknown, errorText: ErrorText): unknown {
+  try {
+    if (typeof value === 'string') return redactCredentials(value);
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (isErrorLike(value)) return errorText(value);
+    return JSON.parse(JSON.stringify(value, safeReplacer()));
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** Replacer that makes `JSON.stringify` total: errors, bigints and cycles become text. */
+function safeReplacer() {
+  const ancestors: unknown[] = [];
+  return function replace(this: unknown, _key: string, value: unknown): unknown {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value === 'string') return redactCredentials(value);
+    if (isErrorLike(value)) return errorStack(value);
+    if (typeof value !== 'object' || value === null) return value;
+    while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
+    if (ancestors.includes(value)) return '[circle]';
+    ancestors.push(value);
+    return value;
+  };
+}
+
+export const silentLogger: Logger = logger('silent', { write() {} });

@@ -12,7 +12,7 @@ import type { EngineStats } from './plugins/metrics.ts';
 import type { RateLimits } from './plugins/rate-limit.ts';
 import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
-import type { ServerFacts } from './routes/system.ts';
+import type { ServerProperties } from './routes/system.ts';
 
 interface ProtocolOptions {
   readonly base_url?: string | undefined;
@@ -53,7 +53,7 @@ export interface ServerDeps {
   readonly engine: EngineHealth & EngineStats;
   readonly options: HttpOptions;
   readonly auth: AuthOptions & SecurityDocument;
-  readonly info: ServerFacts;
+  readonly info: ServerProperties;
   readonly logger: Logger;
   readonly ids: Ids;
   /** Registers the project's own MCP tools. */

@@ -17,7 +17,7 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 export const ChatCompletionCreate = z.looseObject({
   model: z.string().min(1).describe('The name of a graph, or the id of an assistant.'),
   messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is what is asked.'),
-  stream: z.boolean().nullish().describe('Whether the answer comes in pieces, as it is written.'),
+  stream: z.boolean().nullish().describe('Whether the answer is streamed as it is generated.'),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1, 'only one answer is given').nullish(),
   user: z

@@ -35,7 +35,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       const owner = actor.principal;
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
       const is_processing = inProgress.has(keyOf({ owner, key }));
-      const rules = { keep_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
+      const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
       const use = await keys.claim({ owner, key }, hash, rules);
       switch (use.outcome) {
         case 'new':

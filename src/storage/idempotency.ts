@@ -29,7 +29,7 @@ export type KeyClaim =
 
 export interface KeyClaimRules {
   /** Retention of the key, ms. */
-  readonly keep_ms: number;
+  readonly retention_ms: number;
   /** Claim timeout: an unanswered claim then counts as abandoned, ms. */
   readonly claim_ms: number;
   /** The claiming process; a claim is abandoned once its worker lease has expired. */
@@ -50,8 +50,8 @@ export function idempotencyRepository(db: Db) {
 
     /** Call before sending the response. */
     async saveResponse(key: IdempotencyKey, response: StoredResponse): Promise<void> {
-      const sealed = db.cipher.encryptJson(ANSWER, toJson(response));
-      await db.run(sql`update idempotency_keys set answer = ${sealed} where ${isKey(db.cipher, key)}`);
+      const encrypted = db.cipher.encryptJson(ANSWER, toJson(response));
+      await db.run(sql`update idempotency_keys set answer = ${encrypted} where ${isKey(db.cipher, key)}`);
     },
 
     /** Releases the key of a request without effect, which may be retried. */
@@ -85,8 +85,8 @@ export async function isPending(tx: Transaction, key: IdempotencyKey): Promise<b
 
 /** Commits the run with its key; runs in the transaction that inserts the run. */
 export async function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): Promise<void> {
-  const sealed = tx.cipher.encryptJson(RUN, toJson(run));
-  await tx.run(sql`update idempotency_keys set run = ${sealed} where ${isKey(tx.cipher, key)}`);
+  const encrypted = tx.cipher.encryptJson(RUN, toJson(run));
+  await tx.run(sql`update idempotency_keys set run = ${encrypted} where ${isKey(tx.cipher, key)}`);
 }
 
 const RUN = 'idempotency_keys.run';
@@ -132,14 +132,14 @@ async function claimKey(
   plainRequest: string,
   rules: KeyClaimRules,
 ): Promise<KeyClaim> {
-  const { keep_ms, claim_ms, worker_id } = rules;
+  const { retention_ms, claim_ms, worker_id } = rules;
   const { cipher } = tx;
   const request = cipher.blindIndex(REQUEST, plainRequest);
   const mine = isKey(cipher, given);
   await tx.run(sql`delete from idempotency_keys where ${mine} and expires_at <= ${NOW}`);
   const claimed = await tx.run(sql`
     insert into idempotency_keys (owner, key, request, claimed_until, expires_at, worker_id)
-    values (${given.owner}, ${cipher.blindIndex(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(keep_ms)},
+    values (${given.owner}, ${cipher.blindIndex(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(retention_ms)},
       ${worker_id})
     on conflict (owner, key) do update set claimed_until = excluded.claimed_until, worker_id = excluded.worker_id
       where idempotency_keys.request = ${request} and idempotency_keys.run is null

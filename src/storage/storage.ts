@@ -56,8 +56,8 @@ export async function openStorage({
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
-  const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (opened) =>
-    cipher ? unlock(opened, cipher, bufferedRandomBytes()) : assertPlain(opened),
+  const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (database) =>
+    cipher ? unlock(database, cipher, bufferedRandomBytes()) : assertPlain(database),
   );
   const pools = poolsOf(url, db, cipher);
   return {
@@ -103,8 +103,8 @@ export async function openKeyRotation({
   readonly encryptor: Encryptor;
 }) {
   const cipher = new EncryptingCipher(encryptor);
-  const db = await openDatabase(url, { synchronous: 'full', shared: true, cipher }, (opened) =>
-    unlock(opened, cipher, bufferedRandomBytes()),
+  const db = await openDatabase(url, { synchronous: 'full', shared: true, cipher }, (database) =>
+    unlock(database, cipher, bufferedRandomBytes()),
   );
   return {
     rotate: (rules: RotationOptions) => rotate(db, cipher, rules),

@@ -19,7 +19,7 @@ const BATCH = 16;
 /** Poll interval, ms: another process may have ended a run and died before it finalized the task. */
 const POLL_MS = 5_000;
 /** Interval of the scan for superseded tasks, ms: interrupted tasks whose thread has continued. */
-const OVERTAKEN_MS = 60_000;
+const SUPERSEDED_SCAN_MS = 60_000;
 /** Back-off for a task that cannot be read, such as one whose graph does not load. */
 const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
 
@@ -69,7 +69,7 @@ export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinaliz
     return run_ids;
   }
 
-  let [poll_at, overtaken_at] = [clock.monotonic(), clock.monotonic()];
+  let [poll_at, superseded_scan_at] = [clock.monotonic(), clock.monotonic()];
   async function tick(): Promise<number> {
     const run_ids = [...endedRuns].slice(0, BATCH);
     for (const run_id of run_ids) endedRuns.delete(run_id);
@@ -80,8 +80,8 @@ export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinaliz
       const unsettled = await attemptAll(tasks.unfinalized);
       for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
     }
-    if (clock.monotonic() >= overtaken_at) {
-      overtaken_at = clock.monotonic() + OVERTAKEN_MS;
+    if (clock.monotonic() >= superseded_scan_at) {
+      superseded_scan_at = clock.monotonic() + SUPERSEDED_SCAN_MS;
       await attemptAll((after, limit) => tasks.superseded(INTERRUPTED_STATE_NAMES, after, limit));
     }
     return Math.max(0, poll_at - clock.monotonic());

@@ -38,7 +38,7 @@ export interface EngineOptions {
   readonly concurrency: number;
   readonly max_attempts: number;
   /** Run that crashed an earlier process: it fails instead of being retried. */
-  readonly blamed?: FailurePolicy['blamed'];
+  readonly crashed_run?: FailurePolicy['crashed_run'];
   /** No other process uses the database: every stored lease belongs to a process that is gone. */
   readonly single_process: boolean;
   readonly version: string;
@@ -176,12 +176,16 @@ function runEndListeners() {
 /** A run whose worker was lost may have crashed it: it is retried with growing back-off. */
 function reapRules(
   worker_id: string,
-  { max_attempts, blamed, onEnded }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'blamed' | 'onEnded'>,
+  {
+    max_attempts,
+    crashed_run,
+    onEnded,
+  }: Pick<EngineOptions & ReapRules, 'max_attempts' | 'crashed_run' | 'onEnded'>,
   log_retention_ms: number,
 ): ReapRules {
   return {
     ...failureRules(max_attempts, log_retention_ms, WORKER_LOST),
-    blamed,
+    crashed_run,
     onEnded,
     worker_id,
     backoff_ms: 1000,

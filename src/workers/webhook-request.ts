@@ -82,7 +82,7 @@ async function openAgent(options: SenderOptions): Promise<Agent> {
   const { connect_timeout_ms, timeout_ms, connections } = options;
   const { Agent } = await import('undici');
   return new Agent({
-    connect: { lookup: guardedLookup(options), timeout: connect_timeout_ms },
+    connect: { lookup: policyLookup(options), timeout: connect_timeout_ms },
     connections,
     allowH2: false,
     headersTimeout: timeout_ms,
@@ -96,7 +96,7 @@ const noCustomApp: PostWebhook = async () => {
 };
 
 /** Passes only permitted addresses to `connect`: a name may change between check and connection (DNS rebinding). */
-function guardedLookup({ policy, resolve }: SenderOptions): LookupFunction {
+function policyLookup({ policy, resolve }: SenderOptions): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {

@@ -157,9 +157,9 @@ export class WebhookDispatcher {
     if (result.status_code === null) this.#unresponsive.add(host);
     else this.#unresponsive.delete(host);
     const duration_ms = Math.round(clock.monotonic() - begun);
-    const settled = await outbox.ack({ delivery_id, token }, { started_at, duration_ms, ...result }, verdict);
+    const status = await outbox.ack({ delivery_id, token }, { started_at, duration_ms, ...result }, verdict);
     this.#tries[verdict.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
-    this.#report(delivery, result.error, settled);
+    this.#report(delivery, result.error, status);
     bus.updated(delivery_id);
   }
 
@@ -186,14 +186,14 @@ export class WebhookDispatcher {
   #report(
     { delivery_id, run_id, shown_url: url, tries, decryption_error: unreadable }: ClaimedDelivery,
     error: string | null,
-    settled: AckResult,
+    status: AckResult,
   ) {
     const cause = unreadable && { cause: unreadable.message };
     const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }), ...cause };
     const { logger } = this.#deps;
-    if (settled === 'delivered') logger.debug('webhook delivered', fields);
-    else if (settled === 'pending') logger.warn('webhook failed, retrying', fields);
-    else if (settled === 'dead') logger.error('webhook failed, giving up', fields);
+    if (status === 'delivered') logger.debug('webhook delivered', fields);
+    else if (status === 'pending') logger.warn('webhook failed, retrying', fields);
+    else if (status === 'dead') logger.error('webhook failed, giving up', fields);
   }
 }
 

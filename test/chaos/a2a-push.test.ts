@@ -28,7 +28,7 @@ function told(body: Record<string, unknown>): { id: string; state: string } {
   return { id, state: status.state };
 }
 
-test('a task whose server is killed while it works is told its end after the restart', async () => {
+test('subscribers learn the end of a task whose server was killed after the restart', async () => {
   await using server = await startServer({ graphs: GRAPHS, env });
   await using hook = await receiver();
   const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };

@@ -8,7 +8,7 @@ const MEGABYTE = 1024 ** 2;
 // So many that retaining them exceeds what the garbage collector leaves for later (up to 130 MB).
 const EVENTS = 400;
 
-test('what a run of event streaming has told does not stay in memory until it ends', async () => {
+test('events that a run has sent do not stay in memory until it ends', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const run = async (count: number) => {

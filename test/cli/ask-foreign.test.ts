@@ -168,7 +168,7 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: 'half an \n' });
   expect(stderr).toMatch(
     new RegExp(
-      `^agent-server: the answer broke off: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
+      `^agent-server: the stream broke off: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
     ),
   );
 });
@@ -192,8 +192,8 @@ test('a text for several that wait is refused', async () => {
 const HTML = '<!doctype html><title>Welcome</title>';
 
 test.each([
-  ['HTML', 200, HTML, /is no Agent Server: POST \/assistants\/search/],
-  ['other JSON', 200, '{"hello":[1]}', /is no Agent Server/],
+  ['HTML', 200, HTML, /is not an Agent Server: POST \/assistants\/search/],
+  ['other JSON', 200, '{"hello":[1]}', /is not an Agent Server/],
   [
     'a refusal that drives the terminal',
     400,
@@ -209,7 +209,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a redirection is told, and the key goes nowhere', async () => {
+test('a redirect is reported, and the key is not sent on', async () => {
   await using other = await foreign((_, response) => response.end('[]'));
   await using server = await foreign((_, response) =>
     response.writeHead(307, { Location: `${other.url}/secret-path` }).end(),
@@ -278,12 +278,12 @@ test.each([
   if (input.includes('{bad')) expect(stderr).toMatch(/no JSON: [\s\S]*must be an object/);
 });
 
-test('where no decision is allowed, the run goes on waiting', async () => {
+test('a run stays interrupted if no decision is allowed', async () => {
   await using server = await playing({ runs: [], waiting: [[REVIEW([])]] });
   expect(await ask(server.url, ['x', '--thread', THREAD], 'approve\n')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'agent-server: send waits for a decision, but its graph allows none; it goes on waiting\n',
+    stderr: 'agent-server: send needs a decision, but its graph allows none; the run stays interrupted\n',
   });
 });
 

@@ -117,8 +117,8 @@ test('a run that fails says why, exit code 1', async () => {
 });
 
 test.each([
-  [['nosuch', 'hello'], 1, /refuses it with 4\d\d: .*nosuch/],
-  [['assistant'], 2, /needs what to say/],
+  [['nosuch', 'hello'], 1, /rejected the request with 4\d\d: .*nosuch/],
+  [['assistant'], 2, /a message is required/],
   [[], 2, /needs the name of a graph/],
   [['assistant', 'x', '--thread', 'mine'], 2, /--thread must be the id of a thread/],
 ])('%j is refused in a line', async (args, code, why) => {
@@ -127,7 +127,7 @@ test.each([
   expect(refused.stderr.trim().split('\n')).toHaveLength(1);
 });
 
-test('where no server answers, the way to one is told', async () => {
+test('if no server answers, the error says how to start or name one', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: ./a.ts:graph }\nserver: { port: 9 }\n',
   });

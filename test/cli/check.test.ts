@@ -134,7 +134,7 @@ test('graphs see the variables of the env key, and what is set already wins', as
 });
 
 test.each(['check', 'start', 'dev'])(
-  '%s tells every problem of a configuration in a line, exit code 2',
+  '%s reports every problem of a configuration in a line, exit code 2',
   async (command) => {
     await using folder = await project({
       'langgraph.json': '{"graphs": {"a": "./a.ts"}, "runs": {"concurency": 1}}',

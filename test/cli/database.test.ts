@@ -45,7 +45,7 @@ test('a database that closes the connection is one line that says so', async () 
   );
 });
 
-test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself refuses is told in its own words', async () => {
+test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself rejects is reported in its own words', async () => {
   await using server = await startPostgres();
   const { host } = new URL(server.url);
 

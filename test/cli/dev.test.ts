@@ -39,7 +39,7 @@ test('a change to a file that a graph imports is served, and threads keep their 
   expect(took_ms).toBeLessThan(Math.max(1000, 1.5 * server.start_ms));
 });
 
-test('a checkpointer that the server replaces is told in a line', async () => {
+test('a checkpointer that the server replaces is logged in a line', async () => {
   await using folder = await project({
     'agent.config.yaml': CONFIG,
     'src/talker.ts': graph(
@@ -49,7 +49,7 @@ test('a checkpointer that the server replaces is told in a line', async () => {
   await using server = await developing(folder);
 
   expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
-    expect.stringMatching(/ info .* graph_id=talker$/),
+    expect.stringMatching(/ INFO: .* \{"graph_id":"talker"\}$/),
   ]);
 });
 
@@ -67,7 +67,7 @@ test('a graph that does not compile says so, and is served again when it is mend
   expect(said(await wait())).toEqual(['mended']);
 });
 
-test('while a graph takes the server with it, clients are told; mended, it is served again', async () => {
+test('while a graph ends the server, clients get a 503; once fixed, it is served again', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await developing(folder);
 
@@ -88,7 +88,7 @@ test('while a graph takes the server with it, clients are told; mended, it is se
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
 });
 
-test('a wrong configuration is told and the server goes on; the right one is served', async () => {
+test('an invalid configuration is logged and the server goes on; the valid one is served', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await developing(folder);
   const names = async () => (await server.client.assistants.search()).map(({ name }) => name).sort();
@@ -150,7 +150,7 @@ test('files that no graph imports do not restart the server', async () => {
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(server.lines.filter((line) => line.includes('changed'))).toEqual([
-    expect.stringMatching(/changed, restarting file=src\/word\.ts$/),
+    expect.stringMatching(/changed, restarting \{"file":"src\/word\.ts"\}$/),
   ]);
 });
 

@@ -52,8 +52,8 @@ const inNode = (graph: string) => ({
 });
 
 test('what a node leaves behind names its run, graph and node when it fails', async () => {
-  const rejected = server.untilLog('unhandled rejection in a node, whose run does not notice');
-  const thrown = server.untilLog('uncaught exception in a node, whose run does not notice');
+  const rejected = server.untilLog('unhandled rejection in a node; its run is not affected');
+  const thrown = server.untilLog('uncaught exception in a node; its run is not affected');
   await server.client.runs.wait(null, 'rejects', { input: {} });
 
   expect(await rejected).toMatchObject({
@@ -121,7 +121,7 @@ test('in dev a failure shows the code of the project, and frames of packages as 
   );
 
   const shown = dev.lines.join('\n');
-  expect(shown).toMatch(/run failed .*graph=fails .*node=work /);
+  expect(shown).toMatch(/run failed .*"graph":"fails".*"node":"work"/);
   expect(shown).toMatch(/> 21 \| {3}throw new Error\('no luck'\);/);
   expect(shown).toMatch(/at .*\(?src\/harm\.ts:21:9\)?/);
   expect(shown).toMatch(/… \d+ frames? of packages/);

@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest';
-import { jsonLine, readableLine } from '../../src/cli/output.ts';
+import { lineLogger } from '../../src/cli/output.ts';
 import { failureForLog } from '../../src/core/failure.ts';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import { logger } from '../../src/core/logger.ts';
 import { ODD_THROWS } from '../support/odd-throws.ts';
+import { JSON_LINES, READABLE, writtenLine } from '../support/written-line.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12, 0, 0);
 const line = (message: string, fields = {}) => ({ level: 'info', message, fields }) as const;
+const json = async (message: string, fields = {}) =>
+  JSON.parse(await writtenLine(JSON_LINES, line(message, fields), NOON));
+const readable = (message: string, fields = {}, color = false) =>
+  writtenLine({ ...READABLE, color }, line(message, fields), NOON);
 
-test('a JSON line has time, level, message and the fields', () => {
-  expect(JSON.parse(jsonLine(line('run ended', { run_id: 'r1', ms: 5 }), NOON))).toEqual({
+test('a JSON line has time, level, message and the fields', async () => {
+  expect(await json('run ended', { run_id: 'r1', ms: 5 })).toEqual({
     time: '2026-11-21T12:00:00.000Z',
     level: 'info',
     message: 'run ended',
@@ -17,10 +22,8 @@ test('a JSON line has time, level, message and the fields', () => {
   });
 });
 
-test('no field can pass itself off as time, level or message', () => {
-  const { time, level, message } = JSON.parse(
-    jsonLine(line('real', { level: 'x', message: 'y', time: 'z' }), NOON),
-  );
+test('no field can pass itself off as time, level or message', async () => {
+  const { time, level, message } = await json('real', { level: 'x', message: 'y', time: 'z' });
 
   expect({ time, level, message }).toEqual({
     time: '2026-11-21T12:00:00.000Z',
@@ -29,94 +32,149 @@ test('no field can pass itself off as time, level or message', () => {
   });
 });
 
-test('whatever a field holds, the line is written: errors with their causes, big numbers, circles', () => {
+test('whatever a field holds, the line is written: errors with their causes, big numbers, circles', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const error = new Error('outer', { cause: new Error('inner') });
 
-  const written = JSON.parse(jsonLine(line('odd', { error, big: 1n, circle }), NOON));
+  const written = await json('odd', { error, big: 1n, circle });
 
   expect(written.error).toMatch(/^Error: outer\n[\s\S]*caused by Error: inner\n/);
   expect(written.big).toBe('1');
   expect(written.circle.self).toBe('[circle]');
 });
 
-test('a value that is named twice is written twice', () => {
+test('a value that throws when it is read, or converted, is unreadable; the others are written', async () => {
+  const trap = () => {
+    throw new Error('trapped');
+  };
+  const getter = Object.defineProperty({}, 'own', { get: trap, enumerable: true });
+
+  expect(await json('odd', { run_id: 'r1', getter, odd: { toJSON: trap } })).toMatchObject({
+    run_id: 'r1',
+    getter: '[unreadable]',
+    odd: '[unreadable]',
+  });
+});
+
+test('a value that is named twice is written twice', async () => {
   const shared = { a: 1 };
 
-  expect(JSON.parse(jsonLine(line('same', { one: shared, two: shared }), NOON))).toMatchObject({
-    one: shared,
-    two: shared,
-  });
+  expect(await json('same', { one: shared, two: shared })).toMatchObject({ one: shared, two: shared });
 });
 
-test('a readable line has the time of day and name=value pairs, quoted when they are more than a word', () => {
-  expect(
-    readableLine(line('ready', { url: 'http://127.0.0.1:1', graphs: 'a, b', none: undefined }), NOON, {
-      color: false,
-    }),
-  ).toBe('12:00:00 info  ready url=http://127.0.0.1:1 graphs="a, b"');
+test('a logger with fields writes them on every line, masked', () => {
+  const lines: string[] = [];
+  const own = logger('info', { write: (text) => lines.push(text) });
+  own.with({ run_id: 'r1', url: 'http://joe:hunter2@db' }).warn('slow', { ms: 5 });
+  own.warn('plain');
+
+  expect(lines.map((each) => JSON.parse(each))).toEqual([
+    {
+      time: expect.any(String),
+      level: 'warn',
+      message: 'slow',
+      run_id: 'r1',
+      url: 'http://***@db',
+      ms: 5,
+    },
+    { time: expect.any(String), level: 'warn', message: 'plain' },
+  ]);
 });
 
-test('a readable line shows the stack of an error below', () => {
-  const [head, ...stack] = readableLine(line('broke', { error: new Error('why') }), NOON, {
-    color: false,
-  }).split('\n');
+test('lines below the level are not written, and with silent none is', () => {
+  const lines: string[] = [];
+  for (const level of ['warn', 'silent'] as const) {
+    const own = logger(level, { write: (text) => lines.push(JSON.parse(text).message) });
+    own.debug('one');
+    own.info('two');
+    own.warn(`three at ${level}`);
+    own.error(`four at ${level}`);
+  }
 
-  expect(head).toBe('12:00:00 info  broke');
-  expect(stack[0]).toBe('    Error: why');
-  expect(stack.length).toBeGreaterThan(1);
+  expect(lines).toEqual(['three at warn', 'four at warn']);
 });
 
-test('user data can neither forge a line nor drive the terminal', () => {
-  const hostile = 'x\n12:00:00 error forged\u001b[2J';
+test('a destination that throws does not reach the caller', () => {
+  const broken = () => {
+    throw new Error('disk full');
+  };
 
-  const written = readableLine(line(hostile, { name: hostile, error: new Error(hostile) }), NOON, {
-    color: false,
-  });
+  expect(() => logger('info', { write: broken }).info('lost')).not.toThrow();
+});
+
+test('a readable line has the time of day, level and message, then the fields as JSON', async () => {
+  expect(await readable('ready', { url: 'http://127.0.0.1:1', graphs: 'a, b', none: undefined })).toBe(
+    '[12:00:00] INFO: ready {"url":"http://127.0.0.1:1","graphs":"a, b"}',
+  );
+});
+
+test('a readable line shows the stack of an error below', async () => {
+  const [head, ...stack] = (await readable('broke', { run_id: 'r1', error: new Error('why') })).split('\n');
+
+  expect(head).toBe('[12:00:00] INFO: broke {"run_id":"r1"}');
+  expect(stack[0]).toBe('    error: Error: why');
+  expect(stack[1]).toMatch(/^ {8}at .*output\.test\.ts:\d+:\d+/);
+});
+
+test('the stack of a readable line shows the code that threw', async () => {
+  const lines: string[] = [];
+  const format = { ...READABLE, code_of: import.meta.dirname };
+  const own = await lineLogger(format, (text) => lines.push(text));
+  own.error('broke', { error: new Error('why') });
+
+  expect(lines.join('')).toContain('    error: Error: why\n        at output.test.ts:');
+  expect(lines.join('')).toMatch(
+    /\n {4}> \d+ \| {3}own\.error\('broke', \{ error: new Error\('why'\) \}\);\n/,
+  );
+});
+
+test('user data can neither forge a line nor drive the terminal', async () => {
+  const hostile = 'x\n[12:00:00] ERROR: forged\u001b[2J\u009b2J';
+  const fields = { name: hostile, inner: { hostile }, [hostile]: 1, error: new Error(hostile) };
+
+  const written = await readable(hostile, fields);
 
   expect(written).not.toContain('\u001b');
-  expect(written.split('\n').filter((each) => each.startsWith('12:00:00'))).toHaveLength(1);
+  expect(written).not.toContain('\u009b');
+  expect(written.split('\n').filter((each) => each.startsWith('[12:00:00]'))).toHaveLength(1);
 });
 
-test('colour is only in readable lines that ask for it', () => {
-  expect(readableLine(line('hello', { a: 1 }), NOON, { color: true })).toContain('\u001b[36minfo');
-  expect(readableLine(line('hello', { a: 1 }), NOON, { color: false })).toBe('12:00:00 info  hello a=1');
+test('colour is only in readable lines that ask for it', async () => {
+  expect(await readable('hello', { a: 1 }, true)).toContain('\u001b[32mINFO');
+  expect(await readable('hello', { a: 1 })).toBe('[12:00:00] INFO: hello {"a":1}');
 });
 
-test('whatever an error of user code holds, both kinds of line are written', () => {
-  for (const make of Object.values(ODD_THROWS)) {
-    const fields = { run_id: 'r1', error: make() };
-    const lines: string[] = [];
-    for (const render of [jsonLine, readable])
-      logger('info', (each) => lines.push(render(each, NOON))).error('run failed', fields);
-    expect(lines).toEqual([expect.stringContaining('run failed'), expect.stringContaining('run failed')]);
-    expect(lines.every((each) => each.includes('r1'))).toBe(true);
-  }
-});
+test.each([JSON_LINES, READABLE])(
+  'whatever an error of user code holds, the line is written: %j',
+  async (format) => {
+    for (const make of Object.values(ODD_THROWS)) {
+      const fields = { run_id: 'r1', error: make() };
+      const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
+      expect(written).toContain('run failed');
+      expect(written).toContain('r1');
+    }
+  },
+);
 
-test('no line has the password of an address, wherever it is', () => {
+test('no line has the password of an address, wherever it is', async () => {
   const address = 'postgres://joe:hunter2@db/agents';
   const error = new Error(`no ${address}`, { cause: new Error(`of ${address}`) });
   const fields = { error, reason: `lost ${address}`, url: address, inner: { address } };
 
-  for (const render of [jsonLine, readable]) {
-    const written = render(line(`cannot reach ${address}`, fields), NOON);
+  for (const format of [JSON_LINES, READABLE]) {
+    const written = await writtenLine(format, line(`cannot reach ${address}`, fields), NOON);
     expect(written).not.toContain('hunter2');
     expect(written.split('postgres://***@db/agents')).toHaveLength(7);
   }
 });
 
-function readable(each: LogLine, now: number): string {
-  return readableLine(each, now, { color: false });
-}
-
-test('a failure of a run is written as its clients read it, with the places where it was thrown', () => {
+test('a failure of a run is written as its clients read it, with the places where it was thrown', async () => {
   const failure = new TypeError('no /srv/app/data/places.json', {
     cause: new Error('in /srv/app/data/x.json'),
   });
 
-  const written = JSON.parse(jsonLine(line('run failed', { error: failureForLog(failure) }), NOON));
+  const written = await json('run failed', { error: failureForLog(failure) });
 
   expect(written.error).toMatch(/^TypeError: no places\.json\n {4}at .*output\.test\.ts:\d+:\d+/);
   expect(written.error).toMatch(/\ncaused by Error: in x\.json\n {4}at /);

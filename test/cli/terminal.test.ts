@@ -45,7 +45,7 @@ test.each(['start', 'dev'])(
     expect(terminal.output()).toContain(
       `  Docs    ${url}/docs\n  Graphs  one\n  Failed  other\n  Data    sqlite:/`,
     );
-    expect(terminal.output()).toContain("error Graph 'other' failed to load");
+    expect(terminal.output()).toContain("ERROR: Graph 'other' failed to load");
     expect((await fetch(`${url}/ok`)).status).toBe(200);
   },
 );

@@ -79,7 +79,7 @@ describe('a client of 1.0', () => {
     expect(later).toEqual(done);
   });
 
-  test('is told why a task failed', async () => {
+  test('gets the reason why a task failed', async () => {
     const client = await connected('fails');
     const failed = await client.sendMessage(saying('', { parts: [data({ x: 1 })] }));
     expect(failed).toMatchObject({ status: { state: TaskState.TASK_STATE_FAILED } });

@@ -126,7 +126,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
   });
 });
 
-test('what a thread told can be replayed from any event on, also after a restart of the server', async () => {
+test('the events of a thread can be replayed from any event on, also after a restart of the server', async () => {
   const thread_id = randomUUID();
   const before = server.client.threads.stream(thread_id, { assistantId: 'chat' });
   const sub = await before.subscribe({ channels: ['values', 'lifecycle', 'messages'] });

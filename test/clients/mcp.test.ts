@@ -78,13 +78,13 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(result.structuredContent) }]);
   });
 
-  test('is told which field is wrong, and no run is made', async () => {
+  test('gets the name of the invalid field, and no run is created', async () => {
     await using client = await connected(era);
     const result = await client.callTool({ name: 'chat', arguments: { messages: 7 } });
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('messages') }] });
   });
 
-  test('is told why a run failed', async () => {
+  test('gets the reason why a run failed', async () => {
     await using client = await connected(era);
     const result = await client.callTool({ name: 'fails', arguments: { x: 1 } });
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('boom 1') }] });

@@ -124,7 +124,7 @@ test.each([
   expect(await problemsOf(yaml)).toEqual([`agent.config.yaml: ${line}`]);
 });
 
-test('all problems are told at once, each with where it was set', async () => {
+test('all problems are reported at once, each with the place where it was set', async () => {
   const problems = await problemsOf(`${GRAPHS}runs: { concurency: 5 }\nstorage: { url: "\${DB}" }`, {
     environment: { BG_JOB_TIMEOUT_SECS: 'soon', LANGGRAPH_HTTP: '{oops' },
     flags: { 'server.port': 'x' },
@@ -139,7 +139,7 @@ test('all problems are told at once, each with where it was set', async () => {
   ]);
 });
 
-test('a file that is no YAML is told by line and column', async () => {
+test('a file that is not YAML is reported with line and column', async () => {
   expect(await problemsOf('graphs:\n  a: b: c\n')).toEqual([
     'agent.config.yaml:2:6: Nested mappings are not allowed in compact mappings',
   ]);

@@ -63,5 +63,5 @@ test('a missing .env file is a warning', async () => {
   const { config, warnings } = await load(`${GRAPHS}env: .env`);
 
   expect(config.env).toEqual({});
-  expect(warnings).toEqual([`env: ${config.root}/.env cannot be read (ENOENT); going on without it`]);
+  expect(warnings).toEqual([`env: ${config.root}/.env cannot be read (ENOENT); continuing without it`]);
 });

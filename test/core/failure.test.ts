@@ -75,7 +75,7 @@ describe('a long text', () => {
     }
   });
 
-  test('tells no password that the cut parts from its address', () => {
+  test('shows no password that the truncation separates from its URL', () => {
     for (const length of [16_300, 16_384, 65_500, 65_510, 65_530]) {
       const told = failureText(
         `${'/a/b/c '.repeat(length / 7)}postgres://user:hunter2@db ${'x'.repeat(70_000)}`,

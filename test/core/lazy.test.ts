@@ -10,7 +10,7 @@ test('is made once, when it is first asked for, also for two who ask at the same
   expect(await get.made).toBe(1);
 });
 
-test('a failure is told to all who wait for it, and made again for the next', async () => {
+test('a failure rejects all pending calls, and the next call tries again', async () => {
   let times = 0;
   const get = lazy(async () => {
     times += 1;

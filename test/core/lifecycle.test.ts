@@ -17,7 +17,7 @@ test('parts are closed in order', async () => {
   expect(closed).toEqual(['a', 'b', 'c']);
 });
 
-test('a part that cannot be closed keeps no other open, and its error is told', async () => {
+test('a part that cannot be closed keeps no other open, and its error is thrown', async () => {
   const { all, closed } = parts('a', 'B', 'c');
   await expect(closeAll(all)).rejects.toEqual(new Error('B'));
   expect(closed).toEqual(['a', 'c']);

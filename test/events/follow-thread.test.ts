@@ -157,7 +157,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:end']);
   });
 
-  test('the end is seen even when nobody in this process tells of it', async () => {
+  test('the end is seen even without a notification in this process', async () => {
     await using db = await open();
     const there = story(db);
     await there.add(there.thread_id);
@@ -186,7 +186,7 @@ describeEachDatabase('following a thread', (open) => {
     await using db = await open();
     const there = story(db);
     await run(there, 'a');
-    const event = { event_id: randomUUID(), event: 'state_update', data: '{}', keep_ms: 60_000 };
+    const event = { event_id: randomUUID(), event: 'state_update', data: '{}', retention_ms: 60_000 };
     const state = { values: {}, status: 'idle' as const, interrupts: {}, event };
     expect(await setThreadState(db, there.thread_id, state, '2026-11-20T12:00:00.000Z')).toBe('updated');
     await run(there, 'b');

@@ -71,7 +71,7 @@ function textOf({ event, data }: Frame): string {
 const lost = (what: string) => `EventsLost: ${what} lost in a failure of the database.`;
 
 describeEachDatabase('events that a database lost', (open) => {
-  test('are told to who follows the run, which goes on to its end', async () => {
+  test('are reported to followers of the run, which goes on to its end', async () => {
     await using db = await open();
     const there = story(db);
     const run_id = await there.ended(1, 2, 6, 8);
@@ -92,7 +92,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(await there.read(run_id, 7)).toEqual(['8:8']);
   });
 
-  test('are told to who follows the thread, under the numbers of the thread', async () => {
+  test('are reported to followers of the thread, with the numbers of the thread', async () => {
     await using db = await open();
     const there = story(db);
     await there.ended(1);

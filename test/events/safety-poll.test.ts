@@ -34,7 +34,7 @@ function followers(poll: SafetyPoll, count: number, position: Position) {
 }
 
 describeEachDatabase('the poll of those who follow logs', (open) => {
-  test('asks once for thousands, and tells each what is behind their own place', async () => {
+  test('polls once for thousands, and notifies each of entries after its own position', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();

@@ -51,7 +51,7 @@ test('looks the topics up in parallel branches, each a subgraph', async () => {
   expect([...namespaces].map((namespace) => namespace.split(':')[0])).toEqual(Array(3).fill('investigate'));
 });
 
-test('tells how far it is', async () => {
+test('reports its progress', async () => {
   const progress: unknown[] = [];
   for await (const [, , data] of await research.stream(
     { question: 'solar panels and unicorns' },

@@ -32,7 +32,7 @@ test('a file is found by an absolute path too', async () => {
   expect(await (await loadEmbedder({ embed, dims: 1, root: '/' })).documents(['ab'])).toEqual([[2]]);
 });
 
-test('what is no embedder is said so, and no path outside of the project is told', async () => {
+test('a value that is not an embedder is reported as such, without paths outside of the project', async () => {
   await using folder = await project({ 'embed.mjs': MODULE });
   const load = (embed: string, root = folder.root) => loadEmbedder({ embed, dims: 1, root });
   await expect(load('./embed.mjs:wrong')).rejects.toThrow(

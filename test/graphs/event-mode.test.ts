@@ -32,7 +32,7 @@ test('events: what happens inside, beginning and ending with the run itself', as
   expect(events.at(-1)?.data).toMatchObject({ output: { messages: [{ type: 'ai', content: 't0 t1 ' }] } });
 });
 
-test('events with other modes: the graph runs once and tells all of them', async () => {
+test('events with other modes: the graph runs once and emits all of them', async () => {
   const counter = await Conversation.with('counter');
   const events = await counter.run({
     input: { add: 2 },

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { project } from '../support/project.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
 
 const CONFIG = { configurable: {} };
@@ -93,7 +94,7 @@ describe('a graph that does not load', () => {
     const log: LogLine[] = [];
     const graphs = await loadGraphs([{ graph_id: 'it', path: `./${name}`, export: 'graph' }], {
       root: folder.root,
-      logger: logger('info', (entry) => log.push(entry)),
+      logger: recordingLogger('info', (entry) => log.push(entry)),
     });
 
     const error = graphs.loadErrors().get('it');
@@ -113,7 +114,7 @@ describe('a graph that does not load', () => {
     expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
   });
 
-  test('an unknown name is not found, and the known ones are told', async () => {
+  test('an unknown name is not found, and the error lists the known ones', async () => {
     const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });
     await expect(graphs.get('c', CONFIG, 'assistants.read')).rejects.toMatchObject({
       status: 404,
@@ -133,7 +134,7 @@ describe('a factory', () => {
     expect(await drawn('two')).toContain('two');
   });
 
-  test('is told what the graph is for, and the context when it is executed', async () => {
+  test('receives the purpose of the graph, and the context when it is executed', async () => {
     const graphs = await load({ factory: './factory.ts:graph' });
     const graph = await graphs.get('factory', CONFIG, 'threads.create_run', { user: 'u' });
     const values = await new Conversation(graph).dataOf('values', { input: {} });

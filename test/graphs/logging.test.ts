@@ -1,11 +1,15 @@
 import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 
 test('a graph writes to the log of the server with the logger of the SDK', async () => {
   const lines: LogLine[] = [];
-  await loadGraphs([], { root: import.meta.dirname, logger: logger('debug', (line) => lines.push(line)) });
+  await loadGraphs([], {
+    root: import.meta.dirname,
+    logger: recordingLogger('debug', (line) => lines.push(line)),
+  });
   const failure = new Error('the model is gone');
 
   getLogger().warn('nearly full', { rows: 9 }).verbose({ message: 'asked', model: 'small' });

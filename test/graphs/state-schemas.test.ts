@@ -16,7 +16,7 @@ async function schemasOf(spec: string) {
   return graph.schemas();
 }
 
-test('a state of zod 3 is told exactly, and so is its context', async () => {
+test('the schemas of a zod 3 state and its context are exact', async () => {
   const { state_schema, input_schema, config_schema, context_schema } = await schemasOf('./zod-v3.mjs:graph');
   const properties = { topic: { type: 'string' }, length: { type: 'integer', default: 3 } };
   expect(state_schema).toMatchObject({ type: 'object', properties, required: ['topic'] });
@@ -36,7 +36,7 @@ test('what a reducer takes is the input, what it makes the state, with its marks
   expect(input_schema).toMatchObject({ properties: { log: { type: 'string' } } });
 });
 
-test('a StateSchema tells its own', async () => {
+test('a StateSchema brings its own schema', async () => {
   const { state_schema, input_schema, output_schema } = await schemasOf('./state-schema.ts:graph');
   const count = { type: 'number', default: 0 };
   const log = { type: 'array', items: { type: 'string' }, default: [] };

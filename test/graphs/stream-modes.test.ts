@@ -64,7 +64,7 @@ describe('tasks', () => {
 });
 
 describe('a graph that throws', () => {
-  test('tells the result of the failing task first, with its error, then throws it', async () => {
+  test('emits the result of the failing task first, with its error, then throws it', async () => {
     const fails = await Conversation.with('fails');
     const told: { event: string; data: unknown }[] = [];
     const reading = (async () => {

@@ -47,7 +47,7 @@ describe('the state', () => {
     });
   });
 
-  test('of a run that failed tells the error of its task in one line', async () => {
+  test('of a failed run has the error of its task in one line', async () => {
     const fails = await Conversation.with('fails');
     await expect(fails.run({ input: { x: 1 } })).rejects.toThrow();
     expect(await fails.state()).toMatchObject({

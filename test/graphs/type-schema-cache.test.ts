@@ -1,9 +1,10 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { type Project, project } from '../support/project.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 
 const GRAPH = `
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
@@ -19,7 +20,7 @@ async function started(at: Project, { limit_ms = 60_000, signal = new AbortContr
   const log: LogLine[] = [];
   const graphs = await loadGraphs([{ graph_id: 'it', path: './graph.ts', export: 'graph' }], {
     root: at.root,
-    logger: logger('info', (line) => log.push(line)),
+    logger: recordingLogger('info', (line) => log.push(line)),
     types: { cache: at.path('cache'), signal, limit_ms },
   });
   const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');

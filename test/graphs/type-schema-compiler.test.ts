@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { findCompiler } from '../../src/graphs/schemas/compiler.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 
 /** Shaped as a graph of LangGraph; it needs no package, for the project has none. */
 const GRAPH = `
@@ -40,7 +41,7 @@ test('a compiler that takes its process down costs exact schemas and one warning
   const log: LogLine[] = [];
   const graphs = await loadGraphs([{ graph_id: 'it', path: './graph.mjs', export: 'graph' }], {
     root: project.root,
-    logger: logger('warn', (line) => log.push(line)),
+    logger: recordingLogger('warn', (line) => log.push(line)),
     types: { cache: join(project.root, 'cache'), signal: new AbortController().signal },
   });
   const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { MESSAGE_SCHEMA } from '../../src/graphs/schemas/message-schema.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 
 const STATES = resolve(import.meta.dirname, '../fixtures/states');
 const SPECS = [
@@ -25,7 +26,7 @@ beforeAll(async () => {
   cache = await mkdtemp(join(tmpdir(), 'agent-server-schemas-'));
   graphs = await loadGraphs(SPECS, {
     root: STATES,
-    logger: logger('debug', (line) => log.push(line)),
+    logger: recordingLogger('debug', (line) => log.push(line)),
     types: { cache, signal: new AbortController().signal },
   });
 });

@@ -86,7 +86,7 @@ describe('other values', () => {
   });
 });
 
-test('an error that a graph keeps is told by class and text, which are its own to tell', () => {
+test('an error in the state of a graph is sent with its class and unredacted text', () => {
   class QuotaError extends Error {}
   const message = 'used up in /srv/app/agents/quota.ts';
   expect(wire({ last: new QuotaError(message) })).toEqual({ last: { error: 'QuotaError', message } });

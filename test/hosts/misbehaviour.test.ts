@@ -94,7 +94,7 @@ test.each([
   ['speak', 'words on the console'],
 ])('%s: %s end nothing, and are logged with their run and node', async (act) => {
   const message = {
-    reject: 'unhandled rejection in a node, whose run does not notice',
+    reject: 'unhandled rejection in a node; its run is not affected',
     speak: "a word { of: 'the node' }",
   };
   const logged = server.untilLog(message[act as 'reject' | 'speak']);

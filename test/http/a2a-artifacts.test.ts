@@ -138,7 +138,7 @@ test('a graph that pauses without a question goes on with any message', async ()
   const { task } = (await ask('SendMessage', { message: message('Hi') })).result;
   expect(task.status).toMatchObject({
     state: 'TASK_STATE_INPUT_REQUIRED',
-    message: { parts: [{ text: 'Waits to go on. Any message lets it.' }] },
+    message: { parts: [{ text: 'Paused at a breakpoint. Any message resumes it.' }] },
   });
   const done = (await ask('SendMessage', { message: message('Go on', { taskId: task.id }) })).result.task;
   expect(done.status.state).toBe('TASK_STATE_COMPLETED');

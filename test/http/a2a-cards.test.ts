@@ -122,7 +122,7 @@ test('it says what the assistant is and takes', async () => {
   expect([newer.name, newer.version]).toEqual(['Greeter 2', '2']);
 });
 
-test('who has a card is told when it is still the same', async () => {
+test('a client with a card gets 304 while it is unchanged', async () => {
   const { headers } = await server.get(CARD);
   expect(headers).toMatchObject({
     vary: expect.stringContaining('A2A-Version'),

@@ -49,7 +49,7 @@ test('the history of a task is that of its context, or its own by the header of 
   expect(texts(await say('chat', 'three', of, {}, OWN))).toEqual(['three', 'You said: three']);
 });
 
-test('as much of it is told as the client asks for', async () => {
+test('the history is as long as the client requests', async () => {
   const told = async (historyLength?: number) =>
     say('chat', 'hi', { contextId: `${historyLength}` }, { configuration: { historyLength } });
   expect(texts(await told())).toEqual(['hi', 'You said: hi']);

@@ -55,7 +55,7 @@ test.each([
   expect(output(task)['seen']).toMatchObject({ content });
 });
 
-test('the methods of 0.3 take parts of 1.0, and tell them in their own form', async () => {
+test('the methods of 0.3 accept parts of 1.0, and return them in the form of 0.3', async () => {
   const rpc = rpcTo(server, 'mirror');
   const message = { message_id: 'mixed', role: 'ROLE_USER', parts: [{ text: 'Hi' }, TEXT_FILE] };
   const { result } = await rpc('message/send', { message });

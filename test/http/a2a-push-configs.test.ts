@@ -111,7 +111,7 @@ test('what is no header is refused, and more subscribers than a task may have', 
   expect(again.result.url).toBe(`${URL}/7`);
 });
 
-test('what is missing or of another type is told to clients of 0.3', async () => {
+test('missing fields and wrong types are reported to clients of 0.3', async () => {
   const { result } = await rpc('message/send', { message: oldMessage('Hi') });
   for (const params of [
     { taskId: result.id },
@@ -125,7 +125,7 @@ test('what is missing or of another type is told to clients of 0.3', async () =>
   expect((await rpc('tasks/pushNotificationConfig/get', {})).error?.code).toBe(-32602);
 });
 
-test('of a task that is not there nobody is told', async () => {
+test('nobody is notified of a task that does not exist', async () => {
   for (const taskId of ['0190a0a0-0000-7000-8000-000000000000', 'no task'])
     for (const [method, params] of Object.entries({
       CreateTaskPushNotificationConfig: { taskId, url: URL },

@@ -34,7 +34,7 @@ function states(): string[] {
   });
 }
 
-test('a subscriber of 1.0 is told the question of a task and its end, in order and signed', async () => {
+test('a subscriber of 1.0 is notified of the question of a task and its end, in order and signed', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const subscriber = {
     url: `${hook.url}/told`,
@@ -80,7 +80,7 @@ test('a subscriber of 0.3 gets the task as its version has it', async () => {
   });
 });
 
-test('a task that is cancelled while it works, fails or is given up is told', async () => {
+test('subscribers are notified of a task that is cancelled while it works, fails or is abandoned', async () => {
   const slow = rpcTo(server, 'sleeper');
   const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
   const { result } = await slow('SendMessage', { message: message({ ms: 60_000 }), configuration });
@@ -102,7 +102,7 @@ test('a task that is cancelled while it works, fails or is given up is told', as
   ]);
 });
 
-test('a run that is cancelled past its task is told as the cancelling of the task', async () => {
+test('a run that is cancelled directly is reported as the cancellation of its task', async () => {
   const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
   const { result } = await rpcTo(server, 'sleeper')('SendMessage', {
     message: message({ ms: 60_000 }),
@@ -114,7 +114,7 @@ test('a run that is cancelled past its task is told as the cancelling of the tas
   expect(states()).toEqual(['TASK_STATE_CANCELED']);
 });
 
-test('a task is cancelled, and told so, when somebody goes on with its thread past it', async () => {
+test('a task is cancelled, with a notification, when its thread continues without it', async () => {
   const configuration = { taskPushNotificationConfig: { url: hook.url } };
   const rpc = rpcTo(server, 'chat-question');
   const { result } = await rpc('SendMessage', { message: message('Hi'), configuration });
@@ -128,7 +128,7 @@ test('a task is cancelled, and told so, when somebody goes on with its thread pa
   expect(states()).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_CANCELED']);
 });
 
-test('who subscribes while a task waits is told what comes, and nobody who is gone', async () => {
+test('a subscriber added while a task waits is notified of what follows, a removed one is not', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const { result } = await rpc('SendMessage', { message: message('Hi') });
   const taskId = result.task.id;

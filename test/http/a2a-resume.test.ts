@@ -78,7 +78,7 @@ test('a graph that stops between two nodes goes on at any message', async () => 
   const drafted = await send([{ text: 'tea' }]);
   expect(drafted.status).toMatchObject({
     state: 'TASK_STATE_INPUT_REQUIRED',
-    message: { parts: [{ text: 'Waits to go on. Any message lets it.' }] },
+    message: { parts: [{ text: 'Paused at a breakpoint. Any message resumes it.' }] },
   });
   const message = { taskId: drafted.id };
   const checked = await send([{ text: 'Go on' }], { message });

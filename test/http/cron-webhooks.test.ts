@@ -14,7 +14,7 @@ const YEARLY = { assistant_id: 'echo', schedule: '0 0 1 1 *', input: { x: 1 } };
 const REFUSED = { status: 422, body: { detail: expect.stringMatching(/^Webhook /) } };
 
 test.each(['/runs/crons', '/threads/{t}/runs/crons'])(
-  'POST %s: each run of the cron tells its webhook, signed',
+  'POST %s: each run of the cron calls its webhook, signed',
   async (route) => {
     const before = hook.received.length;
     const path = route.replace('{t}', await http.thread());

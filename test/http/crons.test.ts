@@ -67,7 +67,7 @@ describe('what cannot be is refused when it is made', () => {
       422,
       "Invalid cron schedule: '0 30 8 * * MON'. Reason: it needs five fields: minute, hour, day of month, month, day of week, without the seconds in front;",
     ],
-    [{ schedule: '0 0 30 2 *' }, 422, "Invalid cron schedule: '0 0 30 2 *'. Reason: it never comes"],
+    [{ schedule: '0 0 30 2 *' }, 422, "Invalid cron schedule: '0 0 30 2 *'. Reason: it never fires"],
     [{ schedule: undefined }, 422, 'schedule'],
     [{ assistant_id: undefined }, 422, 'assistant_id'],
     [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'. Use IANA timezone format"],

@@ -54,7 +54,7 @@ describe('of a server without keys', () => {
     expect(await ask(server, EVIL)).toEqual([200, '*']);
   });
 
-  test('the log tells once which pages were refused, and what opens the server to them', async () => {
+  test('the log names each rejected origin once, with the setting that allows it', async () => {
     await using server = await openApp({ graphs: ['echo'] });
     for (const origin of [EVIL, EVIL, 'https://b.example']) await ask(server, origin);
     const told = server.log.filter(({ level }) => level === 'warn');

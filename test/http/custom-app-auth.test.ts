@@ -57,7 +57,7 @@ test('middleware sees a request before authentication does, or after it', async 
   expect([await stopped('middleware_first'), await stopped('auth_first')]).toEqual([200, 401]);
 });
 
-test('own routes are told who calls', async () => {
+test('custom routes receive the caller', async () => {
   for (const [app, url] of [
     [HONO, '/own/user'],
     [HANDLER, '/own/hello'],

@@ -74,7 +74,7 @@ test('one line of the log for each request', async () => {
   expect(lines).toHaveLength(1);
 });
 
-test('its own refusals stay as they are, and its errors tell nothing', async () => {
+test('its own rejections stay as they are, and its errors reveal nothing', async () => {
   await using server = await open('./hono.ts:app');
   const refused = await server.get('/own/refused');
   expect([refused.status, refused.text]).toEqual([400, 'Not like this']);
@@ -142,7 +142,7 @@ test('a body that is too large does not reach the app', async () => {
   expect([answer.status, answer.body]).toEqual([413, { detail: expect.stringContaining('100 bytes') }]);
 });
 
-test('what is no app is told in one line, and so is what is not there', async () => {
+test('a value that is not an app is reported in one line, and so is a missing file', async () => {
   await expect(open('./others.ts:nothing')).rejects.toThrow(/http\.app: .*Hono app.*\(req, res, next\)/);
   await expect(open('./others.ts:nope')).rejects.toThrow(/http\.app: .*no export 'nope'/);
 });

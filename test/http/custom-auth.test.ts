@@ -19,7 +19,7 @@ test('authenticate decides who gets in, and its own refusal is the answer', asyn
   }
 });
 
-test('an error of authenticate is a 500 that tells nothing, and is logged', async () => {
+test('an error of authenticate is a 500 without details, and is logged', async () => {
   await using server = await open();
   const answer = await server.post('/threads/count', {}, bearer('broken-token'));
   expect([answer.status, answer.body]).toEqual([500, { detail: 'Internal Server Error' }]);

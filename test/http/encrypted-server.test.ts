@@ -12,7 +12,7 @@ const FORGOTTEN = [secret('refused input'), secret('cron input')];
 const ENCRYPTED = { LANGGRAPH_AES_KEY: TEST_KEY };
 
 describeEachKeeper('with encryption', (open) => {
-  test('a server answers as without, and keeps nothing that it was told in plain text', async () => {
+  test('a server answers as without encryption, and stores nothing in plain text', async () => {
     const env: Record<string, string> = {};
     await using plain = await open(env);
     await using sealed = await open({ ...ENCRYPTED });

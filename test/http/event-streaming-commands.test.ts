@@ -131,7 +131,7 @@ test('input.inject gives the graph another message', async () => {
   ]);
 });
 
-test('agent.getTree tells of the graphs of a run', async () => {
+test('agent.getTree returns the graphs of a run', async () => {
   const thread_id = await ran('nested', {});
   const { tree } = (await command(thread_id, 'agent.getTree')).result;
   expect(tree).toMatchObject({ namespace: [], status: 'completed', graph_name: 'nested' });

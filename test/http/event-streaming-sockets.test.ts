@@ -146,7 +146,7 @@ test('what a client asked before it left is carried out', async () => {
   await until('the run is made', async () => (await app.get(`/threads/${thread_id}/runs`)).body.length === 1);
 });
 
-test('a thread that cannot be is told by the code of the close', async () => {
+test('an impossible thread is reported by the close code', async () => {
   const { closed } = await connect('nope');
   expect((await closed)[0].code).toBe(4422);
 });
@@ -161,7 +161,7 @@ test('a server that stops closes its sockets', async () => {
   expect((await closed)[0].code).toBe(1012);
 });
 
-test('who may not come in is told why by the code of the close, and hears nothing', async () => {
+test('a client without access gets the reason as the close code, and no events', async () => {
   await using locked = await openApp({ graphs: ['chat'], environment: { AGENT_SERVER_API_KEYS: 'secret' } });
   const address = (await locked.app.listen()).url.replace('http', 'ws');
   const heard: unknown[] = [];

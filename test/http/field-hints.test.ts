@@ -4,7 +4,7 @@ import { openApp } from '../support/app.ts';
 const told = ({ log }: Awaited<ReturnType<typeof openApp>>) =>
   log.filter(({ message }) => message.includes('did you mean')).map(({ message }) => message);
 
-test('a misspelt field is told in the log, and the request is served', async () => {
+test('a misspelt field is logged, and the request is served', async () => {
   await using server = await openApp({ graphs: ['echo'], gives_hints: true });
   const { status } = await server.post('/runs/wait', {
     assistant_id: 'echo',
@@ -21,7 +21,7 @@ test('a misspelt field is told in the log, and the request is served', async () 
   ]);
 });
 
-test('of a body full of unknown fields a few are told', async () => {
+test('of many unknown fields in a body only a few are logged', async () => {
   await using server = await openApp({ graphs: ['echo'], gives_hints: true });
   const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`limi${index}`, 1]));
   await server.post('/threads/search', fields);
@@ -29,7 +29,7 @@ test('of a body full of unknown fields a few are told', async () => {
   expect(told(server).length).toBeLessThanOrEqual(20);
 });
 
-test('in production nothing is told', async () => {
+test('in production unknown fields are not logged', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   await server.post('/runs/wait', { assistant_id: 'echo', inputs: {} });
 

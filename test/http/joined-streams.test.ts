@@ -63,7 +63,7 @@ test.for([
   expect(told).toEqual((stream_mode as readonly string[]).includes('values') ? [7, 8, 9, 10] : []);
 });
 
-test('at the newest checkpoint there is nothing more to tell', async () => {
+test('from the newest checkpoint on there are no more events', async () => {
   const { thread_id, run } = await streamed('ten-steps', { input: { n: 0 } });
   expect(await join(run, `checkpoint_id=${await checkpointAt(thread_id, 10)}`)).toEqual([]);
 });

@@ -14,7 +14,7 @@ async function statuses(send: () => Promise<{ status: number }>, times: number):
   return seen;
 }
 
-test('an address that asks more than its share is refused, and told when to come back', async () => {
+test('an address above its limit is rejected, with the time to retry after', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     server: { rate_limit: { per_address_per_minute: 3 } },
@@ -86,7 +86,7 @@ test('connections beyond the limit are closed', async () => {
   expect(await text(first)).toMatch(/^HTTP\/1.1 200/);
 });
 
-test('answers tell browsers not to do more with them', async () => {
+test('responses restrict what browsers do with them', async () => {
   await using http = await bareServer();
   for (const url of ['/ok', '/nope', '/docs']) {
     const { headers } = await http.inject(url);

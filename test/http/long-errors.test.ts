@@ -29,7 +29,7 @@ function expectCut(message: string, length: string): void {
   expect(message.endsWith(`… (cut, ${length} characters in all)`)).toBe(true);
 }
 
-test('a long error is cut wherever it is told', async () => {
+test('a long error is truncated wherever it is reported', async () => {
   const input = { text: '😀'.repeat(500), times: 10_000 };
   const length = '10,000,016';
   const at = `/threads/${await server.thread()}`;

@@ -122,7 +122,7 @@ test('a bulk cancel names either a status or runs', async () => {
   for (const body of wrong) expect((await http.post('/runs/cancel', body)).status).toBe(422);
 });
 
-test('why a run was cancelled is told to those who ask', async () => {
+test('the reason of a cancel is returned on request', async () => {
   const { thread_id, run_id, at } = await sleeping();
   await http.post(`${at}/cancel?wait=1&reason=taken`);
   const { body: after } = await http.post(`/threads/${thread_id}/runs`, ECHO);

@@ -76,7 +76,7 @@ test('what a client carries from question to answer cannot be changed', async ()
   );
 });
 
-test('a user is sent to an address where the client can do that, and told of it otherwise', async () => {
+test('a user is sent to a URL if the client supports that, otherwise the URL is in the text', async () => {
   const ask = { type: 'auth_required', url: 'https://login.example/go', message: 'Log in first' };
   const { result } = await call(ask);
   expect(questionIn(result)).toMatchObject({

@@ -34,7 +34,7 @@ test.each(['/mcp', '/mcp/zod-state'])(
   },
 );
 
-test('who sends a bad token is told so', async () => {
+test('a client with an invalid token gets an error that says so', async () => {
   await using server = await withIssuer();
   const answer = await server.post('/mcp', LIST, { authorization: 'Bearer nonsense' });
   expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -73,7 +73,7 @@ test('handlers of the project can name who issues their tokens, and say more in 
   );
 });
 
-test('a server with keys alone tells of no issuer', async () => {
+test('a server with keys alone names no issuer', async () => {
   await using server = await openApp({
     graphs: ['zod-state'],
     environment: { AGENT_SERVER_API_KEYS: 'sesame' },

@@ -40,7 +40,7 @@ test('of a batch two runs cannot have one id', async () => {
   expect((await http.get(`/runs/${run_id}/explain`)).status).toBe(404);
 });
 
-test('a run that is refused is told what is in the way, and a run says where it is', async () => {
+test('a rejected run names the run that blocks it, and a run says where it is', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, SLEEP);
   const cancel = `/threads/${thread_id}/runs/${run.run_id}/cancel`;
@@ -51,7 +51,7 @@ test('a run that is refused is told what is in the way, and a run says where it 
   expect([status, body.detail]).toEqual([
     409,
     'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
-      `In the way: run ${run.run_id}. Cancel it with POST ${cancel}, or see GET /runs/${run.run_id}/explain.`,
+      `Blocked by run ${run.run_id}. Cancel it with POST ${cancel}, or see GET /runs/${run.run_id}/explain.`,
   ]);
 
   const { body: waiting } = await http.post(`/threads/${thread_id}/runs`, ECHO);

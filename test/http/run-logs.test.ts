@@ -48,7 +48,7 @@ test('a delay that was asked for is no time in the queue', async () => {
   expect(line?.['queue_ms']).toBeLessThan(1000);
 });
 
-test('metrics count ended runs by graph and status, and tell how far the event loop lags', async () => {
+test('metrics count ended runs by graph and status, and show the lag of the event loop', async () => {
   const text = await metrics();
 
   expect(text).toMatch(/^lg_api_runs_ended_total\{graph="echo",status="success"\} \d+$/m);

@@ -90,7 +90,7 @@ test('a resumable run is read again from any event, by thread or without it', as
   expect(only.map(({ event }) => event)).toEqual(['updates', 'updates']);
 });
 
-test('a run that is not resumable has nothing to tell later', async () => {
+test('a run that is not resumable cannot be replayed', async () => {
   const thread_id = await http.thread();
   const first = await http.post(`/threads/${thread_id}/runs/stream`, {
     assistant_id: 'echo',

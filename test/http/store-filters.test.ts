@@ -49,7 +49,7 @@ test.each([
 });
 
 test.each([{}, { prefix: ['shared'] }, { suffix: ['ann'] }, { prefix: ['*', 'ann'] }, { max_depth: 1 }])(
-  'list_namespaces tells of none that the filter hides: %j',
+  'list_namespaces returns no namespace that the filter hides: %j',
   async (query) => {
     expect((await namespaces(query, BEN)).body).toEqual({ namespaces: [] });
   },

@@ -57,7 +57,7 @@ test('with an index clients and graphs search by meaning', async () => {
   ]);
 });
 
-test('a failing embedder is a 503 that writes nothing and tells no secret', async () => {
+test('a failing embedder is a 503 that writes nothing and reveals no secret', async () => {
   await using folder = await project(files);
   await using http = await openApp({ graphs: ['memory'], folder: folder.root });
   const answer = await http.send('PUT', '/store/items', { ...at, key: 'k', value: { text: 'poison' } });

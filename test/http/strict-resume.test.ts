@@ -26,7 +26,7 @@ test('an answer to an interrupt that does not wait fails the run, and the thread
   expect(body).toEqual({
     __error__: {
       error: 'UnknownInterruptError',
-      message: `No interrupt with id ${UNKNOWN} is waiting. Waiting: ${id}.`,
+      message: `No interrupt with id ${UNKNOWN} is pending. Pending: ${id}.`,
     },
   });
   expect((await http.get(at)).body).toMatchObject(thread);
@@ -41,7 +41,7 @@ test('an answer that comes twice fails the second time', async () => {
   const { body } = await answer(at, { [id]: 'yes' }, true);
   expect(body.__error__).toMatchObject({
     error: 'UnknownInterruptError',
-    message: expect.stringContaining('Nothing waits for an answer.'),
+    message: expect.stringContaining('No interrupt is pending.'),
   });
 });
 

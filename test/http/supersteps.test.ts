@@ -31,7 +31,7 @@ test('a superstep may hold a command', async () => {
   expect(body.values).toMatchObject({ x: 3 });
 });
 
-test('without a graph that is known the thread is made, and why it has no history is told', async () => {
+test('without a known graph the thread is created, and the error says why it has no history', async () => {
   for (const metadata of [{}, { graph_id: 'nobody' }]) {
     const thread_id = crypto.randomUUID();
     const answer = await http.post('/threads', { thread_id, metadata, supersteps: STEPS });

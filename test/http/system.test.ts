@@ -13,7 +13,7 @@ test('the server is well', async () => {
   expect((await http.inject({ method: 'HEAD', url: '/ok' })).statusCode).toBe(200);
 });
 
-test('a database that does not answer is told when it is asked for', async () => {
+test('an unresponsive database is reported when the check is requested', async () => {
   await using http = await bareServer({ engine: { ping: () => Promise.reject(new Error('refused')) } });
   expect((await http.inject('/ok')).statusCode).toBe(200);
   const answer = await http.inject('/ok?check_db=1');

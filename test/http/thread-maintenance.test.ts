@@ -10,7 +10,7 @@ async function ran(assistant_id: string): Promise<string> {
   return thread_id;
 }
 
-test('a thread tells what its history takes', async () => {
+test('a thread reports the size of its history', async () => {
   const { body } = await http.get(`/threads/${await ran('echo')}/storage`);
   const { checkpoints, channel_values, pending_writes } = body;
   expect(body.total_bytes).toBe(checkpoints.bytes + channel_values.bytes + pending_writes.bytes);

@@ -45,7 +45,7 @@ test('an earlier state is found by its checkpoint, in the path or the body', asy
   expect((await http.get(`/threads/${thread_id}/state/${crypto.randomUUID()}`)).status).toBe(404);
 });
 
-test('history has ten states with GET and one with POST, unless told otherwise', async () => {
+test('history has ten states with GET and one with POST by default', async () => {
   const thread_id = await http.thread();
   for (const x of [1, 2, 3]) {
     await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: { x } });

@@ -29,7 +29,7 @@ test('a thread forgets its history by itself, and goes on', async () => {
   });
 });
 
-test('what a request does not say is in the configuration, and only who asks is told', async () => {
+test('the configuration has the defaults of a request, and the expiry is returned only on request', async () => {
   const thread_id = await http.thread();
   expect(await ttlOf(thread_id)).toEqual({
     strategy: 'keep_latest',

@@ -39,7 +39,7 @@ test.each(Object.keys(ODD_THROWS))(
   },
 );
 
-test('a message that is no text is told as text, by the state too', async () => {
+test('an error message that is not a string is reported as text, in the state too', async () => {
   const at = `/threads/${await server.thread()}`;
   const run = { assistant_id: 'odd', input: { what: 'a number too large as the message' } };
   const { body } = await server.post(`${at}/runs/wait`, run);

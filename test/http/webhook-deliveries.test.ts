@@ -107,7 +107,7 @@ test('a receiver can be tried out: a signed sample, once', async () => {
   });
 });
 
-test('a receiver that fails the try is told with what it said', async () => {
+test('a failed test of a receiver returns its response', async () => {
   hook.answers.push((_request, response) => response.writeHead(500).end('no such table'));
   const { status, body } = await http.post('/webhooks/test', { url: hook.url });
   expect(status).toBe(200);

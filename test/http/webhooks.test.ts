@@ -69,13 +69,13 @@ test('the payload is the run as a client sees it, and what came of it', async ()
     expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('a run without a thread tells no values, for nothing of it stays', async () => {
+test('the webhook of a stateless run has no values, because nothing of it is stored', async () => {
   const { path, webhook } = address();
   await http.post('/runs/wait', { ...ECHO, webhook });
   expect((await told(path)).body).toMatchObject({ status: 'success', values: null });
 });
 
-test('a run that failed tells its error', async () => {
+test('the webhook of a failed run has its error', async () => {
   const { path, webhook } = address();
   await http.post(`/threads/${await http.thread()}/runs`, { assistant_id: 'fails', input: {}, webhook });
   const { body } = await told(path);
@@ -114,7 +114,7 @@ test.each([
   });
 });
 
-test('a run whose place another takes tells which', async () => {
+test('the webhook of a superseded run names the run that replaced it', async () => {
   const { path, webhook } = address();
   const thread_id = await http.thread();
   const sleep = { assistant_id: 'sleeper', input: { ms: 60_000 } };
@@ -142,7 +142,7 @@ test('time limits of a delivery may have a fraction of a millisecond', async () 
   expect((await told(path)).body).toMatchObject({ status: 'success' });
 });
 
-test('a run that takes too long tells it', async () => {
+test('the webhook of a run that timed out says so', async () => {
   await using impatient = await openApp({
     graphs: ['sleeper'],
     environment: { ...TO_RECEIVER, BG_JOB_TIMEOUT_SECS: '1' },
@@ -152,7 +152,7 @@ test('a run that takes too long tells it', async () => {
   expect((await told(path)).body).toMatchObject({ status: 'timeout', error: { error: 'TimeoutError' } });
 });
 
-test('a run that never began tells nothing', async () => {
+test('a run that never began calls no webhook', async () => {
   const { webhook } = address();
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {

@@ -158,7 +158,12 @@ export class Clients {
       'update',
     );
     if (!(await checkpointRepository(db).put({ idle_thread_id: thread_id }, checkpoint, 'sync'))) return;
-    const event = { event_id: names.next('c'), event: 'state_update', data: '{}', keep_ms: log_retention_ms };
+    const event = {
+      event_id: names.next('c'),
+      event: 'state_update',
+      data: '{}',
+      retention_ms: log_retention_ms,
+    };
     const state = { values: { n: 3 }, checkpoint_id, status: 'idle', interrupts: {}, event } as const;
     await threads.setState(thread_id, state, timestamp(clock.now()));
   }

@@ -1,11 +1,11 @@
 import { LeaseLost, WritesLost } from '../../src/core/errors.ts';
-import { logger } from '../../src/core/logger.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { QueueProblem } from '../../src/storage/queue/context.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
 import type { Frame, RunOutcome } from '../../src/storage/runs/events.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { StopReason } from '../../src/workers/attempt.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import type { Plan } from './commands.ts';
 import type { Engine } from './engines.ts';
 import { gatedDb } from './gated-db.ts';
@@ -113,7 +113,7 @@ export class World {
       clock: this.clock,
       bus: this.bus,
       names: this.names,
-      logger: logger('debug', ({ message, fields }) => this.judge(message, fields['error'])),
+      logger: recordingLogger('debug', ({ message, fields }) => this.judge(message, fields['error'])),
       planOf: (run_id) => this.#planOf(run_id),
       pause: (what) =>
         this.scheduler.operate(process, (operation) => this.scheduler.pass(operation, 'work', what)),

@@ -74,7 +74,7 @@ describeEachDatabase('a time of a cron', (open) => {
     await server.ticks.fireDue();
     const [first] = await server.fires(waiting.cron_id);
     expect(await server.fires(rejected.cron_id)).toMatchObject([
-      { outcome: 'rejected', detail: `In the way: run ${first?.run_id}.`, run_id: null, status: null },
+      { outcome: 'rejected', detail: `Blocked by run ${first?.run_id}.`, run_id: null, status: null },
     ]);
     expect((await server.get(rejected.cron_id)).next_run_date).toBe('2026-06-02T13:05:00.000Z');
 

@@ -42,7 +42,7 @@ test('a run whose first attempt came to nothing begins with the one that is logg
   ]);
 });
 
-test('events that were lost are told of as a custom event, errors of the run by its end', async () => {
+test('lost events are reported by a custom event, errors of the run by its end', async () => {
   const lost = {
     error: 'EventsLost',
     message: 'Event 12 of this thread was lost in a failure of the database.',

@@ -77,7 +77,7 @@ test('what is missing answers with the text of its operation', async () => {
   await expect(threads.copy(actor, MISSING)).rejects.toMatchObject({ status: 409, message: 'Conflict' });
 });
 
-test('a thread is busy while a run is in flight, and its deletion tells the worker', async () => {
+test('a thread is busy while a run is in flight, and its deletion notifies the worker', async () => {
   await using services = await openServices();
   const { thread_id } = await services.threads.create(actor, FRESH);
   const run = await services.runs.create(actor, thread_id, { assistant_id: 'echo' }, 'background');

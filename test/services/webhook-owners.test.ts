@@ -51,7 +51,7 @@ async function told(services: TestServices): Promise<string> {
   return delivery!.delivery_id;
 }
 
-test("what is told of somebody's thread is theirs, also once the thread is gone", async () => {
+test("deliveries of a thread belong to its owner, also after the thread is deleted", async () => {
   await using services = await openServices();
   const webhooks = webhooksOf(services);
   const delivery_id = await told(services);

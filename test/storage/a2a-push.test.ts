@@ -62,7 +62,7 @@ async function story(db: Db) {
 }
 
 describeEachStorage('subscribers of a task of A2A', (open) => {
-  test('are there with the run, and are told in its own words of what is settled, once', async () => {
+  test('are stored with the run, and are notified of each final state, once', async () => {
     await using db = await open();
     const { task_id, push, settle, sent } = await story(db);
     expect(await push.list(task_id)).toMatchObject([{ task_id, config_id: task_id, version: '0.3' }]);
@@ -84,7 +84,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     ]);
   });
 
-  test('are not told what somebody else has settled', async () => {
+  test('are not notified of what another process finalized', async () => {
     await using db = await open();
     const { tasks, task_id, outbox, settle } = await story(db);
     const row = await tasks.get(task_id);

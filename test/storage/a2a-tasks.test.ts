@@ -79,7 +79,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect((await tasks.unfinalizedOf(ids.slice(0, 2))).map(({ task_id }) => task_id)).toEqual([ids[1]]);
   });
 
-  test('that wait and are told of are looked at when their thread went on otherwise', async () => {
+  test('that wait after a notification are found again when their thread continues without them', async () => {
     await using db = await open();
     const { tasks, add, set, settle } = taskStory(db);
     const ids: string[] = [];

@@ -5,7 +5,7 @@ import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const KEY = { owner: 'ada', key: 'k1' };
-const RULES = { keep_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: true };
+const RULES = { retention_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: true };
 const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
 
 describeEachStorage('a key of a request', (open) => {
@@ -87,7 +87,7 @@ describeEachStorage('a key of a request', (open) => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     for (const key of ['a', 'b', 'c']) {
-      await keys.claim({ ...KEY, key }, 'one', { ...RULES, keep_ms: -1 });
+      await keys.claim({ ...KEY, key }, 'one', { ...RULES, retention_ms: -1 });
       await keys.saveResponse({ ...KEY, key }, ANSWER);
     }
     expect(await keys.claim({ ...KEY, key: 'a' }, 'other', RULES)).toEqual({ outcome: 'new' });

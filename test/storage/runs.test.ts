@@ -57,7 +57,7 @@ describeEachStorage('runs', (open) => {
     expect(await runs.findByAssistant(assistant_id, 2)).toHaveLength(2);
   });
 
-  test('tell why they were cancelled when that is selected', async () => {
+  test('have the reason of a cancel if that is selected', async () => {
     await using db = await open();
     const runs = runRepository(db);
     const { queue, add } = queueStory(db);

@@ -61,7 +61,7 @@ describeEachDatabase('the plan of a search', (open) => {
     expect(await search({ ids: [seededThreadId(3)], sort_by: 'created_at' })).not.toMatch(/threads_created/);
   });
 
-  test('has an index for values, and reads a state only where its outline does not tell', async () => {
+  test('has an index for values, and reads a state only if its summary does not decide', async () => {
     await using db = await open();
     await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { values: { topic: 'topic-3' } }));

@@ -51,7 +51,7 @@ describeEachStorage('deleting a thread', (open) => {
     expect(await threads.get(threadId(2))).toBeUndefined();
   });
 
-  test('tells when there was none', async () => {
+  test('returns false if there was none', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));

@@ -75,7 +75,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await foundThreads(threads, { offset: 50 })).toEqual([]);
   });
 
-  test('equal times are told apart by the id, in the same direction', async () => {
+  test('equal times are ordered by the id, in the same direction', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     for (const n of [2, 0, 1]) await threads.insert({ ...freshThread(0), thread_id: threadId(n) });

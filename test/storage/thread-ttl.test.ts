@@ -20,7 +20,7 @@ async function expired(threads: ThreadRepository, limit: number): Promise<number
 }
 
 describeEachDatabase('threads with a time', (open) => {
-  test('tell when they go', async () => {
+  test('return when they expire', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), HOUR);

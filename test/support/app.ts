@@ -4,10 +4,11 @@ import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 import { HOSTS_OF_TESTS } from './hosts.ts';
+import { recordingLogger } from './recording-logger.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
 
@@ -65,7 +66,7 @@ export async function openApp(parts: AppParts) {
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
     {
-      logger: logger('info', (line) => log.push(line)),
+      logger: recordingLogger('info', (line) => log.push(line)),
       clock,
       ...(gives_hints === undefined ? {} : { gives_hints }),
     },

@@ -2,9 +2,10 @@ import { Http } from '../../src/config/sections/http.ts';
 import { Server } from '../../src/config/sections/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { createServer } from '../../src/http/server.ts';
 import type { HttpOptions, ServerDeps } from '../../src/http/server-deps.ts';
+import { recordingLogger } from './recording-logger.ts';
 
 const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
 
@@ -43,7 +44,7 @@ export async function bareServer({ services = {}, engine, options, authenticate 
     options: { ...OPTIONS, ...options },
     auth: { authenticate, has_users: false, issuers: [] },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
-    logger: logger('debug', (line) => log.push(line)),
+    logger: recordingLogger('debug', (line) => log.push(line)),
     ids: systemIds(systemClock),
   });
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Actor, systemActor, type User } from '../../src/auth/actor.ts';
 import { type Clock, timestamp } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { type Cron, CronCreate, type CronRun } from '../../src/schemas/crons.ts';
@@ -16,6 +16,7 @@ import { runQueue } from '../../src/storage/queue/queue.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { newThread } from './queued-runs.ts';
+import { recordingLogger } from './recording-logger.ts';
 import { fixtureGraphs } from './services.ts';
 import { policy } from './webhook-policy.ts';
 
@@ -85,7 +86,7 @@ export async function cronServer(
     webhooks: policy(),
     log_retention_ms: 60_000,
     default_ttl: undefined,
-    logger: logger('debug', (line) => log.push(line)),
+    logger: recordingLogger('debug', (line) => log.push(line)),
   };
   const crons = cronService(deps);
 

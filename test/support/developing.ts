@@ -16,7 +16,7 @@ export async function developing(folder: Project) {
   }
   const readyLines = () => lines.filter((line) => line.includes(' ready '));
   await until('the server is ready', () => readyLines().length > 0);
-  const url = /url=(\S+)/.exec(readyLines()[0] as string)?.[1] as string;
+  const url = /"url":"([^"]+)"/.exec(readyLines()[0] as string)?.[1] as string;
   return {
     child,
     lines,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemIds } from '../../src/core/ids.ts';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { ResolveHost, WebhookRules } from '../../src/services/webhooks/webhook-policy.ts';
@@ -9,6 +9,7 @@ import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { webhookSender } from '../../src/workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../../src/workers/webhooks.ts';
 import { delivery } from './outbox.ts';
+import { recordingLogger } from './recording-logger.ts';
 import { policy } from './webhook-policy.ts';
 
 interface Options {
@@ -50,7 +51,7 @@ export function dispatching(db: Db, options: Options = {}) {
     clock,
     ids: { ...systemIds(clock), uuid4: randomUUID },
     random: () => 0,
-    logger: logger('debug', (line) => log.push(line)),
+    logger: recordingLogger('debug', (line) => log.push(line)),
     rules: { ...RULES, ...options.rules },
   });
   return {

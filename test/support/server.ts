@@ -152,7 +152,7 @@ export class TestServer implements AsyncDisposable {
 
   /** User code may print too, but not like this. */
   #heard(line: string): void {
-    if (!line.startsWith('{"time":')) return;
+    if (!line.startsWith('{"level":')) return;
     const entry = JSON.parse(line) as LogEntry;
     this.log.push(entry);
     for (const watcher of [...this.#watchers]) watcher(entry);

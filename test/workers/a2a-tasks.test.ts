@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { type LogLine, logger } from '../../src/core/logger.ts';
+import type { LogLine } from '../../src/core/logger.ts';
 import { a2aTaskFinalizer } from '../../src/workers/a2a-tasks.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import { COMPLETED, taskStory } from '../support/stored-tasks.ts';
 import { until } from '../support/until.ts';
 
@@ -24,7 +25,7 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
         throw new Error('its graph does not load');
       },
       clock: { now: () => now_ms, monotonic: () => now_ms },
-      logger: logger('info', (line) => log.push(line)),
+      logger: recordingLogger('info', (line) => log.push(line)),
     });
     const unsettled = async () => (await tasks.unfinalized(undefined, 100)).map(({ task_id }) => task_id);
     loop.start();

@@ -71,7 +71,7 @@ test('a cron that is made or changed wakes the scheduler', async () => {
   });
 });
 
-test('a server that is told not to look after crons makes none of their runs', async () => {
+test('a server with crons disabled creates none of their runs', async () => {
   const still = settableClock();
   await using quiet = await openApp({ graphs: ['echo'], clock: still, crons: { enabled: false } });
   expect((await quiet.get('/info')).body.flags.crons).toBe(false);

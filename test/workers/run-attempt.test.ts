@@ -92,7 +92,7 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a graph that throws ends its run as an error that tells neither paths nor passwords', async () => {
+  test('a graph that throws ends its run as an error that reveals neither paths nor passwords', async () => {
     await using db = await open();
     const graph = scriptedGraph(async function* () {
       yield { event: 'values', data: {} };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { logger, silentLogger } from '../../src/core/logger.ts';
+import { silentLogger } from '../../src/core/logger.ts';
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -9,6 +9,7 @@ import { storeExpiryLoop, storeIndexLoop } from '../../src/workers/maintenance.t
 import { openApp } from '../support/app.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { project } from '../support/project.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import { indexedStoreOver, storeOver } from '../support/store.ts';
 import { until } from '../support/until.ts';
 
@@ -35,7 +36,7 @@ describeEachDatabase('the upkeep of the store', (open) => {
     const loop = storeExpiryLoop({
       items: storeItemRepository(db),
       interval_ms: LONG_MS,
-      logger: logger('info', ({ message, fields }) => lines.push(`${fields['items']} ${message}`)),
+      logger: recordingLogger('info', ({ message, fields }) => lines.push(`${fields['items']} ${message}`)),
     });
     loop.start();
     await until('the sweep is over', () => lines.length > 0);

@@ -177,7 +177,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(await next.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
   });
 
-  test('sends as soon as it is told, and what failed when it is due', async () => {
+  test('sends as soon as it is notified, and retries failed deliveries when they are due', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db, { rules: { backoff: { first_ms: 20, longest_ms: 20 } } });

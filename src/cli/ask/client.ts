@@ -98,7 +98,7 @@ function redirection(url: string, location: string | null): string {
 
 function notAnAgentServer({ url }: Server, { method, path }: Request): StartFailure {
   return new StartFailure(
-    `what answers at ${url} is no Agent Server: ${method} ${path} gives something else; name another with --url`,
+    `the server at ${url} is not an Agent Server: ${method} ${path} returns something else; name another with --url`,
   );
 }
 
@@ -106,5 +106,5 @@ function errorMessage(status: number, text: string): string {
   const body: unknown = tryOrUndefined(() => JSON.parse(text));
   const detail = oneLine(isObject(body) && typeof body['detail'] === 'string' ? body['detail'] : text);
   if (status === 401) return `the server needs a key: --key, or AGENT_SERVER_API_KEYS (${detail})`;
-  return `the server refuses it with ${status}: ${detail}`;
+  return `the server rejected the request with ${status}: ${detail}`;
 }

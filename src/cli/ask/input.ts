@@ -36,7 +36,7 @@ export async function inputFor(server: Server, asked: AssistantRef, text: string
   const field = onlyTextField(fields);
   if (field !== undefined) return { [field]: text };
   throw new UsageError(
-    `ask: ${asked.name} takes no messages; give an object with its fields: ${oneLine(fieldNames(fields))}`,
+    `ask: ${asked.name} does not accept messages; give an object with its fields: ${oneLine(fieldNames(fields))}`,
   );
 }
 

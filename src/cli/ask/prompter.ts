@@ -110,7 +110,7 @@ async function promptForDecision(
 ): Promise<unknown> {
   if (allowed.length === 0)
     throw new StartFailure(
-      `${oneLine(name)} waits for a decision, but its graph allows none; it goes on waiting`,
+      `${oneLine(name)} needs a decision, but its graph allows none; the run stays interrupted`,
     );
   for (let question = `\n${description}\n`; ; question = '') {
     const line = await person.ask(`${question}${allowed.join(', ')}? `);

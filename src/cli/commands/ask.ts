@@ -12,10 +12,11 @@ import { targetServer } from '../config.ts';
 
 export const ask: Command = {
   name: 'ask',
-  summary: 'Asks an assistant of a running server, prints the answer as it comes, and asks you what it asks',
+  summary:
+    'Sends a message to an assistant of a running server, streams the answer, and prompts for what it asks',
   args: [
     { name: 'assistant', text: 'the name of a graph, or the id of an assistant', required: true },
-    { name: 'text', text: 'what to say, or an object of JSON as input; on a thread it may be left out' },
+    { name: 'text', text: 'the message, or a JSON object as input; optional with --thread' },
   ],
   flags: {
     ...CONFIG_FLAG,
@@ -62,7 +63,7 @@ type Turn = { readonly input: JsonObject } | { readonly command: { readonly resu
 
 function requireQuestion({ text, thread }: FlagValues): void {
   if (thread === undefined && text === undefined)
-    throw new UsageError('ask: needs what to say, such as agent-server ask assistant "Hello"');
+    throw new UsageError('ask: a message is required, such as agent-server ask assistant "Hello"');
   if (thread !== undefined && !isUuid(thread))
     throw new UsageError('ask: --thread must be the id of a thread');
 }
@@ -151,7 +152,7 @@ async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcom
     stream_mode: ['messages-tuple', 'updates', 'values'],
     on_disconnect: 'cancel',
   };
-  const broken = `the answer broke off: see how thread ${thread_id} stands with agent-server ask ${shellQuoted(asked.name)} ${more}`;
+  const broken = `the stream broke off: see the state of thread ${thread_id} with agent-server ask ${shellQuoted(asked.name)} ${more}`;
   for await (const { event, data } of stream(server, `/threads/${thread_id}/runs/stream`, body, broken)) {
     if (event === 'messages') printer.message(data);
     else if (event === 'updates') printer.updates(data);

@@ -7,7 +7,10 @@ export const dev: Command = {
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
   async run(values) {
     const loaded = await loadConfigFor(values);
-    const { develop } = await import('../dev/develop.ts');
-    return await develop(values, loaded, outputFor(loaded.config.log, { json: false }).logger);
+    const [{ logger }, { develop }] = await Promise.all([
+      outputFor(loaded.config.log, { json: false }),
+      import('../dev/develop.ts'),
+    ]);
+    return await develop(values, loaded, logger);
   },
 };

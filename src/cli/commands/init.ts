@@ -5,7 +5,7 @@ import { changesFor, foundIn } from '../init/project-files.ts';
 
 export const init: Command = {
   name: 'init',
-  summary: 'Creates a project with one agent and its test, or adds what is missing to the one that is there',
+  summary: 'Creates a project with one agent and its test, or adds what is missing to an existing one',
   args: [{ name: 'folder', text: 'where; the current folder without it' }],
   flags: {},
   async run({ folder = '.' }) {

@@ -12,7 +12,7 @@ export const start: Command = {
     });
     const [{ serve }, { watchEventLoop }] = await Promise.all([
       import('../../node.ts'),
-      import('../loop-watch.ts'),
+      import('../watchdog.ts'),
     ]);
     return await serve(config, {
       logger,

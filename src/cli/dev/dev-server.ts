@@ -5,10 +5,10 @@ import { disableBackgroundCallbacks } from '../../config/env.ts';
 import { importUserModule } from '../../graphs/project/user-module.ts';
 import { serve } from '../../node.ts';
 import { loadConfigAndOutput } from '../config.ts';
-import { watchEventLoop } from '../loop-watch.ts';
 import { withOutput } from '../output.ts';
 import { ignoredPersistenceNote } from '../project-checks.ts';
 import { reportError } from '../report-error.ts';
+import { watchEventLoop } from '../watchdog.ts';
 import type { ChildMessage, DevServerArguments, ParentMessage } from './server-process.ts';
 
 /** A node that blocks the event loop this long fails and the server restarts, ms. */
@@ -41,11 +41,11 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
     stop: stop.signal,
     grace_ms: 0,
     announce: message.shows_banner ? announce : undefined,
-    blamed: message.blamed,
+    crashed_run: message.crashed_run,
     gives_hints: true,
-    onFaultyNode: (culprit) => writeFileSync(faulty_node_file, JSON.stringify(culprit)),
+    onFaultyNode: (node) => writeFileSync(faulty_node_file, JSON.stringify(node)),
     watchEventLoop: (runningNode) =>
-      watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, note: faulty_node_file }, runningNode),
+      watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
     makeReachable: (app) => {
       for (const [graph_id, names] of app.graphs.overriddenMemory())
         logger.info(ignoredPersistenceNote(names), { graph_id });
@@ -56,7 +56,7 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
 
 /** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
 async function warmUp(root: string): Promise<void> {
-  await import('../../app.ts');
+  await Promise.all([import('../../app.ts'), import('../readable-lines.ts')]);
   // A missing package is reported when the graphs load.
   await importUserModule(root, '@langchain/langgraph').catch(() => {});
 }

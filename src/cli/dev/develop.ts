@@ -23,7 +23,7 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   using proxy = new DevProxy();
   await proxy.listenAt(first.config.server);
   await using folder = await temporaryFolder();
-  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'culprit.json') };
+  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'faulty-node.json') };
   await using servers = new DevSupervisor(given, proxy, logger);
   using watcher = new FileWatcher();
   for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, proxy, logger)) {
@@ -63,7 +63,7 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof StartFailure)) throw error;
     for (const line of error.message.split('\n')) logger.error(line);
-    logger.error('the configuration is not used until this is fixed; the server keeps the one before');
+    logger.error('the server keeps the previous configuration until this is fixed');
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ export interface DevServerArguments {
 }
 
 /** A run that crashed the previous process, with its error. */
-export type CrashedRun = NonNullable<ServeOptions['blamed']>;
+export type CrashedRun = NonNullable<ServeOptions['crashed_run']>;
 
 /** Messages from `dev` to a server process. Sockets from the proxy arrive on the same channel. */
 export type ParentMessage =
@@ -22,7 +22,7 @@ export type ParentMessage =
       readonly type: 'serve';
       readonly url: string;
       readonly shows_banner: boolean;
-      readonly blamed?: CrashedRun;
+      readonly crashed_run?: CrashedRun;
     }
   | { readonly type: 'stop' };
 
@@ -60,9 +60,9 @@ export class ServerProcess {
   }
 
   /** `shows_banner`: stdout is a terminal. Resolves to true when it accepts connections, to false if it exits first. */
-  async serve(url: string, shows_banner: boolean, blamed?: CrashedRun): Promise<boolean> {
+  async serve(url: string, shows_banner: boolean, crashedRun?: CrashedRun): Promise<boolean> {
     const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
-    this.#send({ type: 'serve', url, shows_banner, ...(blamed && { blamed }) });
+    this.#send({ type: 'serve', url, shows_banner, ...(crashedRun && { crashed_run: crashedRun }) });
     return await Promise.race([reachable, this.ended.then(() => false)]);
   }
 

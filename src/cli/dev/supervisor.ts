@@ -30,7 +30,7 @@ export class DevSupervisor implements AsyncDisposable {
   /** Processes spawned so far. */
   #count = 0;
   #retry: Timer | undefined;
-  #blamed: CrashedRun | undefined;
+  #crashedRun: CrashedRun | undefined;
 
   constructor(given: DevServerArguments, proxy: DevProxy, logger: Logger) {
     this.#given = given;
@@ -64,18 +64,18 @@ export class DevSupervisor implements AsyncDisposable {
   }
 
   async #supervise(server: ServerProcess, isFirst: boolean): Promise<void> {
-    const blamed = this.#blamed;
-    this.#blamed = undefined;
-    const reachable = await server.serve(this.#proxy.url, isFirst, blamed);
+    const previous = this.#crashedRun;
+    this.#crashedRun = undefined;
+    const reachable = await server.serve(this.#proxy.url, isFirst, previous);
     const since = systemClock.monotonic();
     if (this.#current === server) {
       if (reachable) this.#proxy.routeTo(server.child);
       this.#spare = this.#spawn();
     }
     const code = await server.ended;
-    const blame = await readFaultyNode(server.given, code);
+    const crashedRun = await readCrashedRun(server.given, code);
     if (reachable && systemClock.monotonic() - since > HEALTHY_AFTER_MS) this.#failures = 0;
-    if (this.#current === server) this.#restartAfter(server, code, blame);
+    if (this.#current === server) this.#restartAfter(server, code, crashedRun);
   }
 
   /** One file per process, so that no process is blamed for another's crash. */
@@ -87,7 +87,7 @@ export class DevSupervisor implements AsyncDisposable {
     });
   }
 
-  #restartAfter(server: ServerProcess, code: number | null, blamed: CrashedRun | undefined): void {
+  #restartAfter(server: ServerProcess, code: number | null, crashedRun: CrashedRun | undefined): void {
     const delay_ms = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS);
     this.#failures += 1;
     const why = code === null ? 'was killed' : `ended with exit code ${code}`;
@@ -98,7 +98,7 @@ export class DevSupervisor implements AsyncDisposable {
       retry_after: seconds,
     });
     this.#logger.error(`the server ${why}; it restarts at the next change, or in ${seconds} s`);
-    this.#blamed = blamed;
+    this.#crashedRun = crashedRun;
     this.#retry = after(delay_ms, () => {
       if (this.#current !== server) return;
       this.#replace().catch((error: unknown) =>
@@ -109,7 +109,7 @@ export class DevSupervisor implements AsyncDisposable {
 }
 
 /** Returns `undefined` if no node is to blame. Paths are relative to the project, because clients see them. */
-async function readFaultyNode(
+async function readCrashedRun(
   { faulty_node_file, root }: DevServerArguments,
   code: number | null,
 ): Promise<CrashedRun | undefined> {

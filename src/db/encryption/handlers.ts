@@ -78,9 +78,9 @@ function customEncryptor(
       encrypt
         ? assertBytes('encrypt', encrypt(plain, { column }))
         : (aes as Encryptor).encrypt(plain, column),
-    decrypt(mark, sealed, column) {
-      if (mark === CUSTOM_KEY_ID) return decryptCustom(decrypt, sealed, column);
-      if (aes) return aes.decrypt(mark, sealed, column);
+    decrypt(mark, encrypted, column) {
+      if (mark === CUSTOM_KEY_ID) return decryptCustom(decrypt, encrypted, column);
+      if (aes) return aes.decrypt(mark, encrypted, column);
       throw new DecryptionError(`${column} is encrypted with a key that is not configured (${mark})`);
     },
   };
@@ -88,11 +88,11 @@ function customEncryptor(
 
 function decryptCustom(
   decrypt: NonNullable<EncryptionHandlers['decrypt']>,
-  sealed: Uint8Array,
+  encrypted: Uint8Array,
   column: string,
 ): Uint8Array {
   try {
-    return assertBytes('decrypt', decrypt(sealed, { column }));
+    return assertBytes('decrypt', decrypt(encrypted, { column }));
   } catch (cause) {
     throw new DecryptionError(`${column} cannot be decrypted by the handlers of encryption.path`, { cause });
   }

@@ -42,7 +42,7 @@ function codeOf(error: unknown): string {
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED/, 'connection refused, nothing listens there'],
   [/^(ENOTFOUND|EAI_)/, 'no address is known for this host (DNS)'],
-  [/^(EHOSTUNREACH|ENETUNREACH)/, 'there is no way to this host'],
+  [/^(EHOSTUNREACH|ENETUNREACH)/, 'there is no route to this host'],
   [/^ETIMEDOUT/, 'no answer in time'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE)/, 'the connection was closed before it was ready'],
   [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL)/, 'TLS: …'],
@@ -56,7 +56,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 /** Errors of `pg` itself have no code. */
 const CLIENT_REASONS: readonly (readonly [RegExp, string])[] = [
   [/timeout exceeded when trying to connect/i, 'no answer in time'],
-  [/password must be a (?:non-empty )?string/i, 'it asks for a password, and the address has none'],
+  [/password must be a (?:non-empty )?string/i, 'a password is required, and the URL has none'],
   [/does not support SSL/i, 'TLS: …'],
   [/connection terminated/i, 'the connection was closed before it was ready'],
 ];

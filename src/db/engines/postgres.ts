@@ -57,7 +57,7 @@ function poolDriver(pool: pg.Pool): PostgresDriver {
         // After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error.
         const { command } = await client.query('commit');
         if (command !== 'COMMIT')
-          throw new Error('A statement of this transaction failed; nothing of it is kept.');
+          throw new Error('A statement of this transaction failed; it is rolled back.');
         return result;
       }),
     close: () => pool.end(),

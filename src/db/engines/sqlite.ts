@@ -48,8 +48,8 @@ function open(
   const file = resolveDatabaseFile(path);
   const lock = shared ? undefined : lockDatabase(file, path);
   try {
-    const writer = connect(file, { readonly: false }, (opened) => {
-      if (own_schema_only) assertOwnSchema(opened, path);
+    const writer = connect(file, { readonly: false }, (connection) => {
+      if (own_schema_only) assertOwnSchema(connection, path);
     });
     return new SqliteDb(
       lock,

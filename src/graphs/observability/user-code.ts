@@ -21,14 +21,11 @@ export interface UserCodeWatch extends Disposable {
  * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
  * transaction or fenced by its lease. Also reports a node that ends the process.
  */
-export function watchUserCode(
-  logger: Logger,
-  onExit: (culprit: FaultyNode) => void = () => {},
-): UserCodeWatch {
+export function watchUserCode(logger: Logger, onExit: (node: FaultyNode) => void = () => {}): UserCodeWatch {
   let runningNode: () => RunningNode | undefined = () => undefined;
   const report = (what: string) => (error: unknown) => {
     const node = runningNode();
-    if (node) logger.error(`${what} in a node, whose run does not notice`, { ...node, error });
+    if (node) logger.error(`${what} in a node; its run is not affected`, { ...node, error });
     else logger.error(`${what} outside of any run`, { error });
   };
   const onThrown = report('uncaught exception');

@@ -29,8 +29,8 @@ export async function requirePending({ resume }: Command, pending: () => Promise
   const ids = await pending();
   const unknown = Object.keys(resume).filter((id) => !ids.includes(id));
   if (unknown.length === 0) return;
-  const what = ids.length > 0 ? `Waiting: ${ids.join(', ')}.` : 'Nothing waits for an answer.';
-  throw new UnknownInterruptError(`No interrupt with id ${unknown.join(', ')} is waiting. ${what}`);
+  const what = ids.length > 0 ? `Pending: ${ids.join(', ')}.` : 'No interrupt is pending.';
+  throw new UnknownInterruptError(`No interrupt with id ${unknown.join(', ')} is pending. ${what}`);
 }
 
 /**
@@ -58,7 +58,7 @@ async function resumeValue(resume: unknown, pending: () => Promise<string[]>): P
   const ids = await pending();
   if (ids.length > 1) {
     throw new RuntimeError(
-      `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Waiting: ${ids.join(', ')}.`,
+      `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Pending: ${ids.join(', ')}.`,
     );
   }
   // LangGraph.js ignores a resume value of false, 0 or '' unless it is keyed by interrupt id.

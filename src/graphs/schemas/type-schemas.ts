@@ -83,4 +83,4 @@ export function typeSchemas(
 }
 
 const WARNING =
-  'schemas could not be read from TypeScript types; they name the fields only. Declare the state with zod to have them exact';
+  'cannot read schemas from the TypeScript types; the schemas have field names only. Declare the state with zod for exact schemas';

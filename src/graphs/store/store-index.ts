@@ -83,7 +83,7 @@ export function storeIndex({
         const batch = all.slice(start, start + BATCH);
         const vectors = await withTimeout(embedder.documents(batch));
         if (!Array.isArray(vectors) || vectors.length !== batch.length) {
-          throw failure(`returned something else than a vector for each of ${batch.length} texts.`);
+          throw failure(`did not return one vector for each of ${batch.length} texts.`);
         }
         for (const [place, text] of batch.entries()) known.set(text, unitVector(vectors[place]));
       }

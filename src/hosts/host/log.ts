@@ -1,11 +1,11 @@
 import { tryOrUndefined } from '../../core/failure.ts';
-import { type Logger, logger } from '../../core/logger.ts';
+import { customLogger, type Logger } from '../../core/logger.ts';
 import { toWireError } from '../protocol/errors.ts';
 import type { ServerConnection } from './connection.ts';
 
 /** The server's log: it filters by level and redacts. */
 export function remoteLogger(server: ServerConnection): Logger {
-  return logger('debug', ({ level, message, fields }) => {
+  return customLogger(({ level, message, fields }) => {
     const entries = Object.entries(fields);
     const errors = entries.filter(([, value]) => value instanceof Error);
     const others = entries.filter(([, value]) => !(value instanceof Error));

@@ -86,10 +86,10 @@ export async function sendStream<T>(
       resumable: true,
       encode: ({ event, data }) => `${event === '' ? '' : `id: ${event}\n`}data: ${data}\n\n`,
       frames: async (signal) => {
-        const opened = await open(signal);
-        if ('answer' in opened) throw new PlainAnswer(opened.answer);
-        const first = await opened.messages.next();
-        return framesOf(opened.call, first, opened.messages);
+        const result = await open(signal);
+        if ('answer' in result) throw new PlainAnswer(result.answer);
+        const first = await result.messages.next();
+        return framesOf(result.call, first, result.messages);
       },
     });
     return undefined;

@@ -80,7 +80,7 @@ export function extendedAgentCard(cardData: CardData, parts: CardContext): JsonO
   const capabilities = card['capabilities'] as { extensions: JsonObject[] };
   const schemas = {
     uri: 'urn:agent-server:schemas',
-    description: 'What the graph takes and gives, as JSON Schema.',
+    description: 'Input and output of the graph, as JSON Schema.',
     required: false,
     params: { input_schema, output_schema },
   };

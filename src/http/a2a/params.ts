@@ -105,7 +105,7 @@ export function invalidMessage(params: unknown): string | undefined {
   const message = isObject(params) ? params['message'] : undefined;
   if (!isObject(message)) return 'message must be an object.';
   const { messageId, role, parts } = message;
-  if (typeof messageId !== 'string' || messageId.trim() === '') return 'message.messageId must be a text.';
+  if (typeof messageId !== 'string' || messageId.trim() === '') return 'message.messageId must be a string.';
   if (!['user', 'agent', 'ROLE_USER', 'ROLE_AGENT'].includes(String(role)))
     return 'message.role must be the user or the agent.';
   if (!Array.isArray(parts) || parts.length === 0) return 'message.parts needs at least one part.';
@@ -124,10 +124,10 @@ function isReadable(part: JsonObject): boolean {
 /** Validates the parameters of a push notification config, like `invalidMessage`. */
 export function invalidPushConfig(params: unknown): string | undefined {
   const { taskId, pushNotificationConfig } = isObject(params) ? params : {};
-  if (typeof taskId !== 'string') return 'taskId must be a text.';
+  if (typeof taskId !== 'string') return 'taskId must be a string.';
   return isObject(pushNotificationConfig)
     ? undefined
-    : 'pushNotificationConfig must be an object with an url.';
+    : 'pushNotificationConfig must be an object with a url.';
 }
 
 function hasContent(part: unknown): boolean {

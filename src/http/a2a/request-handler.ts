@@ -73,7 +73,7 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
 
     async getAuthenticatedExtendedAgentCard() {
       if (call.extendedCard) return AgentCard.fromJSON(await call.extendedCard());
-      const text = 'This agent has no extended card: it does not know its callers.';
+      const text = 'This agent has no extended card: its callers are not authenticated.';
       throw call.version === '0.3'
         ? new ExtendedAgentCardNotConfiguredError(text)
         : new UnsupportedOperationError(text);
@@ -102,11 +102,11 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
       const page = await publicErrors(a2a.list(actor, assistant_id, request));
       const tasks = await publicErrors(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
       const { nextPageToken, pageSize, totalSize } = page;
-      const shown = tasks.map((task) => ({
+      const trimmedTasks = tasks.map((task) => ({
         ...trimmed(task, trim),
         ...(request.includeArtifacts ? {} : { artifacts: [] }),
       }));
-      return { tasks: shown, nextPageToken, pageSize, totalSize };
+      return { tasks: trimmedTasks, nextPageToken, pageSize, totalSize };
     },
 
     async cancelTask({ id }) {
@@ -119,7 +119,7 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
       const { last_event_id } = call;
       if (isTerminal(stateOf(row)) && last_event_id === undefined) {
         const state = stateNameOf(row);
-        throw new UnsupportedOperationError(`Task ${id} has ended (${state}): nothing more will happen.`);
+        throw new UnsupportedOperationError(`Task ${id} has ended (${state}): there are no further events.`);
       }
       yield* events(() => a2a.subscribed(actor, row, last_event_id, options, signal), trimOf({}));
     },

@@ -74,8 +74,8 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
         const page = await handler.listTasks(asked, context);
         const { tasks = [] } = ListTasksResponse.toJSON(page) as { tasks?: object[] };
         const { nextPageToken, pageSize, totalSize } = page;
-        const shown = asked.includeArtifacts ? tasks.map((task) => ({ artifacts: [], ...task })) : tasks;
-        return { tasks: shown, nextPageToken, pageSize, totalSize };
+        const listed = asked.includeArtifacts ? tasks.map((task) => ({ artifacts: [], ...task })) : tasks;
+        return { tasks: listed, nextPageToken, pageSize, totalSize };
       }),
 
     read(request, reply) {

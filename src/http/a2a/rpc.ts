@@ -169,11 +169,11 @@ async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {
   if ('problem' in json) throw new RpcError(-32700, 'The request is not JSON.');
   const rpc = json.value;
   if (!isObject(rpc))
-    throw new RpcError(-32600, 'The request must be one JSON-RPC object; batches are not taken.');
+    throw new RpcError(-32600, 'The request must be one JSON-RPC object; batch requests are not supported.');
   const { id = null, method } = rpc;
   const isId = id === null || typeof id === 'string' || Number.isInteger(id);
   if (rpc['jsonrpc'] !== '2.0') throw new RpcError(-32600, 'jsonrpc must be "2.0".', isId ? id : null);
-  if (!isId) throw new RpcError(-32600, 'id must be a text, a whole number or null.');
+  if (!isId) throw new RpcError(-32600, 'id must be a string, a whole number or null.');
   if (typeof method !== 'string' || method === '') throw new RpcError(-32600, 'method is missing.', id);
   const { params } = rpc;
   if (params !== undefined && !isObject(params)) throw new RpcError(-32602, 'params must be an object.', id);

@@ -62,13 +62,13 @@ export function runSession(
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
-    const answered = answerTo(connection, command)
+    const response = answerTo(connection, command)
       // Release the bytes before the answer is written: a client that does not read holds only the answer.
       .finally(() => message.counted?.[Symbol.dispose]())
       .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
       .catch(fail)
       .finally(release);
-    if (!('value' in command && isSubscription(command.value))) await answered;
+    if (!('value' in command && isSubscription(command.value))) await response;
   }
 
   function fail(error: unknown): void {

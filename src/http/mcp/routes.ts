@@ -30,8 +30,8 @@ export function mcpRoutes(server: FastifyInstance, parts: McpHandlerDeps & Prote
     );
     scope.addHook('preClose', async () => {
       isClosing = true;
-      const opened = await handler.made?.catch(() => undefined);
-      await opened?.close();
+      const made = await handler.made?.catch(() => undefined);
+      await made?.close();
     });
     for (const url of ['/mcp', '/mcp/', '/mcp/:assistant_id']) {
       const schema = url === '/mcp/' ? RPC_SCHEMA : {};

@@ -123,7 +123,7 @@ async function pendingInterrupts(
   const interrupts = (await mcp.interrupts(actor, thread_id).catch(undefinedIfNotFound)) ?? [];
   const asked = interrupts.filter(({ id }) => interrupt_ids.includes(String(id)));
   if (asked.length > 0) return asked;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This question no longer waits for an answer.');
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This question is no longer pending.');
 }
 
 async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): Promise<Reply> {

@@ -87,7 +87,7 @@ function contentOf(answer: ResponseSchema): JsonObject {
 /** 409: the `Idempotency-Key` was used before. */
 const OTHER_REQUEST = 'This Idempotency-Key was sent with another request. Each request needs its own.';
 /** 429: only if `server.rate_limit` is set. */
-const TOO_MANY = 'More than 60 requests in a minute; come back after the seconds in Retry-After.';
+const TOO_MANY = 'More than 60 requests per minute. Retry after the seconds in Retry-After.';
 
 /** Error responses of the route, and those common to its kind. */
 function failures(

@@ -99,14 +99,14 @@ async function callNodeHandler(
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
-  const isAnswered = await new Promise<boolean>((resolve, reject) => {
+  const isHandled = await new Promise<boolean>((resolve, reject) => {
     reply.raw.once('close', () => resolve(true));
     const next = (error?: unknown) =>
       error === undefined || error === null ? resolve(false) : reject(error);
     Promise.resolve(handle(raw, reply.raw, next)).catch(reject);
   });
   raw.url = url;
-  return isAnswered;
+  return isHandled;
 }
 
 function withoutPrefix(prefix: string, url: string): string {

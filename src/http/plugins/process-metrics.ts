@@ -56,9 +56,9 @@ export function measureProcess(registers: Registry[]): () => void {
         this.set(Number.isFinite(seconds) ? Math.max(0, seconds) : 0);
       },
     });
-  lag('p50', 'half of the time below', () => delays.percentile(50));
-  lag('p99', 'all but a hundredth of the time below', () => delays.percentile(99));
-  lag('max', 'at most', () => {
+  lag('p50', 'median', () => delays.percentile(50));
+  lag('p99', '99th percentile', () => delays.percentile(99));
+  lag('max', 'maximum', () => {
     const most = delays.max;
     delays.reset();
     return most;

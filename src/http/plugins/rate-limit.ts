@@ -59,5 +59,5 @@ function callerKey({ actor, ip }: FastifyRequest): string {
 }
 
 function limitMessage(max: number): string {
-  return `More than ${max} requests in a minute; come back after the seconds in Retry-After.`;
+  return `More than ${max} requests per minute. Retry after the seconds in Retry-After.`;
 }

@@ -8,8 +8,8 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 /** Version of the official API that is implemented: clients and Studio compare it (CONTRACT §2.9). */
 const API_VERSION = '0.16.7';
 
-/** Static facts about the server, for `/info`. */
-export interface ServerFacts {
+/** Static properties of the server, for `/info`. */
+export interface ServerProperties {
   readonly version: string;
   /** Version of the project's LangGraph.js; null without one. */
   readonly langgraph_version: string | null;
@@ -19,7 +19,7 @@ export interface ServerFacts {
 }
 
 interface SystemDeps {
-  readonly info: ServerFacts;
+  readonly info: ServerProperties;
   readonly engine: EngineStats;
   readonly metrics: HttpMetrics;
 }
@@ -71,7 +71,7 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
 }
 
 function serverInfo(
-  { version, langgraph_version, crons }: ServerFacts,
+  { version, langgraph_version, crons }: ServerProperties,
   hosts: readonly HostView[],
 ): ServerInfo {
   const ready = hosts.filter((host) => host.ready).length;

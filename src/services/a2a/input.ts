@@ -77,7 +77,7 @@ function asTextField(parts: readonly Part[], { fields }: CardData): JsonObject {
   const isText = parts.every(({ content }) => content?.$case === 'text');
   if (field !== undefined && isText) return { [field]: textOfParts(parts) };
   throw new RequestMalformedError(
-    `This agent takes no messages. Send a data part with an object that has its fields: ${fieldNames(fields)}`,
+    `This agent does not accept messages. Send a data part with an object that has its fields: ${fieldNames(fields)}`,
   );
 }
 

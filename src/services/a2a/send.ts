@@ -62,14 +62,14 @@ export function a2aSend(deps: A2aSendDeps, taskService: A2aTasks) {
     const context_id = contextId === '' ? thread_id : contextId;
     const thread =
       contextId === '' ? undefined : await deps.threads.get(actor, thread_id).catch(undefinedIfNotFound);
-    const gives_up = thread ? await taskService.unansweredTasks(actor, thread_id) : [];
+    const abandoned = thread ? await taskService.unansweredTasks(actor, thread_id) : [];
     const { assistant_id } = card.assistant;
     const asked = { assistant_id, input, if_not_exists: 'create' as const };
     const position = stateMessages(thread?.values).length;
     const task = { is_new: true as const, context_id };
-    const turn = { task, message, position, push, abandoned: gives_up };
+    const turn = { task, message, position, push, abandoned };
     const run = await create(deps, actor, thread_id, asked, turn);
-    for (const settlement of gives_up) taskService.notify(settlement);
+    for (const task_row of abandoned) taskService.notify(task_row);
     return stored(deps.tasks, run.run_id);
   }
 

@@ -24,7 +24,7 @@ export function payloadsOf(row: A2aTaskRow, frame: Frame, chunks: ArtifactChunks
   if (frame.event === 'metadata') return [workingStatus(row, undefined)];
   if (frame.event === 'messages')
     return streamedChunks(frame)
-      .map((piece) => chunks.add(piece))
+      .map((streamed) => chunks.add(streamed))
       .map(asUpdate(row));
   const { status, chunk } = customEventOf(frame);
   return [

@@ -83,7 +83,7 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
       yield { id: undefined, response: { payload: { $case: 'task', value } } };
       if (!isStopped(stateOf(row)))
         return yield* followTask(actor, row, { ...options, seen: 0, muted }, signal);
-      const next = await untilAnswered(deps, row, signal);
+      const next = await untilResumed(deps, row, signal);
       if (!next) return;
       if (next.run_id !== row.run_id)
         return yield* followTask(actor, next, { ...options, seen: 0, muted: 0 }, signal);
@@ -109,8 +109,8 @@ export function a2aStream(deps: A2aStreamDeps, taskService: A2aTasks) {
   };
 }
 
-/** Waits until the interrupted task is answered or cancelled; `undefined` if it is deleted, or on abort. */
-async function untilAnswered(
+/** Waits until the interrupted task is resumed or cancelled; `undefined` if it is deleted, or on abort. */
+async function untilResumed(
   { tasks, bus }: A2aStreamDeps,
   row: A2aTaskRow,
   signal: AbortSignal,

@@ -117,7 +117,7 @@ function statusMessageOf(context: TaskContext): Message | undefined {
 }
 
 function interruptParts(interrupts: readonly Interrupt[]) {
-  if (interrupts.length === 0) return [textPart('Waits to go on. Any message lets it.')];
+  if (interrupts.length === 0) return [textPart('Paused at a breakpoint. Any message resumes it.')];
   const asked = interrupts.map(({ id, value, response_schema }) => ({ id, value, response_schema }));
   return [...interrupts.map(({ value }) => textPart(interruptText(value))), dataPart({ interrupts: asked })];
 }

@@ -79,7 +79,7 @@ function requireQuestionInMessages(question: string, messages: readonly ChatMess
   const lastAssistantMessage = messages.findLast(({ role }) => role === 'assistant');
   if (lastAssistantMessage && textOf(lastAssistantMessage.content).includes(question)) return;
   throw new BadRequest(
-    `The assistant waits for a decision. Send the conversation with its question, and the answer behind it:\n\n${question}`,
+    `The assistant waits for a decision. Send the conversation with its question, followed by the answer:\n\n${question}`,
   );
 }
 

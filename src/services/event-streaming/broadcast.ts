@@ -10,6 +10,7 @@ import type { Subscriber } from './subscriber.ts';
 
 /** Fan-out of one thread's events to the subscribers in this process. */
 interface Broadcast {
+  readonly thread_id: string;
   /** Sequence number of the last published entry. */
   seq: number;
   readonly listeners: Set<Subscriber>;
@@ -33,36 +34,38 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
   const broadcasts = new Map<string, Promise<Broadcast>>();
 
   async function open(thread_id: string): Promise<Broadcast> {
-    const feed: Broadcast = {
+    const broadcast: Broadcast = {
+      thread_id,
       seq: await lastThreadSeq(sources, thread_id),
       listeners: new Set(),
       stop: new AbortController(),
       users: 0,
     };
     // A failed reader strands its listeners; closing their connections makes the clients reconnect.
-    void publish(feed, thread_id).catch((error: unknown) => {
+    void publish(broadcast).catch((error: unknown) => {
       onError(error);
-      feed.stop.abort(error);
+      broadcast.stop.abort(error);
     });
-    return feed;
+    return broadcast;
   }
 
-  async function publish(feed: Broadcast, thread_id: string): Promise<void> {
+  async function publish(broadcast: Broadcast): Promise<void> {
+    const { thread_id, seq, listeners, stop } = broadcast;
     const events = translate();
-    for await (const entry of followThread(sources, thread_id, feed.seq, feed.stop.signal)) {
-      for (const event of await events(entry)) for (const listener of feed.listeners) listener.offer(event);
-      for (const listener of feed.listeners) listener.advance(entry.seq);
-      feed.seq = entry.seq;
+    for await (const entry of followThread(sources, thread_id, seq, stop.signal)) {
+      for (const event of await events(entry)) for (const listener of listeners) listener.offer(event);
+      for (const listener of listeners) listener.advance(entry.seq);
+      broadcast.seq = entry.seq;
     }
   }
 
   /** Replays missed events to the subscriber until it catches up with the broadcast. */
-  async function catchUp(feed: Broadcast, thread_id: string, subscriber: Subscriber, signal: AbortSignal) {
+  async function catchUp(broadcast: Broadcast, subscriber: Subscriber, signal: AbortSignal) {
     subscriber.beginReplay();
-    const reader = new ThreadReader(sources, thread_id, subscriber.lastSeq ?? feed.seq);
+    const reader = new ThreadReader(sources, broadcast.thread_id, subscriber.lastSeq ?? broadcast.seq);
     const events = translate();
     for (let caughtUp = false; !caughtUp && !signal.aborted; ) {
-      const readTo = feed.seq;
+      const readTo = broadcast.seq;
       const entries = await reader.next();
       for (const entry of entries) {
         for (const event of await events(entry)) subscriber.offer(event);
@@ -70,19 +73,19 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
         if (subscriber.isFull()) await subscriber.drained(signal);
         if (signal.aborted || subscriber.needsReplay) return;
       }
-      caughtUp = reader.seq >= feed.seq || (entries.length === 0 && readTo === feed.seq);
+      caughtUp = reader.seq >= broadcast.seq || (entries.length === 0 && readTo === broadcast.seq);
     }
   }
 
-  async function listen(feed: Broadcast, thread_id: string, subscriber: Subscriber, signal: AbortSignal) {
+  async function listen(broadcast: Broadcast, subscriber: Subscriber, signal: AbortSignal) {
     while (!signal.aborted) {
-      await catchUp(feed, thread_id, subscriber, signal);
+      await catchUp(broadcast, subscriber, signal);
       if (subscriber.needsReplay) continue;
       // No await between the last read and this line, so that no event is missed.
-      feed.listeners.add(subscriber);
+      broadcast.listeners.add(subscriber);
       subscriber.markCaughtUp();
       await subscriber.untilLagging(signal);
-      feed.listeners.delete(subscriber);
+      broadcast.listeners.delete(subscriber);
       if (subscriber.needsReplay) await debounce(signal);
       await subscriber.drained(signal);
     }
@@ -93,23 +96,23 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
     async serve(thread_id: string, subscriber: Subscriber, signal: AbortSignal): Promise<void> {
       const opening = broadcasts.get(thread_id) ?? open(thread_id);
       broadcasts.set(thread_id, opening);
-      const feed = await opening.catch((error: unknown) => {
+      const broadcast = await opening.catch((error: unknown) => {
         broadcasts.delete(thread_id);
         throw error;
       });
       // The last listener left while this one was joining.
-      if (feed.stop.signal.aborted) {
+      if (broadcast.stop.signal.aborted) {
         if (broadcasts.get(thread_id) === opening) broadcasts.delete(thread_id);
         return this.serve(thread_id, subscriber, signal);
       }
-      feed.users += 1;
-      const ended = AbortSignal.any([signal, feed.stop.signal]);
+      broadcast.users += 1;
+      const ended = AbortSignal.any([signal, broadcast.stop.signal]);
       try {
-        await listen(feed, thread_id, subscriber, ended);
+        await listen(broadcast, subscriber, ended);
       } finally {
-        feed.users -= 1;
-        if (feed.users === 0 || feed.stop.signal.aborted) {
-          feed.stop.abort();
+        broadcast.users -= 1;
+        if (broadcast.users === 0 || broadcast.stop.signal.aborted) {
+          broadcast.stop.abort();
           if (broadcasts.get(thread_id) === opening) broadcasts.delete(thread_id);
         }
       }

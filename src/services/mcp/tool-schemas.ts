@@ -68,8 +68,8 @@ function outputOf(schema: unknown): JsonObject | undefined {
   const { required: _required, ...object } = asObject(schema);
   const { messages, ...others } = documentedProperties(object) ?? {};
   if (Object.keys(others).length === 0) return undefined;
-  const shown = messages === undefined ? others : { ...others, messages: { type: 'array' } };
-  return pruneDefinitions({ ...object, properties: shown });
+  const properties = messages === undefined ? others : { ...others, messages: { type: 'array' } };
+  return pruneDefinitions({ ...object, properties });
 }
 
 function asObject(schema: unknown): JsonObject {

@@ -36,7 +36,7 @@ export function threadStateBusy(thread_id: string, blocking: readonly string[]):
 function blockedBy(thread_id: string, blocking: readonly string[]): string {
   const [first] = blocking;
   return (
-    `In the way: run ${blocking.join(', ')}. ` +
+    `Blocked by run ${blocking.join(', ')}. ` +
     `Cancel it with POST /threads/${thread_id}/runs/${first}/cancel, or see GET /runs/${first}/explain.`
   );
 }

@@ -139,7 +139,7 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
   if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
   if (outcome.outcome === 'task changed') {
     throw new Conflict(
-      'The task changed while the message was on its way. Get it, and send the message again.',
+      'The task changed before the message arrived. Get the task, and send the message again.',
     );
   }
   if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);

@@ -57,8 +57,10 @@ export function threadStateService(deps: ThreadStateDeps) {
       { subgraphs = false, select }: StateOptions,
     ): Promise<ThreadState> {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
-      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
-      const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
+      const state =
+        threadGraph &&
+        (await threadGraph.graph.state(threadGraph.config(checkpoint), threadGraph.memory, subgraphs));
       if (state) return selectState(state, select);
       if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
       return selectState(emptyThreadState(), select);
@@ -70,32 +72,32 @@ export function threadStateService(deps: ThreadStateDeps) {
      */
     async update(actor: Actor, thread_id: string, input: ThreadStateUpdate): Promise<ThreadStateUpdated> {
       const visibility = await authorize(actor, 'threads:update', { thread_id, values: input.values });
-      const opened = await openThreadGraph(deps, thread_id, 'threads.update', visibility);
-      if (!opened) throw withoutGraph(thread_id);
-      const { graph, memory } = opened;
-      const config = opened.config(input.checkpoint ?? { checkpoint_id: input.checkpoint_id });
-      await requireCheckpoint(opened, config);
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.update', visibility);
+      if (!threadGraph) throw withoutGraph(thread_id);
+      const { graph, memory } = threadGraph;
+      const config = threadGraph.config(input.checkpoint ?? { checkpoint_id: input.checkpoint_id });
+      await requireCheckpoint(threadGraph, config);
       const values = input.values ?? null;
       const update = { config, values, as_node: input.as_node ?? undefined, memory };
       const written = await graph
         .update(update)
         .catch((error: unknown) => withBlockingRuns(deps, thread_id, error));
-      await refreshThread(deps, thread_id, opened);
+      await refreshThread(deps, thread_id, threadGraph);
       return updateResponse(thread_id, written);
     },
 
     /** Newest first. */
     async history(actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
-      const opened = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
-      if (!opened) return [];
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
+      if (!threadGraph) return [];
       const before = checkpointBefore(query.before);
-      const states = await opened.graph.history({
-        config: opened.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
+      const states = await threadGraph.graph.history({
+        config: threadGraph.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
         limit: query.limit,
-        before: before && opened.config(before),
+        before: before && threadGraph.config(before),
         metadata: query.metadata ?? undefined,
-        memory: opened.memory,
+        memory: threadGraph.memory,
       });
       return states.map((state) => selectState(state, query.select));
     },
@@ -103,9 +105,9 @@ export function threadStateService(deps: ThreadStateDeps) {
     /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
     async refreshStatus(thread_id: string): Promise<void> {
       // No status can be derived for a deleted thread or a graph that is no longer configured.
-      const opened = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
-      if (!opened) return;
-      const state = await opened.graph.state(opened.config({}), opened.memory, false);
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+      if (!threadGraph) return;
+      const state = await threadGraph.graph.state(threadGraph.config({}), threadGraph.memory, false);
       const status = threadStatusAfter('success', state);
       const after = { status, interrupts: interruptsOf(state), checkpoint_id: checkpointOf(state) };
       await deps.threads.refresh(thread_id, after);
@@ -116,15 +118,15 @@ export function threadStateService(deps: ThreadStateDeps) {
      * the graph rejects an update; the thread exists in either case (CONTRACT §2.2).
      */
     async importHistory(thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
-      const opened = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
         throw error instanceof NotFound ? createdWithoutState(thread_id, error.message) : error;
       });
-      if (!opened)
+      if (!threadGraph)
         throw createdWithoutState(thread_id, 'it has no graph ID. Set "graph_id" in its metadata.');
-      const { graph, memory } = opened;
+      const { graph, memory } = threadGraph;
       const steps = supersteps.map(({ updates }) => updates);
-      await graph.bulkUpdate({ config: opened.config({}), supersteps: steps, memory });
-      await refreshThread(deps, thread_id, opened);
+      await graph.bulkUpdate({ config: threadGraph.config({}), supersteps: steps, memory });
+      await refreshThread(deps, thread_id, threadGraph);
     },
   };
 }
@@ -179,7 +181,7 @@ async function refreshThread(
     event_id: ids.uuid4(),
     event: STATE_UPDATE,
     data: toJson({ state, thread_id }),
-    keep_ms: STATE_EVENT_TTL_MS,
+    retention_ms: STATE_EVENT_TTL_MS,
   };
   const status = threadStatusAfter('success', state);
   const checkpoint_id = checkpointOf(state);

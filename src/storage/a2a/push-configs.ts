@@ -88,14 +88,14 @@ export async function insertPushConfig(
   task_id: string,
   { config_id = task_id, ...config }: NewPushConfig,
 ): Promise<PushConfig> {
-  const sealed = (name: keyof typeof ENCRYPTED_COLUMNS) => {
+  const encrypted = (name: keyof typeof ENCRYPTED_COLUMNS) => {
     const text = config[name];
     return text === null ? null : tx.cipher.encryptText(ENCRYPTED_COLUMNS[name], text);
   };
   await tx.run(sql`
     insert into a2a_push_configs (task_id, config_id, version, url, token, scheme, credentials, created_at)
-    values (${task_id}, ${config_id}, ${config.version}, ${sealed('url')}, ${sealed('token')}, ${sealed('scheme')},
-      ${sealed('credentials')}, ${NOW})
+    values (${task_id}, ${config_id}, ${config.version}, ${encrypted('url')}, ${encrypted('token')}, ${encrypted('scheme')},
+      ${encrypted('credentials')}, ${NOW})
     on conflict (task_id, config_id) do update set version = excluded.version, url = excluded.url,
       token = excluded.token, scheme = excluded.scheme, credentials = excluded.credentials`);
   return { task_id, config_id, ...config };

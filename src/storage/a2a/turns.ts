@@ -66,7 +66,7 @@ export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<b
 export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
   const { task, position, message, push, abandoned = [] } = turn;
   const { run_id } = run;
-  const sealed = tx.cipher.encryptJson(MESSAGE_COLUMN, toJson(message));
+  const encrypted = tx.cipher.encryptJson(MESSAGE_COLUMN, toJson(message));
   const task_id = task.is_new ? run_id : task.task_id;
   if (task.is_new) {
     await tx.run(sql`
@@ -79,7 +79,7 @@ export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn)
       where task_id = ${task_id}`);
   }
   await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message, is_kept)
-    values (${task_id}, ${run_id}, ${position}, ${sealed}, 0)`);
+    values (${task_id}, ${run_id}, ${position}, ${encrypted}, 0)`);
   if (push) await insertPushConfig(tx, task_id, push);
   for (const finalization of abandoned) await finalizeTask(tx, finalization);
 }

@@ -54,10 +54,10 @@ export function withThreadId(cipher: Cipher, thread_id: string): Sql {
   };
   if (!cipher.enabled) return sql`${plain}`;
   const token = (blindDocument(cipher, METADATA_COLUMN, { thread_id }) as { thread_id: string }).thread_id;
-  const sealed: DialectSql = {
+  const encrypted: DialectSql = {
     sqlite: sql`json_set(json_replace(metadata, '$.thread_id', ${token}), '$.__thread_id', ${thread_id})`,
     postgres: sql`jsonb_set(jsonb_set(metadata, '{thread_id}', to_jsonb(${token}::text), false),
       '{__thread_id}', to_jsonb(${thread_id}::text))`,
   };
-  return sql`case when metadata -> '__sealed' is null then ${plain} else ${sealed} end`;
+  return sql`case when metadata -> '__sealed' is null then ${plain} else ${encrypted} end`;
 }

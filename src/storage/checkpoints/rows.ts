@@ -58,13 +58,13 @@ export async function loadCheckpoints(
     if (row.kind === 'head') present.add(keyOf(thread_id, ns, row.checkpoint_id));
     else if (row.kind === 'blob') {
       const { channel, version, base_version, number: appends, type } = row;
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, row.value));
-      const blob = { channel, version, base_version, appends, type, ...opened };
+      const decrypted = decryptOrDamage(EMPTY, () => cipher.decryptBytes(BLOB_VALUE_COLUMN, row.value));
+      const blob = { channel, version, base_version, appends, type, ...decrypted };
       getOrInsert(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
       const { checkpoint_id, task_id, number: idx, channel, type } = row;
-      const opened = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, row.value));
-      const write = { task_id, idx, channel, type, ...opened };
+      const decrypted = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, row.value));
+      const write = { task_id, idx, channel, type, ...decrypted };
       getOrInsert(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }

@@ -130,8 +130,8 @@ export function reencrypt(
   }
 }
 
-function searchableColumn(sealed_as: string): SearchableColumn {
-  const found = SEARCHABLE_COLUMNS[sealed_as];
-  if (!found) throw new Error(`It is not known how ${sealed_as} is sealed anew.`);
+function searchableColumn(column: string): SearchableColumn {
+  const found = SEARCHABLE_COLUMNS[column];
+  if (!found) throw new Error(`The column ${column} has no rule for re-encryption.`);
   return found;
 }

@@ -60,7 +60,7 @@ export async function claim(context: QueueContext, request: Claim): Promise<Clai
     orphans,
     async ({ run_id, thread_id }) => {
       await requeueUnknown(context, { ...request, run_id, thread_id });
-      report({ what: 'place in the queue without a run removed', run_id, thread_id });
+      report({ what: 'removed a queue entry without a run', run_id, thread_id });
     },
     // The worker finds it among its leases, and retries.
     ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),

@@ -3,10 +3,7 @@ import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
 export interface QueueProblem {
-  readonly what:
-    | 'place in the queue without a run removed'
-    | 'run cannot be recovered'
-    | 'run cannot be promoted';
+  readonly what: 'removed a queue entry without a run' | 'run cannot be recovered' | 'run cannot be promoted';
   readonly run_id?: string;
   readonly thread_id: string;
   readonly error?: unknown;

@@ -25,7 +25,7 @@ export interface FailurePolicy {
   /** Error of the run and its thread once the attempts are exhausted. */
   readonly exhausted: RunError;
   /** Poison pill: a run known to crash its worker. It is not retried at all, and ends with this error. */
-  readonly blamed?: { readonly run_id: string; readonly error: RunError } | undefined;
+  readonly crashed_run?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
 
 export interface AttemptEnd {
@@ -105,12 +105,12 @@ async function chargeFailure(tx: Transaction, head: HeadRow) {
 
 /** The error that ends the run; `undefined` while it may be retried. */
 function terminalError(
-  { max_attempts, exhausted, blamed }: FailurePolicy,
+  { max_attempts, exhausted, crashed_run }: FailurePolicy,
   run_id: string,
   failures: number,
   losses: number,
 ): RunError | undefined {
-  if (blamed?.run_id === run_id) return blamed.error;
+  if (crashed_run?.run_id === run_id) return crashed_run.error;
   return failures >= max_attempts || losses >= max_attempts * MAX_LOSSES_FACTOR ? exhausted : undefined;
 }
 

@@ -59,7 +59,7 @@ async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRul
   if (enqueued.outcome === 'missing thread') throw new ThreadMissing();
   if (enqueued.outcome === 'rejected') {
     await tx.run(sql`update cron_fires set outcome = 'rejected', run_id = null,
-      detail = ${`In the way: run ${enqueued.blocking.join(', ')}.`}
+      detail = ${`Blocked by run ${enqueued.blocking.join(', ')}.`}
       where cron_id = ${cron_id} and tick = ${tick}`);
   }
   return enqueued;

@@ -27,7 +27,7 @@ export interface ThreadEvent {
   readonly event: string;
   /** JSON text. */
   readonly data: string;
-  readonly keep_ms: number;
+  readonly retention_ms: number;
 }
 
 export type ThreadLogRepository = ReturnType<typeof threadLogRepository>;
@@ -100,7 +100,7 @@ export async function appendThreadEvent(
   thread_id: string,
   event: ThreadEvent,
 ): Promise<void> {
-  const { event_id, keep_ms, ...frame } = event;
+  const { event_id, retention_ms, ...frame } = event;
   let newest = await newestEntry(tx, thread_id);
   if (newest?.length === null) {
     await closeThreadLog(tx, thread_id, newest.run_id, 1);
@@ -110,7 +110,7 @@ export async function appendThreadEvent(
   await tx.run(sql`insert into thread_log (thread_id, base, run_id, length)
     values (${thread_id}, ${base}, ${event_id}, 1)`);
   await insertFrames(tx, event_id, [{ seq: 1, ...frame }]);
-  await setLogExpiry(tx, event_id, keep_ms);
+  await setLogExpiry(tx, event_id, retention_ms);
 }
 
 export async function deleteThreadLog(tx: Transaction, thread_id: string): Promise<void> {

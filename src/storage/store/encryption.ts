@@ -28,11 +28,11 @@ export function encryptValue(cipher: Cipher, value: Record<string, unknown>): st
 /** Decrypts a stored value. Throws `DecryptionError`. */
 export function decryptValue(cipher: Cipher, text: string): Record<string, unknown> {
   const stored = JSON.parse(text) as Record<string, unknown>;
-  const sealed = cipher.enabled ? stored[ENCRYPTED_VALUE_MEMBER] : undefined;
-  if (typeof sealed !== 'string') return stored;
-  const opened = cipher.decryptText(VALUE_COLUMN, sealed);
+  const encrypted = cipher.enabled ? stored[ENCRYPTED_VALUE_MEMBER] : undefined;
+  if (typeof encrypted !== 'string') return stored;
+  const decrypted = cipher.decryptText(VALUE_COLUMN, encrypted);
   // A plaintext item may happen to have that member.
-  return opened === sealed ? stored : JSON.parse(opened);
+  return decrypted === encrypted ? stored : JSON.parse(decrypted);
 }
 
 /** `false` for a value stored without encryption. */
@@ -51,8 +51,8 @@ export function memberCondition(
   condition: (name: string, wanted: unknown) => Sql | DialectSql,
 ): Sql | DialectSql {
   if (!cipher.enabled) return condition(name, wanted);
-  const sealed = condition(memberBlindIndex(cipher, name), valueBlindIndex(cipher, name, wanted));
-  return sql`case when ${IS_ENCRYPTED} then ${sealed} else ${condition(name, wanted)} end`;
+  const encrypted = condition(memberBlindIndex(cipher, name), valueBlindIndex(cipher, name, wanted));
+  return sql`case when ${IS_ENCRYPTED} then ${encrypted} else ${condition(name, wanted)} end`;
 }
 
 const IS_ENCRYPTED = raw(`store_items.value -> '${ENCRYPTED_VALUE_MEMBER}' is not null`);

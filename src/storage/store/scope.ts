@@ -133,8 +133,8 @@ export async function applyComparisons(reader: Reader, scope: StoreScope): Promi
       select ${columns('store_items', 'item_id, value')} from store_items
       where ${isItem(candidates.slice(start, start + BATCH).map(({ item_id }) => item_id))}`);
     for (const { item_id, value } of rows) {
-      const opened = decryptValue(reader.cipher, value);
-      if (comparisons.every((comparison) => matchesComparison(opened, comparison))) item_ids.push(item_id);
+      const decrypted = decryptValue(reader.cipher, value);
+      if (comparisons.every((comparison) => matchesComparison(decrypted, comparison))) item_ids.push(item_id);
     }
   }
   return { ...rest, item_ids };

@@ -39,13 +39,13 @@ const DELIVERY_ID = columns('webhook_outbox', 'delivery_id');
  */
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
   const { kind, url, headers = {}, metadata = {} } = delivery;
-  const sealed = encryptDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
+  const encrypted = encryptDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
   const row = await tx.get(sql`
     insert into webhook_outbox (kind, run_id, thread_id, metadata, url, shown_url, host, headers, sent_at_field, lane,
       max_tries, status, next_at, created_at, round_at, body)
-    values (${kind}, ${delivery.run_id ?? null}, ${delivery.thread_id ?? null}, ${toJson(metadata)}, ${sealed.url},
-      ${sealed.shown_url}, ${hostOf(url)}, ${sealed.headers}, ${delivery.sent_at_field ?? null}, ${delivery.lane ?? null},
-      ${delivery.max_tries ?? null}, 'pending', ${NOW}, ${NOW}, ${NOW}, ${sealed.body})
+    values (${kind}, ${delivery.run_id ?? null}, ${delivery.thread_id ?? null}, ${toJson(metadata)}, ${encrypted.url},
+      ${encrypted.shown_url}, ${hostOf(url)}, ${encrypted.headers}, ${delivery.sent_at_field ?? null}, ${delivery.lane ?? null},
+      ${delivery.max_tries ?? null}, 'pending', ${NOW}, ${NOW}, ${NOW}, ${encrypted.body})
     returning ${DELIVERY_ID}`);
   return (row as RowOf<typeof DELIVERY_ID>).delivery_id;
 }

@@ -120,11 +120,11 @@ function isDelivery(delivery_id: string, visibility: Visibility | undefined): Sq
   return and([sql`delivery_id = ${delivery_id}`, visible(VISIBLE_DELIVERIES, visibility)]);
 }
 
-/** Deletes deliveries that ended at least `keep_ms` ago, at most `limit`; returns how many. */
-function deleteEndedDeliveries(db: Db, keep_ms: number, limit: number): Promise<number> {
+/** Deletes deliveries that ended at least `retention_ms` ago, at most `limit`; returns how many. */
+function deleteEndedDeliveries(db: Db, retention_ms: number, limit: number): Promise<number> {
   return db.run(
     sql`delete from webhook_outbox where seq in (
-      select seq from webhook_outbox where ended_at <= ${nowPlus(-keep_ms)} order by ended_at limit ${limit})`,
+      select seq from webhook_outbox where ended_at <= ${nowPlus(-retention_ms)} order by ended_at limit ${limit})`,
     'async',
   );
 }

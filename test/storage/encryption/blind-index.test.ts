@@ -29,7 +29,7 @@ test('names of members and the structure stay, and no value', () => {
   expect(blinded(value)).toEqual(blinded(structuredClone(value)));
 });
 
-test('values are told apart as JSON tells them apart', () => {
+test('values are distinguished as JSON distinguishes them', () => {
   const values = ['1', 1, 'true', true, false, 'null', null, '', 0];
   expect(new Set(values.map(blinded)).size).toBe(values.length);
   expect(blinded({ in: { a: 'a' } })).not.toEqual(blinded({ in: { b: 'a' } }));

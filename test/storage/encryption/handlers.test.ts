@@ -42,14 +42,14 @@ test('keys may come from elsewhere, before those that are configured', async () 
   expect(new EncryptingCipher(testSealer(NEW_KEY)).decryptText('runs.error', sealed)).toBe('z');
 });
 
-test('a key from elsewhere that is none is told, and not shown', async () => {
+test('an invalid key from elsewhere is reported without its value', async () => {
   const keys = () => ({ current: 'secret but short' + '!' });
   await expect(createEncryptor(NONE, { keys }, bufferedRandomBytes())).rejects.toThrow(
     /^a key must be 16, 24 or 32 bytes/,
   );
 });
 
-test('a project may encrypt as it likes, and is told whose value it is', async () => {
+test('a project may encrypt as it likes, and receives the column of each value', async () => {
   const own = new Turned();
   const cipher = await cipherOf(parseHandlers(own));
   const sealed = cipher?.encryptJson('runs.kwargs', '{"a":1}') ?? '';

@@ -102,9 +102,7 @@ describeEachDatabase('verbs that meet', (open) => {
     const reporting = runQueue(db, { report: (problem) => problems.push(problem) });
     const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 };
     expect((await reporting.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([neighbour]);
-    expect(problems).toEqual([
-      { what: 'place in the queue without a run removed', run_id: stray, thread_id },
-    ]);
+    expect(problems).toEqual([{ what: 'removed a queue entry without a run', run_id: stray, thread_id }]);
     expect(await states(thread_id)).toEqual({ [parked]: 'ready' });
     expect((await queue.claim({ ...claim, token: randomUUID() }))[0]?.lease.run_id).toBe(parked);
     const log = await db.all(

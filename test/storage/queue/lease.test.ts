@@ -86,7 +86,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(false);
   });
 
-  test('what a worker holds tells it which of its runs were cancelled', async () => {
+  test('the leases of a worker show which of its runs were cancelled', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();

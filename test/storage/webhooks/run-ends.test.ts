@@ -41,7 +41,7 @@ async function told(db: Db): Promise<Record<string, unknown>[]> {
 const ended = (end: object = {}) => successful({ has_webhook: true, ...end });
 
 describeEachStorage('the end of a run with a webhook', (open) => {
-  test('is told with the shape of a run, when it ran and what came of it', async () => {
+  test('is enqueued with the run, its times and its outcome', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
@@ -67,7 +67,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     ]);
   });
 
-  test('is told with the error of a run that failed', async () => {
+  test('is enqueued with the error of a failed run', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease } = await begun(db);
@@ -76,7 +76,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toMatchObject([{ status: 'error', error }]);
   });
 
-  test('is told when its thread goes with it, without values unless they are wanted', async () => {
+  test('is enqueued when its thread is deleted with it, without values unless configured', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const first = await begun(db, { temporary: true });
@@ -93,7 +93,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     ]);
   });
 
-  test('is told once, and by who holds the lease', async () => {
+  test('is enqueued once, by the holder of the lease', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease } = await begun(db);
@@ -104,7 +104,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toHaveLength(1);
   });
 
-  test('is told when an interrupted run has let go, with who asked for it', async () => {
+  test('is enqueued when an interrupted run was released, with who requested it', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
@@ -116,7 +116,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     ]);
   });
 
-  test('is told of a rollback as soon as the run is gone, and not again', async () => {
+  test('is enqueued for a rollback as soon as the run is deleted, and not again', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
@@ -125,7 +125,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toMatchObject([{ status: 'rollback', error: ROLLBACK.error, values: null }]);
   });
 
-  test('is told when another run takes its place', async () => {
+  test('is enqueued when another run takes its place', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const { run, lease } = await begun(db);
@@ -134,7 +134,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toMatchObject([{ run_id: run.run_id, status: 'rollback' }]);
   });
 
-  test('is not told of a run that never began', async () => {
+  test('is not enqueued for a run that never began', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     for (const how of [INTERRUPT, ROLLBACK]) {
@@ -145,7 +145,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toEqual([]);
   });
 
-  test('is told of a run that had begun, was given back, and is cancelled before it goes on', async () => {
+  test('is enqueued for a run that had begun, was requeued, and is cancelled before it goes on', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
@@ -154,7 +154,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toMatchObject([{ status: 'interrupted', error: INTERRUPT.error }]);
   });
 
-  test('is told when its worker is gone: once it is given up, or was cancelled', async () => {
+  test('is enqueued when its worker is lost: once its attempts are used up, or it was cancelled', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const exhausted = { error: 'WorkerLostError', message: 'lost' };
@@ -181,7 +181,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     ]);
   });
 
-  test('is told to nobody while webhooks are off, or without one', async () => {
+  test('is not enqueued while webhooks are disabled, or without a URL', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease } = await begun(db);

@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { project } from '../support/project.ts';
 
-const WATCH = resolve(import.meta.dirname, '../../src/cli/loop-watch.ts');
+const WATCHDOG = resolve(import.meta.dirname, '../../src/cli/watchdog.ts');
 
 /** A process whose event loop never turns again, and what it wrote. */
 const blocked = (options: object, node: object | undefined) => `
-import { watchEventLoop } from '${WATCH}';
+import { watchEventLoop } from '${WATCHDOG}';
 const lines = { level: 'info', json: true, color: false };
 watchEventLoop({ lines, ...${JSON.stringify(options)} }, () => (${JSON.stringify(node)}));
 function busy() {
@@ -22,8 +22,8 @@ setTimeout(busy, 500);
 test('a loop that stays blocked is given up, and the node is written down', async () => {
   const node = { run_id: 'r', thread_id: 't', graph: 'g', node: 'work' };
   await using folder = await project({});
-  const note = folder.path('culprit.json');
-  await folder.write({ 'blocked.ts': blocked({ fatal_ms: 1500, note }, node) });
+  const faulty_node_file = folder.path('faulty-node.json');
+  await folder.write({ 'blocked.ts': blocked({ fatal_ms: 1500, faulty_node_file }, node) });
   const child = spawn(process.execPath, [folder.path('blocked.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -39,8 +39,8 @@ test('a loop that stays blocked is given up, and the node is written down', asyn
     { level: 'warn', message: 'the event loop is blocked: nothing else is served', ...node, at },
     { level: 'error', message: 'the event loop is blocked for too long: the server restarts', ...node, at },
   ]);
-  const culprit = JSON.parse(await readFile(note, 'utf8'));
-  expect(culprit).toEqual({
+  const faultyNode = JSON.parse(await readFile(faulty_node_file, 'utf8'));
+  expect(faultyNode).toEqual({
     ...node,
     what: expect.stringMatching(/^blocked the event loop for [12] s$/),
     at,
@@ -49,7 +49,7 @@ test('a loop that stays blocked is given up, and the node is written down', asyn
 
 test('where nothing is blocked nothing is said, and the process can end', async () => {
   const code = `
-    import { watchEventLoop } from '${WATCH}';
+    import { watchEventLoop } from '${WATCHDOG}';
     watchEventLoop({ lines: { level: 'info', json: true, color: false } }, () => undefined);
     setTimeout(() => {}, 1500);`;
   await using folder = await project({ 'quiet.ts': code });

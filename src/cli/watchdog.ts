@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { deepStack } from '../graphs/observability/user-code.ts';
-import type { LineFormat } from './config.ts';
+import type { LineFormat } from './output.ts';
 
 export interface WatchdogOptions {
   /** Format of its log lines. */
@@ -13,7 +13,7 @@ export interface WatchdogOptions {
   /** Kills the process after the loop was blocked this long, ms; undefined: never. */
   readonly fatal_ms?: number;
   /** File for the blocking node, written before the kill, as JSON of a `FaultyNode`. */
-  readonly note?: string;
+  readonly faulty_node_file?: string;
 }
 
 export interface WatchdogData extends WatchdogOptions {
@@ -26,7 +26,7 @@ export const LOCATION_SYMBOL = 'agent-server.where';
 export const HEARTBEAT_MS = 250;
 
 // Same folder and extension as this file: TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`./loop-watch-thread${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = fileURLToPath(new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url));
 
 /**
  * Watchdog thread: logs the run, node and line that block the event loop, which the blocked thread cannot do itself.

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jsonLine, readableLine } from '../../src/cli/output.ts';
 import { StreamMode } from '../../src/schemas/stream-mode.ts';
 import { rpcTo } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
@@ -9,6 +8,7 @@ import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { FOLDER, LEFT, PASSWORD } from '../support/leaky-error.ts';
 import { askModern } from '../support/mcp-messages.ts';
 import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+import { JSON_LINES, READABLE, writtenLine } from '../support/written-line.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
 let http: HttpClient;
@@ -42,7 +42,7 @@ function expectNoSecret(text: string): void {
   expect(text).not.toContain(FOLDER);
 }
 
-describe('what a node threw is told without secrets', () => {
+describe('the error of a node is reported without secrets', () => {
   test('by a run, its thread, their states and what explains them', async () => {
     const thread_id = await server.thread();
     const at = `/threads/${thread_id}`;
@@ -134,7 +134,7 @@ describe('what a node threw is told without secrets', () => {
   });
 });
 
-test('what a reducer or a factory threw is told without secrets', async () => {
+test('the error of a reducer or a factory is reported without secrets', async () => {
   const at = `/threads/${await server.thread()}`;
   await server.post(`${at}/runs/wait`, { assistant_id: 'refuses', input: { kept: 'x' } });
   const refused = await server.post(`${at}/state`, { values: { kept: 1 } });
@@ -154,14 +154,14 @@ test('what a graph keeps in its state is not a failure, and stays as it is', asy
   expect((await server.get(`${at}/state`)).body.values).toEqual({ kept });
 });
 
-test('no line of the log has the secret, and each failure says where it was thrown', () => {
+test('no line of the log has the secret, and each failure says where it was thrown', async () => {
   const failed = server.log.filter(({ message }) => message === 'run failed');
   expect(failed.length).toBeGreaterThan(10);
   for (const line of server.log) {
-    for (const written of [jsonLine(line, 0), readableLine(line, 0, { color: false })])
-      expectNoSecret(written);
+    for (const format of [JSON_LINES, READABLE]) expectNoSecret(await writtenLine(format, line));
   }
-  expect(jsonLine(failed[0] as (typeof failed)[0], 0)).toMatch(/LeakyError: nothing at .*leaks\.ts:\d+/);
+  const first = await writtenLine(JSON_LINES, failed[0] as (typeof failed)[0]);
+  expect(first).toMatch(/LeakyError: nothing at .*leaks\.ts:\d+/);
 });
 
 function escaped(text: string): string {

@@ -2,12 +2,12 @@ import { writeFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../core/clock.ts';
-import { type LogFields, logger } from '../core/logger.ts';
+import type { LogFields } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { userLocation } from '../graphs/observability/user-code.ts';
-import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './loop-watch.ts';
-import { jsonLine, readableLine } from './output.ts';
+import { lineLogger } from './output.ts';
+import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './watchdog.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -18,15 +18,12 @@ interface Blocker {
   readonly stack?: string;
 }
 
-const { heartbeat, lines, fatal_ms, note } = workerData as WatchdogData;
-const { warn, error } = logger(lines.level, (line) => {
-  const now = systemClock.now();
-  write(`${lines.json ? jsonLine(line, now) : readableLine(line, now, lines)}\n`);
-});
+const { heartbeat, lines, fatal_ms, faulty_node_file } = workerData as WatchdogData;
+const { warn, error } = await lineLogger(lines, writeNow);
 const counter = new Int32Array(heartbeat);
 
-/** Retries on a full pipe (EAGAIN). */
-function write(text: string): void {
+/** Without the event loop, which is blocked. Retries on a full pipe (EAGAIN). */
+function writeNow(text: string): void {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < 50; tries++) {
     try {
@@ -39,15 +36,15 @@ function write(text: string): void {
 
 let last_beat = Atomics.load(counter, 0);
 let since = systemClock.monotonic();
-let looked = since;
+let last_tick = since;
 let blockedLoop: BlockedLoop | undefined;
 
 every(HEARTBEAT_MS, () => {
   const now = systemClock.monotonic();
   const beaten = Atomics.load(counter, 0);
   // A suspended machine delays this thread as well.
-  const slept = now - looked > BLOCKED_MS;
-  looked = now;
+  const slept = now - last_tick > BLOCKED_MS;
+  last_tick = now;
   if (beaten !== last_beat || slept || Atomics.load(counter, 1) === 1) {
     blockedLoop?.close(Math.round(now - since));
     blockedLoop = undefined;
@@ -87,8 +84,8 @@ class BlockedLoop {
       ...this.#fields(),
     });
     const what = `blocked the event loop for ${Math.round(blocked_ms / 1000)} s`;
-    if (note !== undefined && node)
-      writeFileSync(note, JSON.stringify({ ...node, what, at: userLocation(stack) }));
+    if (faulty_node_file !== undefined && node)
+      writeFileSync(faulty_node_file, JSON.stringify({ ...node, what, at: userLocation(stack) }));
     process.kill(process.pid, 'SIGKILL');
   }
 
