@@ -78,10 +78,10 @@ const TERMS: readonly Term[] = [
 /** Names that are stored: changing them needs a migration of everybody's data. */
 const STORED: readonly { words: string; in: RegExp; why: string }[] = [
   { words: 'outline', in: /^(storage|db)\//, why: 'SQL column threads.outline' },
-  { words: 'parked', in: /^storage\/queue\//, why: 'state of run_queue' },
+  { words: 'is kept', in: /^db\/tables\.ts$/, why: 'SQL column webhook_outbox.is_kept' },
   {
     words: 'shown url',
-    in: /^(storage\/(webhooks|encryption)|workers)\//,
+    in: /^(db|storage\/(webhooks|encryption)|workers)\//,
     why: 'SQL column webhook_outbox.shown_url',
   },
   { words: 'sealed', in: /^storage\/checkpoints\/metadata\.ts$/, why: 'member __sealed of stored metadata' },
