@@ -51,7 +51,7 @@ async function told(services: TestServices): Promise<string> {
   return delivery!.delivery_id;
 }
 
-test("deliveries of a thread belong to its owner, also after the thread is deleted", async () => {
+test('deliveries of a thread belong to its owner, also after the thread is deleted', async () => {
   await using services = await openServices();
   const webhooks = webhooksOf(services);
   const delivery_id = await told(services);

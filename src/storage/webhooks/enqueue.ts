@@ -39,7 +39,12 @@ const DELIVERY_ID = columns('webhook_outbox', 'delivery_id');
  */
 export async function enqueueDelivery(tx: Transaction, delivery: NewDelivery): Promise<string> {
   const { kind, url, headers = {}, metadata = {} } = delivery;
-  const encrypted = encryptDelivery(tx.cipher, { url, shown_url: maskUrl(url), headers, body: delivery.body });
+  const encrypted = encryptDelivery(tx.cipher, {
+    url,
+    shown_url: maskUrl(url),
+    headers,
+    body: delivery.body,
+  });
   const row = await tx.get(sql`
     insert into webhook_outbox (kind, run_id, thread_id, metadata, url, shown_url, host, headers, sent_at_field, lane,
       max_tries, status, next_at, created_at, round_at, body)
