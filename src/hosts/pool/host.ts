@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { HostLost } from '../../core/errors.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, withDeadline } from '../../core/timers.ts';
@@ -100,7 +101,9 @@ export class Host {
   }
 
   get isAvailable(): boolean {
-    return this.#isReady && !this.#hasEnded && !this.#isDraining && this.#kill === undefined;
+    return (
+      this.#isReady && !this.#hasEnded && !this.peer.isClosed && !this.#isDraining && this.#kill === undefined
+    );
   }
 
   /** The newest answer of its watch. */
@@ -147,7 +150,7 @@ export class Host {
       await withDeadline(drain_ms, this.peer.request('drain', { ms: drain_ms })).catch(() => {});
     }
     this.#kill ??= { reason, is_intended: true };
-    this.peer.close(new Error(reason));
+    this.peer.close(new HostLost(`The graph host was stopped: ${reason}.`, false));
     await this.ended;
   }
 

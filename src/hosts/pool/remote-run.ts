@@ -71,6 +71,8 @@ class RemoteRun implements AsyncDisposable {
   #grace: Disposable | undefined;
   /** As far as is known here. */
   #isRunning = true;
+  /** The host has accepted it. */
+  #isStarted = false;
 
   constructor(
     host: Host,
@@ -96,7 +98,11 @@ class RemoteRun implements AsyncDisposable {
             : error && fromWireError(error);
           this.#end(signal.aborted ? signal.reason : failure);
         },
-        onLost: (reason) => this.#end(signal.aborted ? signal.reason : reason),
+        onLost: (reason) => {
+          // What never began is not to blame.
+          const lost = this.#isStarted ? reason : new HostLost(reason.message, false);
+          this.#end(signal.aborted ? signal.reason : lost);
+        },
       },
     });
     signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -106,7 +112,10 @@ class RemoteRun implements AsyncDisposable {
     this.#host.runs += 1;
     this.#host.peer
       .request('run/start', { session: this.#session.id, ...run })
-      .then(() => this.#started.resolve())
+      .then(() => {
+        this.#isStarted = true;
+        this.#started.resolve();
+      })
       .catch((error: unknown) => {
         // A host that ends fails its sessions; else the request itself was at fault.
         if (!this.#host.peer.isClosed) this.#end(error);
@@ -116,15 +125,15 @@ class RemoteRun implements AsyncDisposable {
   /** Waits until the host has accepted the run, or until it is late and there is another one. */
   async acceptedOr(findOther: () => Host | undefined): Promise<Host | undefined> {
     const late = Promise.withResolvers<Host>();
-    let isStarted = false;
+    let isDecided = false;
     const started = this.#started.promise.then(() => {
-      isStarted = true;
+      isDecided = true;
       return undefined;
     });
     using _timer = every(ACCEPT_MS, () => {
       // If it was this process that did not get on, the answer may have arrived: it is read first.
       setImmediate(() => {
-        const other = isStarted ? undefined : findOther();
+        const other = isDecided ? undefined : findOther();
         if (other) late.resolve(other);
       });
     });

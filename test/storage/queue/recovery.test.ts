@@ -233,7 +233,7 @@ describeEachDatabase('a database that lost commits', (open) => {
     await using db = await open();
     const { queue, run_id, lease, writes } = await crashed(db);
     writes.addFrame({ seq: 4, event: 'values', data: '{}' }, false);
-    await expect(writes.commit()).rejects.toThrow('lost what the attempt');
+    await expect(writes.commit()).rejects.toThrow('lost writes of the attempt');
 
     const batch = await writes.drain();
     expect(await queue.requeue(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
