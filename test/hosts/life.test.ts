@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+
+// Servers and hosts are started again and again.
+vi.setConfig({ testTimeout: 90_000 });
 
 const MISBEHAVES = resolve(import.meta.dirname, '../fixtures/graphs/misbehaves.ts:graph');
 

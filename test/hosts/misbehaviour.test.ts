@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+
+// Hosts are started again and again.
+vi.setConfig({ testTimeout: 90_000 });
 
 /** What a node does to the process that executes it, and what it costs others: one server with two hosts. */
 let server: TestServer;
@@ -32,7 +35,7 @@ async function waitingRun(act: 'wait' | 'block' = 'wait') {
   const [gate, log] = [file(), file()];
   const { thread_id } = await server.client.threads.create();
   const run = await server.client.runs.create(thread_id, 'misbehaves', { input: { act, gate, log } });
-  await expect.poll(() => executions(log)).toBe(1);
+  await expect.poll(() => executions(log), { timeout: 20_000 }).toBe(1);
   return {
     thread_id,
     run_id: run.run_id,
