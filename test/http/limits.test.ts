@@ -22,7 +22,7 @@ test('an address above its limit is rejected, with the time to retry after', asy
   const count = () => server.post('/threads/count', {});
   expect(await statuses(count, 4)).toEqual([200, 200, 200, 429]);
   const refused = await count();
-  expect(refused.body).toEqual({ detail: expect.stringContaining('More than 3 requests in a minute') });
+  expect(refused.body).toEqual({ detail: expect.stringContaining('More than 3 requests per minute') });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
 });
