@@ -97,7 +97,7 @@ test('a breakpoint in TypeScript stops at its line, and a pause where a node com
   // Also when the test takes too long: what spins would take a core from all others.
   onTestFinished(() => stopped(child));
   const inspector = printed(child.stderr, /(ws:\/\/\S+)/);
-  const apiUrl = await printed(child.stdout, /"ready","url":"([^"]+)"/);
+  const apiUrl = await printed(child.stdout, /"url":"([^"]+)".*"message":"ready"/);
 
   const debug = await attach(await inspector);
   await debug.send('Debugger.enable');
