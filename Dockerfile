@@ -4,15 +4,18 @@
 FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY studio/package.json studio/
 # No package here needs its install script: `node` only repeats this image's, better-sqlite3 brings its binaries.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY studio studio
 RUN npm run build
 
 FROM node:24-slim AS packages
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY studio/package.json studio/
 # Without peers: LangGraph is the project's, and two copies in one run could not exchange commands or interrupts.
 RUN npm ci --ignore-scripts --omit=dev --omit=peer
 

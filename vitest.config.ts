@@ -7,8 +7,12 @@ export default defineConfig({
   test: {
     reporters: results ? ['default', ['json', { outputFile: results }]] : ['default'],
     include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/shared-schemas.ts',
-    testTimeout: 30_000,
+    globalSetup: [
+      'test/support/shared-schemas.ts',
+      'test/support/pgbouncer-setup.ts',
+      'test/support/processes-setup.ts',
+    ],
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores run the suite in continuous integration; more files at once only make each of them slower.
     maxWorkers: 2,

@@ -50,9 +50,14 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { createApp } = await import('./app.ts');
   const app = await createApp(config, {
     logger,
+    logs_output: true,
     crashed_run: options.crashed_run,
     gives_hints: options.gives_hints === true,
+    stop: end.signal,
+  }).catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
   });
+  if (app === undefined) return 0;
   const runningNode = await readerOfRunningNode(config);
   userCode.setRunningNode(runningNode);
   using _watch = options.watchEventLoop?.(runningNode);
@@ -86,30 +91,41 @@ async function readerOfRunningNode({ root, hosts }: Config): Promise<() => Runni
 /** Signals that request shutdown. SIGHUP is sent when a terminal closes; by default it kills Node immediately. */
 const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
+/** A shutdown that may be requested, as a promise and as a signal. */
+interface EndRequest extends Disposable {
+  readonly requested: Promise<void>;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Resolves at the first shutdown signal; a second one exits immediately. SIGUSR1 is ignored meanwhile: by default Node
  * opens its debugger to any local process.
  */
-export function endRequest(stop?: AbortSignal): Disposable & { readonly requested: Promise<void> } {
+export function endRequest(stop?: AbortSignal): EndRequest {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const end = new AbortController();
+  const request = () => {
+    end.abort();
+    resolve();
+  };
   let signalled = false;
   const onSignal = () => {
     if (signalled) process.exit(1);
     signalled = true;
-    resolve();
+    request();
   };
-  const onStop = () => resolve();
   const onNothing = () => {};
   for (const signal of END_SIGNALS) process.on(signal, onSignal);
   process.on('SIGUSR1', onNothing);
-  stop?.addEventListener('abort', onStop);
-  if (stop?.aborted) resolve();
+  stop?.addEventListener('abort', request);
+  if (stop?.aborted) request();
   return {
     requested: promise,
+    signal: end.signal,
     [Symbol.dispose]() {
       for (const signal of END_SIGNALS) process.off(signal, onSignal);
       process.off('SIGUSR1', onNothing);
-      stop?.removeEventListener('abort', onStop);
+      stop?.removeEventListener('abort', request);
     },
   };
 }
@@ -148,6 +164,7 @@ function readyFields(config: Config, app: App, url: string): LogFields {
   const failed = [...app.graphs.loadErrors().keys()];
   return {
     url: base,
+    ...(!config.http.disable_studio && { studio: `${base}/studio` }),
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
     ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),

@@ -1,13 +1,17 @@
 import { ownerRule } from '../auth/access-rules.ts';
 import { type Identity, UNRESTRICTED, type User } from '../auth/actor.ts';
-import { keyRing } from '../auth/api-keys.ts';
+import { type KeyRing, keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
+import { authHandlers } from '../auth/handlers.ts';
+import { type StudioSessions, studioSessions } from '../auth/studio-sessions.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { importFromProject } from '../graphs/project/load.ts';
+import type { Asking } from '../hosts/pool/ask.ts';
+import { loadedInHosts, remoteAuthHandlers } from '../hosts/pool/project-code.ts';
 import type { Storage } from '../storage/storage.ts';
 import { loadConfigured } from './load-configured.ts';
 
@@ -19,6 +23,8 @@ export interface AccessControl {
   /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
+  readonly keys: KeyRing;
+  readonly studio: StudioSessions;
   /** Impersonates a user for background work, such as a cron's run, with the current permissions. */
   readonly identityForUser: (user: User | null) => Identity;
 }
@@ -27,35 +33,42 @@ export interface AccessControl {
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
-  { clock, ids }: { clock: Clock; ids: Ids },
+  { clock, ids, hosts }: { clock: Clock; ids: Ids; hosts: Asking | undefined },
 ): Promise<AccessControl> {
   const { auth, server } = config;
   const keys = keyRing({ api_keys: server.api_keys, stored, clock });
   const tokens = browserTokens({ secrets, keys, hasRunOn: runs.existsForAssistant, clock, ids });
-  const custom = await openCustomAuth(config, clock);
+  const custom = await openCustomAuth(config, clock, hosts);
   const jwt = await openJwtAuth(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
+  const studio = studioSessions({ secrets, identityForUser, ...config.studio, clock, ids });
+  const authenticate = studio.authenticating(authentication({ keys, tokens, custom, jwt }));
   return {
-    authenticate: isNeeded ? authentication({ keys, tokens, custom, jwt }) : undefined,
+    authenticate: isNeeded ? authenticate : undefined,
     has_users,
     issuers: auth.jwt?.issuer === undefined ? auth.authorization_servers : [auth.jwt.issuer],
     tokens,
-    identityForUser(user) {
-      if (user === null) return UNRESTRICTED;
-      return custom?.identityOf(user) ?? ownerIdentity(user, auth.jwt?.admin_permission);
-    },
+    keys,
+    studio,
+    identityForUser,
   };
+
+  function identityForUser(user: User | null): Identity {
+    if (user === null) return UNRESTRICTED;
+    return custom?.identityOf(user) ?? ownerIdentity(user, auth.jwt?.admin_permission);
+  }
 }
 
-/** Loads the custom auth handlers. Throws a one-line error if they are invalid. */
-export async function openCustomAuth(config: Config, clock: Clock) {
+/** Loads the custom auth handlers, in this process without `hosts`. Throws a one-line error if they are invalid. */
+export async function openCustomAuth(config: Config, clock: Clock, hosts?: Asking) {
   const { path, cache, disable_studio_auth } = config.auth;
   if (path === undefined) return undefined;
-  const handlers = importFromProject(path, config.root, (exported) =>
-    customAuth(exported, { cache, studio: !disable_studio_auth }, clock),
-  );
-  return loadConfigured(config, 'auth.path', handlers);
+  const loading = hosts
+    ? loadedInHosts(hosts, 'auth').then(() => remoteAuthHandlers(hosts))
+    : importFromProject(path, config.root, authHandlers);
+  const handlers = await loadConfigured(config, 'auth.path', loading);
+  return customAuth(handlers, { cache, studio: !disable_studio_auth }, clock);
 }
 
 /** Imported on demand, because its JWT library is large. */

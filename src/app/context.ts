@@ -1,8 +1,10 @@
 import type { Config } from '../config/schema.ts';
 import type { ServiceContext } from '../services/all-services.ts';
+import type { OutputRules } from '../workers/attempt-log.ts';
 import type { EngineOptions } from '../workers/engine.ts';
 import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { AccessControl } from './auth.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** Shared dependencies of services and workers; they communicate only through storage, bus and active runs. */
 export interface AppContext extends ServiceContext {
@@ -10,6 +12,10 @@ export interface AppContext extends ServiceContext {
   readonly access: AccessControl;
   /** Posts a webhook to a custom route. */
   readonly postToCustomApp: PostWebhook;
+  /** What becomes of what graphs print. */
+  readonly output: OutputRules;
+  /** Undefined if no traces are sent. */
+  readonly tracing: Tracing | undefined;
   /** Run that crashed the previous process. */
   readonly crashed_run: EngineOptions['crashed_run'];
 }

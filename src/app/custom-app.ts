@@ -1,28 +1,38 @@
 import type { Config } from '../config/schema.ts';
 import { importFromProject } from '../graphs/project/load.ts';
-import { adaptCustomApp, type CustomApp } from '../http/custom-app/adapters.ts';
+import type { Asking } from '../hosts/pool/ask.ts';
+import { hostedApp } from '../hosts/pool/custom-app.ts';
+import { loadedInHosts } from '../hosts/pool/project-code.ts';
+import { adaptCustomApp } from '../http/custom-app/adapters.ts';
 import { handleInProcess } from '../http/in-process.ts';
-import type { RegisterCustomTools } from '../http/mcp/custom-tools.ts';
+import { type ExtendMcpServer, inThisProcess, registrationOf } from '../http/mcp/custom-tools.ts';
+import type { CustomApp } from '../http/plugins/custom-app.ts';
 import type { WebhookRequest, WebhookResponse } from '../workers/webhook-request.ts';
 import { loadConfigured } from './load-configured.ts';
 
-/** Loads the custom app. Throws a one-line error if it is invalid. */
-export async function openCustomApp(config: Config): Promise<CustomApp | undefined> {
+/** Loads the custom app, in graph hosts if there are any. Throws a one-line error if it is invalid. */
+export async function openCustomApp(config: Config, hosts?: Asking): Promise<CustomApp | undefined> {
   const { app } = config.http;
   if (app === undefined) return undefined;
-  return loadConfigured(config, 'http.app', importFromProject(app, config.root, adaptCustomApp));
+  const loaded = hosts ? hostedApp(hosts.pool) : importFromProject(app, config.root, adaptCustomApp);
+  return loadConfigured<CustomApp>(config, 'http.app', loaded);
 }
 
-/** Loads the project's MCP registration function. Throws a one-line error if it is invalid. */
-export async function openCustomTools(config: Config): Promise<RegisterCustomTools | undefined> {
+/**
+ * Loads the project's MCP registration function, in this process without `hosts`. Throws a one-line error if it is
+ * invalid.
+ */
+export async function openCustomTools(config: Config, hosts?: Asking): Promise<ExtendMcpServer | undefined> {
   const { app } = config.mcp;
   if (app === undefined) return undefined;
-  return loadConfigured(config, 'mcp.app', importFromProject(app, config.root, registrationOf));
-}
-
-function registrationOf(exported: unknown): RegisterCustomTools {
-  if (typeof exported !== 'function') throw new Error(`expected a function, got ${typeof exported}`);
-  return exported as RegisterCustomTools;
+  if (!hosts) {
+    const register = importFromProject(app, config.root, registrationOf);
+    return inThisProcess(await loadConfigured(config, 'mcp.app', register));
+  }
+  await loadConfigured(config, 'mcp.app', loadedInHosts(hosts, 'mcp'));
+  // Loaded for the first request: the SDK takes 34 MB.
+  return async (server, request) =>
+    (await import('../hosts/pool/mcp.ts')).remoteTools(hosts)(server, request);
 }
 
 /** Delivers a webhook whose URL is a path: to custom routes only. */

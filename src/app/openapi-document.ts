@@ -3,6 +3,7 @@ import { Server } from '../config/sections/server.ts';
 import { systemClock } from '../core/clock.ts';
 import { systemIds } from '../core/ids.ts';
 import { silentLogger } from '../core/logger.ts';
+import { openMeters } from '../http/metrics/meters.ts';
 import { createServer } from '../http/server.ts';
 import type { ServerDeps } from '../http/server-deps.ts';
 
@@ -10,7 +11,8 @@ import type { ServerDeps } from '../http/server-deps.ts';
 export async function openApiDocument(version: string): Promise<object> {
   await using server = await createServer({
     services: {} as ServerDeps['services'],
-    engine: { onRunEnded: () => {} } as unknown as ServerDeps['engine'],
+    engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
+    meters: openMeters({ prefix: 'lg_api_', internal: false }),
     options: { ...Http.parse({}), ...Server.parse({}) },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },

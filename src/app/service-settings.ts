@@ -1,18 +1,30 @@
 import type { Config } from '../config/schema.ts';
+import { budgetsOf } from '../config/sections/budgets.ts';
 import type { ServiceSettings } from '../services/all-services.ts';
+import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 
 export function serviceSettings(config: Config): ServiceSettings {
-  const { runs, ui, ui_config, root } = config;
+  const { runs, usage, ui, ui_config, root } = config;
   return {
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
+    give_up_ms: config.webhooks.delivery.give_up_hours * 3_600_000,
+    fires_crons: config.crons.enabled && config.server.role !== 'api',
     max_recursion_limit: runs.max_recursion_limit,
     max_attempts: runs.max_attempts,
+    budget: budgetRules(config),
+    currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
     ui: { paths: ui, shared: ui_config.shared, root },
   };
+}
+
+/** `undefined` if no budget is configured. */
+export function budgetRules({ runs, usage }: Pick<Config, 'runs' | 'usage'>): BudgetRules | undefined {
+  const budgets = budgetsOf(runs);
+  return budgets && { budgets, on_budget: runs.on_budget, currency: usage.currency };
 }
 
 function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {

@@ -5,10 +5,13 @@ import type { Lazy } from '../core/lifecycle.ts';
 import { runCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { A2aService } from '../services/a2a/a2a.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
+import { pricing } from '../services/usage/prices.ts';
+import { dayOf } from '../storage/runs/usage.ts';
 import type { AttemptRules } from '../workers/attempt.ts';
 import { type Engine, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/maintenance.ts';
 import type { AppContext } from './context.ts';
+import { budgetRules } from './service-settings.ts';
 import { wireWebhookDispatcher } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,48 +24,60 @@ interface WorkerServices {
 
 /** Wires the background workers. */
 export function wireWorkers(
-  { config, storage, store, ...context }: AppContext,
+  { config, storage, store, tracing, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
 ): Engine {
+  const { record } = config.runs;
+  const rules = budgetRules(config);
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
     {
       ...context,
       ...work,
-      dispatcher: wireWebhookDispatcher({ config, storage, store, ...context }),
+      dispatcher: wireWebhookDispatcher({ config, storage, store, tracing, ...context }),
       finalizeTask: async (row) => (await a2a()).finalize(row),
       sweeps: retentionSweeps({ ...context, config, storage }),
       cronTicks: config.crons.enabled ? cronTicks : undefined,
       writes,
-      memory: (attempt, lease, durability) => ({
-        checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, durability }),
+      onRecorded: tracing?.onRecorded,
+      onLost: tracing?.onLost,
+      resumedRun: checkpoints.resumedRun,
+      memory: (attempt, lease, options) => ({
+        checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, record, ...options }),
         store,
       }),
       rules: attemptRules(config.runs, context.log_retention_ms),
+      costOf: pricing(config.usage.prices),
+      budget: rules && { ...rules, used: storage.work.budgets.used },
     },
-    { ...engineOptions(config), crashed_run: context.crashed_run },
+    { ...engineOptions(config), graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
   );
 }
 
-/** Sweeps that delete expired rows. */
+/** Sweeps that delete expired rows, or sum up those that are over. */
 function retentionSweeps({
   config,
   storage,
   clock,
-}: Pick<AppContext, 'config' | 'storage' | 'clock'>): Sweep[] {
-  const { events, idempotency, outbox, cronFires } = storage.work;
+  log_retention_ms,
+}: Pick<AppContext, 'config' | 'storage' | 'clock' | 'log_retention_ms'>): Sweep[] {
+  const { events, runLogs, idempotency, outbox, cronFires, usage, budgets } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
   return [
     (limit) => events.deleteExpired(limit),
+    (limit) => runLogs.deleteExpired(log_retention_ms, limit),
     (limit) => idempotency.deleteExpired(limit),
+    (limit) => usage.rollUp(limit),
+    (limit) => budgets.deleteDaysBefore(dayOf(clock.now() - DAY_MS), limit),
+    (limit) => budgets.deleteEndedRuns(limit),
     (limit) => outbox.deleteEnded(keep_deliveries_ms, limit),
     (limit) => cronFires.deleteBefore(timestamp(clock.now() - history_ms), limit),
   ];
 }
 
-function attemptRules({ timeout_seconds }: Config['runs'], log_retention_ms: number): AttemptRules {
-  return { timeout_ms: timeout_seconds * 1000, log_retention_ms, retry_ms: 1000, version: VERSION };
+function attemptRules({ timeout_seconds, record }: Config['runs'], log_retention_ms: number): AttemptRules {
+  return { timeout_ms: timeout_seconds * 1000, log_retention_ms, retry_ms: 1000, version: VERSION, record };
 }
 
 /** A SQLite file belongs to one process. */
@@ -70,13 +85,24 @@ export function isSingleProcess({ storage }: Pick<Config, 'storage'>): boolean {
   return storage.url.startsWith('sqlite:');
 }
 
-function engineOptions({ runs, storage, store, checkpointer: { ttl } }: Config): EngineOptions {
+function engineOptions({
+  runs,
+  server,
+  storage,
+  store,
+  checkpointer: { ttl },
+}: Config): Omit<EngineOptions, 'graph_ids'> {
   return {
-    concurrency: runs.concurrency,
+    concurrency: server.role === 'api' ? 0 : runs.concurrency,
     max_attempts: runs.max_attempts,
     single_process: isSingleProcess({ storage }),
+    is_capped: runs.max_per_owner !== undefined,
     version: VERSION,
     pid: process.pid,
+    database: { url: storage.url, password_command: storage.password_command },
+    lease_ms: runs.lease_seconds * 1000,
+    max_stall_ms: runs.max_stall_seconds * 1000,
+    background: server.role !== 'api',
     expiry: { interval_ms: ttl.sweep_interval_minutes * 60_000, limit: ttl.sweep_limit },
     store_expiry_ms: store.ttl.sweep_interval_minutes * 60_000,
   };

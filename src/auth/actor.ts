@@ -19,6 +19,8 @@ export interface Identity {
   readonly principal: string;
   /** Id of the API key sent, if any; tokens are derived from it. */
   readonly key?: string | undefined;
+  /** Id of the API key that the token sent, if any, was created with; its rights are those of the token. */
+  readonly token_key?: string | undefined;
 }
 
 /** The authenticated caller of a request, or the server itself. First parameter of every service method. */
@@ -29,6 +31,8 @@ export interface Actor extends Identity {
   readonly is_internal?: boolean;
   /** Request headers that the configuration copies to the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Span of the caller that its runs become part of: a valid `traceparent` (W3C Trace Context), and its `tracestate`. */
+  readonly trace?: { readonly traceparent: string; readonly tracestate?: string | undefined } | undefined;
   /** Protocol adapter that the caller uses, if any; graphs see it in `configurable`. */
   readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }

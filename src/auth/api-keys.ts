@@ -30,16 +30,20 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   const configured = api_keys.map(digestOf);
   const cache = new LRUCache<string, { key: ApiKey; until: number }>({ max: MAX_CACHED });
 
+  let revocations = 0;
+
   async function cachedKey(
     name: string,
     load: () => Promise<ApiKey | undefined>,
   ): Promise<ApiKey | undefined> {
     const cached = cache.get(name);
     if (cached && cached.until > clock.monotonic()) return cached.key;
+    const before = revocations;
     const key = await load();
     cache.delete(name);
     if (!key) return undefined;
-    cache.set(name, { key, until: clock.monotonic() + CACHE_TTL_MS });
+    // It may have been read before a revocation, and must not stay valid after it.
+    if (before === revocations) cache.set(name, { key, until: clock.monotonic() + CACHE_TTL_MS });
     return key;
   }
 
@@ -56,6 +60,12 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   }
 
   return {
+    /** Call after a stored key was revoked: the next request reads it anew. */
+    forget(key_id: string): void {
+      revocations += 1;
+      for (const [name, { key }] of cache.entries()) if (key.key_id === key_id) cache.delete(name);
+    },
+
     /** Returns `undefined` if it is not an API key. Throws `Unauthorized` for a revoked or expired one. */
     async identify(credential: string): Promise<Identity | undefined> {
       const digest = digestOf(credential);

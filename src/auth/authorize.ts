@@ -1,3 +1,4 @@
+import { Forbidden } from '../core/errors.ts';
 import { intersectVisibility, type Visibility } from '../storage/access/visibility.ts';
 import type { AccessEvent, Actor } from './actor.ts';
 
@@ -14,4 +15,14 @@ export async function authorize(
   let visibility: Visibility | undefined;
   for (const rule of actor.rules) visibility = intersectVisibility(visibility, await rule(event, value));
   return visibility;
+}
+
+/**
+ * For what belongs to the whole server and not to a user. The scope of a route does not tell: users of an identity
+ * provider or of custom handlers have the scope `admin` within their own rows. `what`: plural, for the message. Throws
+ * `Forbidden` for an actor with access rules.
+ */
+export function requireUnrestricted({ rules }: Actor, what: string): void {
+  if (rules.length > 0)
+    throw new Forbidden(`${what} are for callers without limits, such as a key with the scope "admin".`);
 }

@@ -84,7 +84,7 @@ async function isOurs(credential: string): Promise<boolean> {
   }
 }
 
-function identityOf({ sub, assistant_id, thread_id, scope }: Claims, hasRunOn: HasRunOn): Identity {
+function identityOf({ sub, assistant_id, thread_id, scope, key }: Claims, hasRunOn: HasRunOn): Identity {
   const rules = [
     sub === undefined ? noOwnerRule() : ownerRule(sub),
     assistant_id === undefined ? undefined : assistantRule(assistant_id),
@@ -95,5 +95,6 @@ function identityOf({ sub, assistant_id, thread_id, scope }: Claims, hasRunOn: H
     scope,
     rules,
     principal: sub ?? `token ${assistant_id} ${thread_id}`,
+    token_key: key,
   };
 }

@@ -5,6 +5,8 @@ import { didYouMean } from '../core/did-you-mean.ts';
 export interface Flag {
   /** Placeholder of the value in the help; without it the flag is boolean. */
   readonly value?: string;
+  /** One letter that stands for it after a single dash. */
+  readonly short?: string;
   readonly text: string;
 }
 
@@ -35,6 +37,20 @@ export const CONFIG_FLAG = {
   config: { value: 'FILE', text: 'configuration file; else agent.config.yaml, else langgraph.json' },
 } as const satisfies Record<string, Flag>;
 
+/** Names a running server, for `targetServer`. */
+export const SERVER_FLAGS = {
+  ...CONFIG_FLAG,
+  url: { value: 'URL', text: 'the server; else the one of the configuration' },
+  key: {
+    value: 'KEY',
+    text: 'an API key; else the first of AGENT_SERVER_API_KEYS, else, for its own server, of the configuration',
+  },
+} as const satisfies Record<string, Flag>;
+
+export const ROLE_FLAG = {
+  role: { value: 'ROLE', text: 'api, worker or all: what this process does, with PostgreSQL' },
+} as const satisfies Record<string, Flag>;
+
 export const ADDRESS_FLAGS = {
   port: { value: 'N', text: 'port to listen on' },
   host: { value: 'H', text: 'address to listen on' },
@@ -45,7 +61,7 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
   const flags: Record<string, Flag> = { ...command.flags, help: { text: '' } };
   const { tokens } = parseArgs({
     args: args.map((arg) => (arg === '-h' ? '--help' : arg)),
-    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { type: typeOf(flag) }])),
+    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, optionOf(flag)])),
     strict: false,
     tokens: true,
   });
@@ -63,6 +79,11 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
   const missing = waiting.find(({ required }) => required);
   if (missing !== undefined) throw new UsageError(`${command.name}: needs ${missing.text}`);
   return values;
+}
+
+function optionOf(flag: Flag) {
+  const { short } = flag;
+  return { type: typeOf(flag), ...(short !== undefined && { short }) };
 }
 
 function typeOf({ value }: Flag): 'boolean' | 'string' {
@@ -89,8 +110,8 @@ function problemWith(token: Token, flags: Readonly<Record<string, Flag>>): strin
 }
 
 function helpOf(command: Command): string {
-  const rows = Object.entries(command.flags).map(([name, { value, text }]) => [
-    `--${name}${value === undefined ? '' : ` ${value}`}`,
+  const rows = Object.entries(command.flags).map(([name, { value, short, text }]) => [
+    `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
     text,
   ]);
   const args = (command.args ?? []).map(({ name, text, required }) => [

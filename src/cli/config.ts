@@ -1,10 +1,11 @@
 import { isIPv6 } from 'node:net';
-import { apiKeyFromEnvironment } from '../config/env.ts';
+import { apiKeyFromEnvironment, secretsOf } from '../config/env.ts';
 import { findConfigFile } from '../config/files.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
+import { secretMask } from '../core/mask-secrets.ts';
 import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
 import { type LineFormat, lineLogger } from './output.ts';
@@ -14,7 +15,7 @@ export function loadConfigFor(values: FlagValues): Promise<LoadedConfig> {
   return loadConfig({
     cwd: process.cwd(),
     file: values['config'],
-    flags: { 'server.port': values['port'], 'server.host': values['host'] },
+    flags: { 'server.port': values['port'], 'server.host': values['host'], 'server.role': values['role'] },
   });
 }
 
@@ -96,22 +97,23 @@ export async function loadConfigAndOutput(
   defaults: OutputDefaults,
 ): Promise<LoadedConfig & CommandOutput> {
   const loaded = await loadConfigFor(values);
-  const output = await outputFor(loaded.config.log, defaults);
+  const output = await outputFor(loaded.config, defaults);
   for (const warning of loaded.warnings) output.logger.warn(warning);
   return { ...loaded, ...output };
 }
 
 export async function outputFor(
-  { level, color: wanted_color, json: wanted_json }: Config['log'],
+  config: Pick<Config, 'log' | 'env' | 'server'>,
   defaults: OutputDefaults,
 ): Promise<CommandOutput> {
+  const { level, color: wanted_color, json: wanted_json } = config.log;
   const json = wanted_json ?? defaults.json;
   const color = !json && (wanted_color ?? process.stdout.hasColors?.() ?? false);
   const lines = { level, json, color, code_of: defaults.code_of };
   // Never a destination of pino: it blocks the event loop while a full pipe is not read.
   const print = (text: string) => process.stdout.write(text);
   return {
-    logger: await lineLogger(lines, print),
+    logger: await lineLogger(lines, print, { mask: secretMask(secretsOf(config)) }),
     announce: process.stdout.isTTY && !json ? (fields) => print(banner(fields, color)) : undefined,
     lines,
   };

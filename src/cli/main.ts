@@ -2,11 +2,17 @@ import { disableBackgroundCallbacks } from '../config/env.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { type Command, groupOf, helpFor, parseFlags, UsageError } from './command.ts';
 import { ask } from './commands/ask.ts';
+import { backup, restore } from './commands/backup.ts';
 import { check } from './commands/check.ts';
+import { copy } from './commands/copy.ts';
 import { dev } from './commands/dev.ts';
+import { doctor } from './commands/doctor.ts';
 import { rotateEncryption } from './commands/encryption.ts';
+import { explain } from './commands/explain.ts';
 import { init } from './commands/init.ts';
 import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { logs } from './commands/logs.ts';
+import { migrate } from './commands/migrate.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
 import { version } from './commands/version.ts';
@@ -18,11 +24,18 @@ export const COMMANDS: readonly Command[] = [
   dev,
   start,
   ask,
+  logs,
+  explain,
   check,
+  migrate,
+  doctor,
   createKey,
   listKeys,
   revokeKey,
   rotateEncryption,
+  backup,
+  restore,
+  copy,
   openapi,
   version,
 ];

@@ -18,7 +18,20 @@ export function readableLines(color: boolean): Readable {
     errorLikeObjectKeys: ERROR_FIELDS,
     customPrettifiers: Object.fromEntries(ERROR_FIELDS.map((name) => [name, indentedText])),
   });
-  return (json) => format(JSON.parse(json.replace(RAW_CONTROLS, ' '), singleLine));
+  return (json) => format(readableRecord(json.replace(RAW_CONTROLS, ' ')));
+}
+
+/** Fields that a line of a graph's code does without in a terminal: the run id leads to them. */
+const OF_RUN = ['thread_id', 'assistant_id', 'graph', 'attempt', 'source'];
+
+function readableRecord(json: string): Record<string, unknown> {
+  const record: Record<string, unknown> = JSON.parse(json, singleLine);
+  // The run id without dashes.
+  delete record['trace_id'];
+  if (record['source'] === undefined) return record;
+  for (const name of OF_RUN) delete record[name];
+  const { message } = JSON.parse(json) as { message: string };
+  return { ...record, message: message.split('\n').map(oneLine).join('\n    ') };
 }
 
 /** User data may reach a line: it must not forge another line or control the terminal. */

@@ -41,20 +41,56 @@ export const VARIABLES: readonly Variable[] = [
     key: 'server.trust_proxy',
     text: 'Proxies whose `X-Forwarded-*` are trusted, separated by commas.',
   },
+  { name: 'AGENT_SERVER_ROLE', key: 'server.role', text: 'What this process does.' },
   { name: 'HTTP_MAX_REQUEST_BODY_BYTES', key: 'server.body_limit', text: 'Largest request body.' },
   { name: 'POSTGRES_URI', key: 'storage.url', text: 'URL of the database.' },
   { name: 'POSTGRES_URI_CUSTOM', key: 'storage.url', text: 'The same; overrides `POSTGRES_URI`.' },
   { name: 'DATABASE_URI', key: 'storage.url', text: 'The same, also `sqlite:<file>`; overrides both.' },
   {
+    name: 'AGENT_SERVER_DATABASE_LISTEN_URL',
+    key: 'storage.listen_url',
+    text: 'Direct URL of the database beside a pooler.',
+  },
+  {
+    name: 'AGENT_SERVER_DATABASE_PASSWORD_COMMAND',
+    key: 'storage.password_command',
+    text: 'Command that prints the password of PostgreSQL.',
+  },
+  {
+    name: 'AGENT_SERVER_DATABASE_MAX_CONNECTIONS',
+    key: 'storage.max_connections',
+    text: 'Connections to PostgreSQL of this process.',
+  },
+  {
+    name: 'AGENT_SERVER_DATABASE_WAIT_SECONDS',
+    key: 'storage.wait_seconds',
+    text: 'How long a start waits for PostgreSQL.',
+  },
+  {
+    name: 'AGENT_SERVER_DATABASE_MIGRATIONS',
+    key: 'storage.migrations',
+    text: 'Whether a start applies migrations: `apply`, `wait` or `refuse`.',
+  },
+  {
     name: 'AGENT_SERVER_DATA_DIR',
     key: 'storage.folder',
     text: 'Folder that the path of a SQLite file is relative to.',
+  },
+  {
+    name: 'AGENT_SERVER_NOTIFICATIONS',
+    key: 'storage.notifications',
+    text: 'How processes notice the changes of others.',
   },
   { name: 'LANGGRAPH_AES_KEY', key: 'encryption.key', text: 'Key that encrypts stored data.' },
   {
     name: 'LANGGRAPH_AES_FALLBACK_KEYS',
     key: 'encryption.fallback_keys',
     text: 'Earlier keys, or the next one, separated by commas.',
+  },
+  {
+    name: 'AGENT_SERVER_LEASE_SECONDS',
+    key: 'runs.lease_seconds',
+    text: 'How long a process may be silent before others take its runs.',
   },
   { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time.' },
   { name: 'BG_JOB_TIMEOUT_SECS', key: 'runs.timeout_seconds', text: 'Longest time a run may take.' },
@@ -69,6 +105,7 @@ export const VARIABLES: readonly Variable[] = [
     key: 'runs.stream_ttl_seconds',
     text: 'How long the events of a finished run can be replayed.',
   },
+  { name: 'AGENT_SERVER_RECORD', key: 'runs.record', text: 'What is recorded of each run.' },
   { name: 'AGENT_SERVER_HOSTS', key: 'hosts.count', text: 'Processes that execute the graphs.' },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this process creates the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path prefix of every route.' },
@@ -81,6 +118,16 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'LOG_JSON', key: 'log.json', text: 'JSON lines or readable ones.' },
   { name: 'LOG_COLOR', key: 'log.color', text: 'Colour in readable lines.' },
+  {
+    name: 'METRIC_PREFIX',
+    key: 'metrics.prefix',
+    text: 'Prefix of the metrics that the official server has too.',
+  },
+  {
+    name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
+    key: 'metrics.internal',
+    text: "Also exposes the official server's internal metrics.",
+  },
 ];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -104,6 +151,8 @@ export function applyEnvironment(variables: Readonly<Record<string, string>>): v
 /** Variables with secrets of the server, which no graph needs. */
 const SECRETS = new Set([
   'AGENT_SERVER_API_KEYS',
+  'AGENT_SERVER_DATABASE_LISTEN_URL',
+  'AGENT_SERVER_DATABASE_PASSWORD_COMMAND',
   'DATABASE_URI',
   'LANGGRAPH_AES_FALLBACK_KEYS',
   'LANGGRAPH_AES_KEY',
@@ -118,6 +167,22 @@ const SECRETS = new Set([
 export function graphEnvironment(configured: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const all = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...configured, ...process.env };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !SECRETS.has(name)));
+}
+
+/** Names of variables that hold secrets. */
+const SECRET_NAME = /(?:^|_)(?:KEYS?|SECRETS?|TOKENS?|PASSWORDS?|PASSPHRASE)$|PASSWORD$/i;
+
+/** The secrets of this process, to be masked in its log: its API keys, and the values of variables named like secrets. */
+export function secretsOf({
+  env,
+  server,
+}: {
+  readonly env: Readonly<Record<string, string>>;
+  readonly server: { readonly api_keys: readonly string[] };
+}): string[] {
+  const all = Object.entries({ ...env, ...process.env });
+  const named = all.flatMap(([name, value = '']) => (SECRET_NAME.test(name) ? value.split(',') : []));
+  return [...server.api_keys, ...named.map((value) => value.trim())];
 }
 
 /**

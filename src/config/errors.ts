@@ -72,13 +72,20 @@ function matchingBranch(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[]
 function suggestedKey(unknown: string): string | undefined {
   const parts = unknown.split('.');
   const known = new Set<string>();
+  /** Without those that end with a name of the user's choice: they would agree with any. */
+  const named = new Set<string>();
   for (const { key } of configKeys()) {
-    const names = key.split('.').map((name, depth) => (name === '*' ? (parts[depth] ?? name) : name));
-    for (let depth = 1; depth <= names.length; depth++) known.add(names.slice(0, depth).join('.'));
+    const segments = key.split('.');
+    const names = segments.map((name, depth) => (name === '*' ? (parts[depth] ?? name) : name));
+    for (let depth = 1; depth <= names.length; depth++) {
+      const path = names.slice(0, depth).join('.');
+      known.add(path);
+      if (segments[depth - 1] !== '*') named.add(path);
+    }
   }
   const last = parts.at(-1) as string;
   return (
     didYouMean(unknown, known) ??
-    [...known].find((key) => key.endsWith(`.${last}`) || key.endsWith(`_${last}`))
+    [...named].find((key) => key.endsWith(`.${last}`) || key.endsWith(`_${last}`))
   );
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
 import { Auth } from './sections/auth.ts';
+import { uncountedBudget } from './sections/budgets.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
-import { Http, Mcp } from './sections/http.ts';
+import { Http, Mcp, Studio } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
-import { Log, Server } from './sections/server.ts';
+import { Log, Metrics, Server } from './sections/server.ts';
 import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
+import { Usage } from './sections/usage.ts';
 import { group, mustBe, text } from './value-types.ts';
 
 /** Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. */
@@ -34,10 +36,13 @@ export const ConfigFile = group({
   server: Server.prefault({}),
   storage: Storage.prefault({}),
   runs: Runs.prefault({}),
+  usage: Usage.prefault({}),
   hosts: Hosts.prefault({}),
   crons: Crons.prefault({}),
   http: Http.prefault({}),
+  studio: Studio.prefault({}),
   log: Log.prefault({}),
+  metrics: Metrics.prefault({}),
   store: Store.prefault({}),
   checkpointer: Checkpointer.prefault({}),
   auth: Auth.prefault({}),
@@ -46,7 +51,15 @@ export const ConfigFile = group({
   webhooks: Webhooks.optional(),
   ui: Ui,
   ui_config: UiConfig.prefault({}),
-}).superRefine(({ server: { host, api_keys }, auth, assistants = {}, runs }, context) => {
+}).superRefine((config, context) => {
+  const { server, storage, auth, assistants = {}, runs, usage } = config;
+  const { host, api_keys, role } = server;
+  if (role !== 'all' && storage.url.startsWith('sqlite:')) {
+    const message = `must be all with SQLite, which has one process; other roles need PostgreSQL (storage.url)`;
+    context.addIssue({ code: 'custom', path: ['server', 'role'], message });
+  }
+  const uncounted = uncountedBudget(runs, usage.prices);
+  if (uncounted) context.addIssue({ code: 'custom', ...uncounted });
   for (const [name, { recursion_limit = 0 }] of Object.entries(assistants)) {
     if (recursion_limit <= runs.max_recursion_limit) continue;
     const message = `must not be above runs.max_recursion_limit, which is ${runs.max_recursion_limit}`;
@@ -83,10 +96,13 @@ export interface Config
       | 'storage'
       | 'encryption'
       | 'runs'
+      | 'usage'
       | 'hosts'
       | 'crons'
       | 'http'
+      | 'studio'
       | 'log'
+      | 'metrics'
       | 'checkpointer'
       | 'store'
       | 'ui_config'

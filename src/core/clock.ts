@@ -8,6 +8,11 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
+/** Monotonic ms that all threads of this process share; `performance.now` counts from the start of its thread. */
+export function threadMonotonic(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 /** ISO-8601 in UTC with milliseconds: sorts as text, and is what the wire carries (CONTRACT §1). */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();

@@ -9,7 +9,8 @@ export function redact(text: string): string {
 /** Text without characters that no URL contains. */
 const WORD = /[^\s"<>`]+/g;
 /** Query parameters in which databases and services take a secret. */
-const SECRET_PARAMETER = /([?&;](?:password|passwd|pwd|secret|access_token|api_?key)=)[^\s&;"'<>`]+/gi;
+const SECRET_PARAMETER =
+  /([?&;](?:(?:ssl)?password|passwd|pwd|secret|access_token|api_?key)=)[^\s&;"'<>`]+/gi;
 
 /** Masks credentials in URLs, such as those in the messages of a database driver. */
 export function redactCredentials(text: string): string {

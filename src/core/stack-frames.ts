@@ -46,6 +46,12 @@ function locationIn(line: string): { start: number; end: number } {
   return { start: line.startsWith(ASYNC, start) ? start + ASYNC.length : start, end: line.length };
 }
 
+/** A text with the paths of files below `root` relative to it, as in the stacks of a project's code. */
+export function withRelativePaths(text: string, root: string): string {
+  if (root === '' || !text.includes(root)) return text;
+  return text.replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '');
+}
+
 /** True for code of the user's project; false for packages, Node and this server. */
 export function isUserCode({ file }: StackFrame): boolean {
   return !file.includes('/node_modules/') && !file.startsWith(SERVER_ROOT);

@@ -3,6 +3,7 @@ import type { Cron } from '../schemas/crons.ts';
 import type { JsonObject } from '../schemas/fields.ts';
 import type { RunExplanation } from '../schemas/run-explanation.ts';
 import type { CancelAction, MultitaskStrategy, Run, RunKwargs, RunStatus } from '../schemas/runs.ts';
+import type { AttemptStatus, StepKind, StepStatus } from '../schemas/steps.ts';
 import type { RunError, Thread, ThreadExpiry, ThreadStatus } from '../schemas/threads.ts';
 import type { JsonText } from './json.ts';
 import type { Tables } from './tables.ts';
@@ -34,6 +35,10 @@ interface ColumnTypes {
   'run_queue.cancel_action': CancelAction;
   'run_queue.owns_thread': Flag;
   'run_queue.retry_reason': NonNullable<RunExplanation['retry_reason']>;
+  'run_attempts.status': Exclude<AttemptStatus, 'lost'>;
+  'run_steps.error': JsonText<RunError>;
+  'run_steps.kind': StepKind;
+  'run_steps.status': StepStatus;
   'runs.error': JsonText<RunError>;
   'runs.is_event_streaming': Flag;
   'runs.is_of_cron': Flag;
@@ -51,6 +56,8 @@ interface ColumnTypes {
   'threads.ttl_strategy': ThreadExpiry['strategy'];
   'webhook_outbox.headers': JsonText<Readonly<Record<string, string>>>;
   'webhook_outbox.metadata': JsonText<JsonObject>;
+  'worker_details.role': 'all' | 'api' | 'worker';
+  'workers.graph_ids': JsonText<string[]>;
 }
 
 /** The rows of each table as the program stores and reads them. */

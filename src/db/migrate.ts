@@ -1,7 +1,12 @@
+import { backoffMs, systemRandom } from '../core/backoff.ts';
+import { systemClock } from '../core/clock.ts';
 import { Unavailable } from '../core/errors.ts';
-import { nullable, number } from './columns.ts';
-import type { Db, Transaction } from './db.ts';
+import { sleep } from '../core/timers.ts';
+import { number } from './columns.ts';
+import type { Db, Reader, Transaction } from './db.ts';
+import { isLockTimeout } from './engines/postgres-errors.ts';
 import { type Migration, migrations } from './migrations/index.ts';
+import { schemaVersion } from './schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
@@ -57,48 +62,115 @@ create table if not exists schema_migrations (
 `;
 
 /**
- * A migration may take any time, and waits for another server's. Set in the session: the role or the database may have
- * timeouts of its own.
+ * A migration may take any time, whatever limits the role or the database has. But it waits only briefly for a lock:
+ * everything that comes after it would queue behind it.
  */
-const WITHOUT_TIMEOUTS: DialectSql = {
+const LIMITS: DialectSql = {
   sqlite: raw('select 1'),
-  postgres: raw(`select set_config(name, '0', true) from
-    (values ('statement_timeout'), ('lock_timeout'), ('idle_in_transaction_session_timeout')) as setting (name)`),
+  postgres: raw(`select set_config(name, value, true) from (values ('statement_timeout', '0'),
+    ('idle_in_transaction_session_timeout', '0'), ('lock_timeout', '1000')) as setting (name, value)`),
 };
 
-/** Held until the transaction ends: of several servers that start, one migrates and the others find it done. */
-const LOCK: DialectSql = {
+/** Held until the transaction ends, also through PgBouncer: of several processes that start, one migrates. */
+const TRY_LOCK: DialectSql = {
   // `begin immediate` already excludes every other writer.
-  sqlite: raw('select 1'),
-  postgres: raw('select pg_advisory_xact_lock(4919131752989213764)'),
+  sqlite: raw('1'),
+  postgres: raw('pg_try_advisory_xact_lock(4919131752989213764)'),
 };
 
-/** Brings the schema up to date. Throws `Unavailable` if a newer program has migrated it: there is no downgrade. */
-export async function migrate(db: Db, known: readonly Migration[] = migrations): Promise<void> {
-  while (await db.transaction('sync', (tx) => applyNext(tx, known))) {
-    // One transaction per migration.
+/** Progress of a migration, and what it waits for. */
+export type MigrationLog = (message: string, fields: Readonly<Record<string, unknown>>) => void;
+
+/** How long a migration tries to get its locks, and waits for another process. */
+const GIVE_UP_MS = 10 * 60_000;
+const BACKOFF = { first_ms: 250, longest_ms: 5000 };
+
+/**
+ * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others wait. Throws
+ * `Unavailable` if a newer program has migrated it in a way that this one cannot work with: there is no downgrade.
+ */
+export async function migrate(
+  db: Db,
+  known: readonly Migration[] = migrations,
+  log: MigrationLog = () => {},
+): Promise<void> {
+  // Without a lock, which a start in the usual case need not wait for.
+  if ((await pendingMigrations(db, known)).length === 0) return;
+  const deadline = systemClock.monotonic() + GIVE_UP_MS;
+  for (let waits = 0; ; ) {
+    const outcome = await applyNext(db, known, log);
+    if (outcome === 'done') return;
+    if (outcome === 'applied') continue;
+    if (systemClock.monotonic() > deadline)
+      throw new Unavailable(`The database cannot be migrated: ${WAITS_FOR[outcome]}.`);
+    log(`migration waits: ${WAITS_FOR[outcome]}`, {});
+    waits++;
+    await sleep(backoffMs(waits, BACKOFF, systemRandom));
   }
 }
 
-/** Returns false if none is pending. */
-async function applyNext(tx: Transaction, known: readonly Migration[]): Promise<boolean> {
-  await tx.all(sql`${WITHOUT_TIMEOUTS}`);
-  await tx.get(sql`${LOCK}`);
-  await runScript(tx, VERSIONS);
-  const row = await tx.get(sql`select max(version) as ${nullable(number('version'))} from schema_migrations`);
-  const current = row?.version ?? 0;
+const WAITS_FOR = {
+  busy: 'another process is migrating the database',
+  locked: 'a table is in use by a long statement or transaction',
+};
+
+/** Migrations that are not applied yet, in order. Changes nothing. Throws as `migrate` does. */
+export async function pendingMigrations(
+  db: Reader,
+  known: readonly Migration[] = migrations,
+): Promise<readonly Migration[]> {
+  return pendingAfter(await schemaVersion(db), db, known);
+}
+
+async function pendingAfter(current: number, db: Reader, known: readonly Migration[]) {
   const newest = known.at(-1)?.version ?? 0;
-  if (current > newest) {
-    const detail = `The database is at schema version ${current}, but this program knows only up to ${newest}.`;
-    throw new Unavailable(`${detail} Run a newer version of it.`);
+  if (current > newest) await assertCompatible(db, current, newest);
+  return known.filter((migration) => migration.version > current);
+}
+
+/** The version since which `schema_migrations` says whether older programs can work with a migration. */
+const COMPATIBILITY_SINCE = 15;
+
+/** Throws `Unavailable` if a migration that this program does not know takes away what it needs. */
+async function assertCompatible(db: Reader, current: number, newest: number): Promise<void> {
+  const unknown = sql`select count(*) as ${number('n')} from schema_migrations where version > ${newest}`;
+  const contracting =
+    newest < COMPATIBILITY_SINCE ? await db.get(unknown) : await db.get(sql`${unknown} and expands = 0`);
+  if (contracting?.n === 0) return;
+  const detail = `The database is at schema version ${current}, but this program knows only up to ${newest}.`;
+  throw new Unavailable(`${detail} Run a newer version of it.`);
+}
+
+type Outcome = 'applied' | 'done' | 'busy' | 'locked';
+
+async function applyNext(db: Db, known: readonly Migration[], log: MigrationLog): Promise<Outcome> {
+  try {
+    return await db.transaction('sync', (tx) => applyLocked(tx, known, log));
+  } catch (error) {
+    if (isLockTimeout(error)) return 'locked';
+    throw error;
   }
-  const next = known.find((migration) => migration.version > current);
-  if (!next) return false;
+}
+
+async function applyLocked(
+  tx: Transaction,
+  known: readonly Migration[],
+  log: MigrationLog,
+): Promise<Outcome> {
+  await tx.all(sql`${LIMITS}`);
+  const lock = await tx.get(sql`select ${TRY_LOCK} as ${number('granted')}`);
+  if (!lock?.granted) return 'busy';
+  await runScript(tx, VERSIONS);
+  const [next] = await pendingAfter(await schemaVersion(tx), tx, known);
+  if (!next) return 'done';
+  const { version, name } = next;
+  log('migrating the database', { version, name });
   await runScript(tx, typeof next.text === 'string' ? next.text : next.text[tx.dialect]);
   await tx.run(
-    sql`insert into schema_migrations (version, name, applied_at) values (${next.version}, ${next.name}, ${NOW})`,
+    sql`insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, ${NOW})`,
   );
-  return true;
+  if (next.expands) await tx.run(sql`update schema_migrations set expands = 1 where version = ${version}`);
+  return 'applied';
 }
 
 async function runScript(tx: Transaction, script: string): Promise<void> {

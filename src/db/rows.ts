@@ -1,4 +1,5 @@
 import { Unavailable } from '../core/errors.ts';
+import type { Columns } from './columns.ts';
 import type { Transaction } from './db.ts';
 import { join, type Sql, sql } from './sql.ts';
 
@@ -16,6 +17,22 @@ export async function insertRows(
     const values = join(rows.slice(start, start + MAX_ROWS_PER_INSERT), ', ');
     await tx.run(sql`insert into ${into} values ${values} ${onConflict}`);
   }
+}
+
+/** The same; returns these columns of the rows that were inserted, and did not conflict. */
+export async function insertRowsReturning<Row>(
+  tx: Transaction,
+  into: Sql,
+  rows: readonly Sql[],
+  { onConflict, returning }: { readonly onConflict: Sql; readonly returning: Columns<Row> },
+): Promise<Row[]> {
+  const inserted: Row[] = [];
+  for (let start = 0; start < rows.length; start += MAX_ROWS_PER_INSERT) {
+    const values = join(rows.slice(start, start + MAX_ROWS_PER_INSERT), ', ');
+    const query = sql`insert into ${into} values ${values} ${onConflict} returning ${returning}`;
+    inserted.push(...((await tx.all(query)) as Row[]));
+  }
+  return inserted;
 }
 
 /** After this many storage failures in a row, storage is unavailable, and not just one row locked. */

@@ -74,6 +74,15 @@ export interface Tables {
     created_at: Timestamp;
     updated_at: Timestamp;
   };
+  budget_runs: { run_id: Uuid; tokens: number; cost_nanos: number; steps: number };
+  budget_sums: {
+    scope: 'thread' | 'user_day' | 'key_day' | 'day';
+    subject: string;
+    day: string;
+    tokens: number;
+    cost_nanos: number;
+    steps: number;
+  };
   checkpoint_blobs: {
     thread_id: string;
     ns: string;
@@ -146,9 +155,19 @@ export interface Tables {
     expires_at: Timestamp;
     worker_id: Uuid | null;
   };
+  run_attempts: {
+    run_id: Uuid;
+    attempt: number;
+    worker_id: Uuid;
+    started_at: Timestamp;
+    ended_at: Timestamp | null;
+    status: string;
+    resumed_from_run_id: Uuid | null;
+  };
   run_checkpoints: { run_id: Uuid; checkpoint_id: string; seq: number };
   run_event_expiry: { run_id: Uuid; expires_at: Timestamp };
   run_events: { run_id: Uuid; seq: number; event: string; data: string };
+  run_logs: { run_id: Uuid; seq: number; attempt: number; created_at: Timestamp; data: string };
   run_queue: {
     seq: number;
     run_id: Uuid;
@@ -165,6 +184,31 @@ export interface Tables {
     supersteps: number;
     batches: number;
     owns_thread: number;
+    owner: string | null;
+    priority: number;
+  };
+  run_steps: {
+    run_id: Uuid;
+    attempt: number;
+    number: number;
+    parent: number | null;
+    kind: string;
+    name: string;
+    node: string | null;
+    namespace: string;
+    task_id: string | null;
+    superstep: number | null;
+    checkpoint_id: string | null;
+    started_at: Timestamp;
+    ended_at: Timestamp;
+    status: string;
+    error: JsonText | null;
+    model: string | null;
+    provider: string | null;
+    tokens_in: number | null;
+    tokens_cached: number | null;
+    tokens_out: number | null;
+    cost: number | null;
   };
   runs: {
     run_id: Uuid;
@@ -185,8 +229,9 @@ export interface Tables {
     is_of_cron: number | null;
     is_of_task: number | null;
     thread_retention: 'keep' | 'keep_interrupted' | 'delete' | null;
+    key_id: string | null;
   };
-  schema_migrations: { version: number; name: string; applied_at: Timestamp };
+  schema_migrations: { version: number; name: string; applied_at: Timestamp; expands: number };
   server_secrets: { name: string; secret: string; created_at: Timestamp };
   store_items: {
     item_id: number;
@@ -218,6 +263,69 @@ export interface Tables {
     ttl_strategy: string | null;
     ttl_minutes: number | null;
     expires_at: Timestamp | null;
+  };
+  usage_days: {
+    day: string;
+    assistant_id: Uuid;
+    user_id: string;
+    model: string;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost_nanos: number;
+  };
+  usage_entries: {
+    run_id: Uuid;
+    model: string;
+    day: string;
+    assistant_id: Uuid;
+    user_id: string;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost_nanos: number;
+  };
+  usage_key_entries: {
+    run_id: Uuid;
+    model: string;
+    day: string;
+    assistant_id: Uuid;
+    user_id: string;
+    key_id: string;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost_nanos: number;
+  };
+  usage_keys: {
+    day: string;
+    assistant_id: Uuid;
+    user_id: string;
+    key_id: string;
+    model: string;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost_nanos: number;
+  };
+  usage_totals: {
+    day: string;
+    assistant_id: Uuid;
+    model: string;
+    calls: number;
+    unpriced_calls: number;
+    tokens_in: number;
+    tokens_cached: number;
+    tokens_out: number;
+    cost_nanos: number;
   };
   webhook_attempts: {
     delivery_id: Uuid;
@@ -251,6 +359,7 @@ export interface Tables {
     ended_at: Timestamp | null;
     body: string;
   };
+  worker_details: { worker_id: Uuid; role: string; hosts: number };
   workers: {
     worker_id: Uuid;
     host: string;
@@ -259,5 +368,6 @@ export interface Tables {
     slots: number;
     started_at: Timestamp;
     expires_at: Timestamp;
+    graph_ids: JsonText | null;
   };
 }

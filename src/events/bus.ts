@@ -1,9 +1,17 @@
 import { EventEmitter } from 'node:events';
 
-/** Events between the parts of the server, with their payloads. */
+/** What a changed row is of. */
+export type ChangeKind = 'run' | 'thread' | 'assistant' | 'cron' | 'delivery' | 'item' | 'key';
+
+/** Events between the parts of the server, with their payloads. `BUS_ROUTES` says which processes each one reaches. */
 export interface BusEvents {
   /** A run became claimable. */
   readonly 'run.ready': [];
+  /**
+   * Runs are claimable that the sending process cannot take. `is_first`: this process is the one that should claim
+   * now; the others look a moment later whether any are left.
+   */
+  readonly 'runs.offered': [is_first: boolean];
   /** An executing run was cancelled or deleted. */
   readonly 'run.cancelled': [run_id: string];
   /** A due time was added or moved (delayed run, retry, cron). */
@@ -12,31 +20,100 @@ export interface BusEvents {
   readonly 'delivery.queued': [];
   /** The run of an A2A task ended. */
   readonly 'task.ended': [run_id: string];
+  /** A client cancelled an MCP call, by the key that names it. */
+  readonly 'mcp_call.cancelled': [key: string];
+  /** A row was inserted, changed or deleted. */
+  readonly 'row.changed': [kind: ChangeKind, id: string];
+  /** The same of a while: ids, separated by commas; `more`: `''` if these are all. */
+  readonly 'rows.changed': [kind: ChangeKind, ids: string, more: string];
+  /** Events of other processes may have been missed: poll once. */
+  readonly reconnected: [];
 }
 
 /**
+ * `all`: every process. `local`: this one. `others`: every other process that executes runs, one of them first.
+ * `one`: this process if it has a listener, else one of those with background work. `watchers`: this process and every
+ * other one that has a listener for changes.
+ */
+export type BusRoute = 'all' | 'local' | 'others' | 'one' | 'watchers';
+
+export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
+  'run.ready': 'local',
+  'runs.offered': 'others',
+  'run.cancelled': 'all',
+  'schedule.changed': 'one',
+  'delivery.queued': 'one',
+  'task.ended': 'one',
+  'mcp_call.cancelled': 'all',
+  'row.changed': 'local',
+  'rows.changed': 'watchers',
+  reconnected: 'local',
+};
+
+/**
+ * How often subscribers poll. `rare`: every event arrives, and a poll only bridges the death of a sender. `usual`: events
+ * of this process arrive. `frequent`: instead of the events of other processes, as configured or as a last resort.
+ */
+export type PollRate = 'rare' | 'usual' | 'frequent';
+
+/** Poll intervals, ms. */
+export type PollIntervals = Readonly<Record<PollRate, number>>;
+
+/**
  * Notifications between the parts of the server, at-most-once. Every subscriber also polls storage, so that a lost
- * notification costs latency, never a run or a frame (ENGINE §2).
+ * notification costs latency, never a run or a frame (ENGINE §2). Listeners of the same process are called
+ * synchronously.
  */
 export interface EventBus {
   emit<Name extends keyof BusEvents>(event: Name, ...payload: BusEvents[Name]): void;
   /** Dispose the result to unsubscribe. */
   on<Name extends keyof BusEvents>(event: Name, listener: (...payload: BusEvents[Name]) => void): Disposable;
-  /** Publishes that the log or row of this id (run, thread, task or delivery) changed. */
-  updated(id: string): void;
+  /**
+   * Publishes that the log or row of this id (run, thread, task or delivery) changed; to some only if not everyone can
+   * see the change, or some already know.
+   */
+  updated(id: string, audience?: 'all' | 'local' | 'others'): void;
   onUpdated(id: string, listener: () => void): Disposable;
+  /** Changes at any time. */
+  readonly poll_rate: PollRate;
 }
 
-/** In-process bus: listeners are called synchronously. */
-export function memoryBus(): EventBus {
+/** The listeners of this process. */
+export interface LocalListeners extends Omit<EventBus, 'updated' | 'poll_rate'> {
+  updated(id: string): void;
+  has(event: keyof BusEvents): boolean;
+  /** Calls the update listeners of every id. */
+  updateAll(): void;
+}
+
+/** In-process bus: the only process on its database. */
+export function memoryBus(poll_rate: PollRate = 'usual'): EventBus {
+  const local = localListeners();
+  return {
+    ...local,
+    emit: (event, ...payload) => {
+      if (BUS_ROUTES[event] !== 'others') local.emit(event, ...payload);
+    },
+    updated: (id, audience = 'all') => {
+      if (audience !== 'others') local.updated(id);
+    },
+    poll_rate,
+  };
+}
+
+export function localListeners(): LocalListeners {
   const events = emitter();
   // One event name per id: an update wakes only the followers of that id.
   const updates = emitter();
   return {
     emit: (event, ...payload) => void events.emit(event, ...payload),
     on: (event, listener) => subscribe(events, event, listener as () => void),
+    has: (event) => events.listenerCount(event) > 0,
     updated: (id) => void updates.emit(updateOf(id)),
     onUpdated: (id, listener) => subscribe(updates, updateOf(id), listener),
+    updateAll: () => {
+      for (const name of updates.eventNames()) updates.emit(name);
+    },
   };
 }
 

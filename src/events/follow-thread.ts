@@ -1,4 +1,5 @@
 import { Latch } from '../core/latch.ts';
+import type { Meter } from '../core/meter.ts';
 import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
 import type { ThreadLogEntry, ThreadLogRepository } from '../storage/runs/thread-log.ts';
 import type { EventBus } from './bus.ts';
@@ -13,6 +14,7 @@ export interface ThreadFollowSources {
   readonly threadLog: ThreadLogRepository;
   readonly bus: EventBus;
   readonly poll: Pick<SafetyPoll, 'wait'>;
+  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -94,6 +96,7 @@ export class ThreadReader {
     const first = this.#seq + 1;
     if (!found || base + found.seq === first) return [];
     this.#seq = base + found.seq - 1;
+    this.#sources.meter?.count('streaming_data_loss');
     const frame = lostEvents(found.seq - 1, { first, last: this.#seq, of: 'thread' });
     return [{ seq: this.#seq, run_id, frame }];
   }

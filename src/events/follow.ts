@@ -1,5 +1,6 @@
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
+import type { Meter } from '../core/meter.ts';
 import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
 import { isEnd, lostEvents } from './frame.ts';
@@ -15,6 +16,7 @@ export interface FollowSources {
   readonly bus: EventBus;
   /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;
+  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -51,6 +53,7 @@ export async function* follow(
     if (!next) return;
     if (next.seq === seq + 1) continue;
     const last = next.seq - 1;
+    sources.meter?.count('streaming_data_loss');
     yield lostEvents(last, { first: seq + 1, last, of: 'run' });
     seq = last;
   }

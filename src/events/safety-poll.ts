@@ -1,10 +1,12 @@
 import type { Latch } from '../core/latch.ts';
 import { after, type Timer } from '../core/timers.ts';
 import type { LogEnds } from '../storage/runs/log-positions.ts';
+import type { EventBus, PollIntervals } from './bus.ts';
 import type { LiveRuns } from './writer.ts';
 
 /** Poll interval, ms: the latency that a lost notification costs. */
 export const SAFETY_POLL_MS = 500;
+const INTERVALS: PollIntervals = { rare: SAFETY_POLL_MS, usual: SAFETY_POLL_MS, frequent: 100 };
 /** Time-out of a wait for the latch, ms: far longer than a poll takes. */
 const MAX_WAIT_MS = 60 * 60_000;
 
@@ -22,18 +24,20 @@ interface Waiter extends Position {
 }
 
 /**
- * Polls for all followers in one batch: every 500 ms while any waits, two statements for some hundred logs, however
+ * Polls for all followers in one batch: every 500 ms while any waits (100 ms instead of notifications), two statements for some hundred logs, however
  * many follow each. Skips a follower that is up to date with a run executing here: the bus notifies it.
  */
 export class SafetyPoll {
   readonly #ends: LogEnds;
   readonly #live: LiveRuns;
+  readonly #bus: Pick<EventBus, 'poll_rate'>;
   readonly #waiters = new Set<Waiter>();
   #pollTimer: Timer | undefined;
 
-  constructor(ends: LogEnds, live: LiveRuns) {
+  constructor(ends: LogEnds, live: LiveRuns, bus: Pick<EventBus, 'poll_rate'>) {
     this.#ends = ends;
     this.#live = live;
+    this.#bus = bus;
   }
 
   /**
@@ -43,7 +47,7 @@ export class SafetyPoll {
   async wait(position: Position, changed: Latch, signal: AbortSignal): Promise<boolean> {
     const waiter: Waiter = { ...position, changed, ended: false, failure: undefined };
     this.#waiters.add(waiter);
-    this.#pollTimer ??= after(SAFETY_POLL_MS, () => void this.#poll());
+    this.#pollTimer ??= this.#pollLater();
     await changed.wait(MAX_WAIT_MS, signal);
     this.#waiters.delete(waiter);
     if (waiter.failure) throw waiter.failure.error;
@@ -59,7 +63,11 @@ export class SafetyPoll {
         waiter.changed.open();
       }
     }
-    this.#pollTimer = this.#waiters.size > 0 ? after(SAFETY_POLL_MS, () => void this.#poll()) : undefined;
+    this.#pollTimer = this.#waiters.size > 0 ? this.#pollLater() : undefined;
+  }
+
+  #pollLater(): Timer {
+    return after(INTERVALS[this.#bus.poll_rate], () => void this.#poll());
   }
 
   async #checkLogs(all: readonly Waiter[]): Promise<void> {

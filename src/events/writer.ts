@@ -1,4 +1,6 @@
+import { systemClock } from '../core/clock.ts';
 import { toJson } from '../core/json.ts';
+import type { Meter } from '../core/meter.ts';
 import type { Frame } from '../storage/runs/events.ts';
 import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
 import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
@@ -84,16 +86,21 @@ export interface WriterOptions {
    * after a crash: frames are logged before they are published. Otherwise they are published immediately.
    */
   readonly resumable: boolean;
+  readonly meter?: Meter | undefined;
 }
 
 /** Numbers the frames of one attempt, writes them to the log, and publishes them to followers. */
 export class EventWriter {
   readonly #options: WriterOptions;
   #seq: number;
+  /** When each frame that is not committed yet was written, monotonic ms; the first is `#committed` + 1. */
+  #written_at: number[] = [];
+  #committed: number;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#seq = options.live.last;
+    this.#committed = this.#seq;
   }
 
   write(event: string, data: unknown): void {
@@ -102,10 +109,15 @@ export class EventWriter {
 
   /** `json`: storable JSON text. */
   writeJson(event: string, json: string): void {
-    const { writes, resumable } = this.#options;
+    const { writes, resumable, meter } = this.#options;
     const frame: Frame = { seq: ++this.#seq, event, data: json };
+    const begun = systemClock.monotonic();
+    this.#written_at.push(begun);
     writes.addFrame(frame, resumable);
-    if (!resumable) this.#publish([frame]);
+    if (resumable) return;
+    // Others read the log, which does not have it yet.
+    this.#publish([frame], 'local');
+    meter?.observe('stream_publish_latency', systemClock.monotonic() - begun);
   }
 
   /** Records the log position of a checkpoint: the frames up to it cover everything in the checkpoint. */
@@ -117,8 +129,14 @@ export class EventWriter {
 
   /** Call with each batch of frames after it is committed. */
   committed(frames: readonly Frame[]): void {
-    const { resumable, bus, thread_id } = this.#options;
+    const { resumable, bus, thread_id, run_id, meter } = this.#options;
     if (resumable) this.#publish(frames);
+    else bus.updated(run_id, 'others');
+    const lag_ms = this.#lagOf(frames);
+    if (lag_ms !== undefined) {
+      meter?.observe('log_lag_seconds', lag_ms / 1000);
+      if (resumable) meter?.observe('stream_publish_latency', lag_ms);
+    }
     // Followers of a thread only read logged frames.
     bus.updated(thread_id);
   }
@@ -129,9 +147,20 @@ export class EventWriter {
     this.#options.bus.updated(this.#options.thread_id);
   }
 
-  #publish(frames: readonly Frame[]): void {
+  /** Time since the oldest of these committed frames was written, ms; `undefined` without any. */
+  #lagOf(frames: readonly Frame[]): number | undefined {
+    const [first] = frames;
+    const written_at = first && this.#written_at[first.seq - this.#committed - 1];
+    const last = frames.at(-1)?.seq;
+    if (written_at === undefined || last === undefined) return undefined;
+    this.#written_at = this.#written_at.slice(last - this.#committed);
+    this.#committed = last;
+    return systemClock.monotonic() - written_at;
+  }
+
+  #publish(frames: readonly Frame[], audience: 'all' | 'local' = 'all'): void {
     const { live, bus, run_id } = this.#options;
     for (const frame of frames) live.push(frame);
-    bus.updated(run_id);
+    bus.updated(run_id, audience);
   }
 }

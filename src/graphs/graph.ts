@@ -1,3 +1,4 @@
+import type { LogLine } from '../core/logger.ts';
 import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
@@ -26,6 +27,32 @@ export interface CheckpointEvent {
 /** LangGraph's configuration: `configurable` carries thread_id, checkpoint_id, checkpoint_ns and the user's own. */
 export type GraphConfig = RunKwargs['config'];
 
+/** A line that user code printed in a run. Plain data: it may come from a graph host. */
+export interface OutputLine {
+  /** Epoch ms. */
+  readonly time: number;
+  readonly level: LogLine['level'];
+  readonly message: string;
+  /** `logger`: the logger of LangGraph's SDK, or the server about the run's code. */
+  readonly source: 'console' | 'stdout' | 'stderr' | 'logger';
+  readonly node?: string | undefined;
+  /** `file:line:column` of the call in the project. */
+  readonly at?: string | undefined;
+  /** JSON object of what was logged with the message. */
+  readonly fields?: string | undefined;
+}
+
+export interface OutputBatch {
+  /** In order. */
+  readonly lines: readonly OutputLine[];
+  /** Number of lines before these that were dropped. */
+  readonly dropped: number;
+  /** The graph host that they come from. */
+  readonly host?: number;
+}
+
+export type OutputSink = (batch: OutputBatch) => void;
+
 /** Checkpointer and store of a graph; created by `checkpointer.ts` and `graph-store.ts`, opaque here. */
 export interface GraphMemory {
   readonly checkpointer: unknown;
@@ -51,6 +78,13 @@ export interface GraphCall {
   readonly durability: 'sync' | 'async' | 'exit';
   readonly memory: GraphMemory;
   readonly signal: AbortSignal;
+  /**
+   * Once aborted, the graph stops before the next superstep, of a subgraph too, and `stream` throws `GraphDrained`; what
+   * executes ends normally. If nothing is left to do, it ends as it would have. Without effect on graphs of other kinds.
+   */
+  readonly drain?: AbortSignal | undefined;
+  /** Receives what the code prints in another process; in this one, the run's output does. */
+  readonly onOutput?: OutputSink;
 }
 
 /** A state change from outside a run (`POST /threads/{id}/state`). */
@@ -136,6 +170,8 @@ export interface GraphRegistry {
   get(graph_id: string, config: GraphConfig, access: AccessContext, context?: unknown): Promise<GraphRuntime>;
   /** By graph; those that loaded are absent. */
   loadErrors(): ReadonlyMap<string, Error>;
+  /** How often the project has been loaded: what is derived from its graphs is good for one of these. */
+  loads(): number;
   /** The processes that execute graphs; empty if it is this one. */
   hosts(): readonly GraphHost[];
   /** By graph: the compiled-in memory that the server replaces. Factories are not called for this. */

@@ -97,7 +97,7 @@ export function callOptions(
   signal: AbortSignal,
   callbacks: readonly object[] = [],
 ): Record<string, unknown> {
-  const { config, context, interrupt_before, interrupt_after } = call;
+  const { config, context, interrupt_before, interrupt_after, drain } = call;
   const { run_id } = config.configurable;
   const { durability, handlers } = yieldingOptions(graph, call);
   const all = [...handlers, ...callbacks];
@@ -117,7 +117,24 @@ export function callOptions(
     streamMode: modes,
     subgraphs: true,
     signal,
+    control: drain && drainControl(drain),
   });
+}
+
+/** LangGraph's `RunControl`, by shape. */
+function drainControl(drain: AbortSignal) {
+  let own: string | undefined;
+  return {
+    requestDrain(reason = 'shutdown'): void {
+      own ??= reason;
+    },
+    get drainRequested(): boolean {
+      return own !== undefined || drain.aborted;
+    },
+    get drainReason(): string | undefined {
+      return own ?? (drain.aborted ? 'budget' : undefined);
+    },
+  };
 }
 
 /**

@@ -4,25 +4,35 @@ import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
+import type { HttpMetrics } from './metrics/metrics.ts';
 import { openAiRoutes } from './openai/routes.ts';
-import type { HttpMetrics } from './plugins/metrics.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
 import { docsRoutes } from './routes/docs.ts';
+import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from './routes/explain.ts';
 import { healthRoutes } from './routes/health.ts';
+import { interruptRoutes } from './routes/interrupts.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { newestLogRoutes, runLogRoutes } from './routes/run-logs.ts';
+import { runSearchRoutes } from './routes/run-search.ts';
+import { runStepRoutes } from './routes/run-steps.ts';
 import { runStreamRoutes } from './routes/run-stream.ts';
 import { runWaitRoutes } from './routes/run-wait.ts';
 import { runExplainRoutes, runRoutes } from './routes/runs.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
-import { systemRoutes } from './routes/system.ts';
+import { studioRoutes } from './routes/studio.ts';
+import { studioPages } from './routes/studio-pages.ts';
+import { changeRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
+import { threadTreeRoutes } from './routes/thread-tree.ts';
 import { threadMaintenanceRoutes, threadRoutes } from './routes/threads.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
+import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { RunReplies } from './run-replies.ts';
 import type { HttpOptions, ServerDeps } from './server-deps.ts';
@@ -52,7 +62,10 @@ const ROUTES: readonly RouteGroup[] = [
     isEnabled: ({ disable_threads }) => !disable_threads,
     plugins: [
       threadRoutes,
+      threadExplainRoutes,
       threadMaintenanceRoutes,
+      interruptRoutes,
+      threadTreeRoutes,
       threadStateRoutes,
       threadStreamRoutes,
       eventStreamRoutes,
@@ -65,21 +78,31 @@ const ROUTES: readonly RouteGroup[] = [
     plugins: [
       runRoutes,
       runExplainRoutes,
+      runStepRoutes,
+      runLogRoutes,
       runWaitRoutes,
       runStreamRoutes,
       statelessRunRoutes,
+      runSearchRoutes,
       cronRoutes,
       cronRunRoutes,
+      cronExplainRoutes,
       webhookRoutes,
+      deliveryExplainRoutes,
+      usageRoutes,
     ],
   },
   { isEnabled: ({ disable_mcp }) => !disable_mcp, plugins: [mcpGroup] },
   { isEnabled: ({ disable_a2a }) => !disable_a2a, plugins: [a2aGroup] },
   { isEnabled: ({ openai }) => openai.enabled, plugins: [openAiRoutes] },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
-  { isEnabled: () => true, plugins: [tokenRoutes] },
+  { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
-  { isEnabled: ({ disable_meta }) => !disable_meta, plugins: [rootRoute, systemRoutes, docsGroup] },
+  { isEnabled: ({ disable_studio }) => !disable_studio, plugins: [studioRoutes, studioGroup] },
+  {
+    isEnabled: ({ disable_meta }) => !disable_meta,
+    plugins: [rootRoute, systemRoutes, overviewRoutes, changeRoutes, newestLogRoutes, docsGroup],
+  },
 ];
 
 /** Registers every route group that the configuration leaves enabled. */
@@ -89,13 +112,13 @@ export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
   }
 }
 
-function mcpGroup(server: FastifyInstance, { options, auth, info, registerCustomTools, ...deps }: RouteDeps) {
+function mcpGroup(server: FastifyInstance, { options, auth, info, extendMcpServer, ...deps }: RouteDeps) {
   const { mcp, ids, logger, mount_prefix } = deps;
   mcpRoutes(server, {
     ...{ ...options.mcp, mcp, ids, logger, mount_prefix },
     issuers: auth.issuers,
     version: info.version,
-    register: registerCustomTools,
+    extend: extendMcpServer,
   });
 }
 
@@ -112,10 +135,15 @@ function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: 
   });
 }
 
-function rootRoute(server: FastifyInstance, { engine }: RouteDeps) {
-  healthRoutes(server, { engine, path: '/' });
+function rootRoute(server: FastifyInstance, { engine, options, mount_prefix }: RouteDeps) {
+  const page = options.disable_studio ? undefined : `${mount_prefix}/studio`;
+  healthRoutes(server, { engine, path: '/', page });
 }
 
 function docsGroup(server: FastifyInstance, { mount_prefix }: RouteDeps) {
   server.register(docsRoutes, { mount_prefix });
+}
+
+function studioGroup(server: FastifyInstance) {
+  server.register(studioPages);
 }

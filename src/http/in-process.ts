@@ -24,20 +24,40 @@ export function internalRequestOf(raw: IncomingMessage): InternalRequest | undef
   return internalRequests.get(raw);
 }
 
+/** Address of a request that comes from this machine without a connection. */
+export const LOOPBACK = '127.0.0.1';
+
 /** Hop-by-hop headers, meaningless without a connection. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'date'];
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
 
-/** Serves a request without a connection. Response bodies stream as they are written. */
-export async function handleInProcess(
+/** A request to this server that has no connection of its own. */
+export interface InternalCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly host: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body?: Readable | Buffer | undefined;
+  /** Aborts the response too. */
+  readonly signal: AbortSignal;
+}
+
+/** A response of this server, whose body streams as it is written. */
+export interface InternalResponse {
+  readonly status: number;
+  readonly headers: [name: string, value: string][];
+  /** Undefined for a response that cannot have one. */
+  readonly body: Readable | undefined;
+}
+
+/** Serves a request without a connection. */
+export async function handleInternalCall(
   server: FastifyInstance,
-  request: Request,
+  { method, path, host, headers, body: payload, signal }: InternalCall,
   internalRequest?: InternalRequest,
-): Promise<Response> {
-  const { method, signal, headers } = request;
+): Promise<InternalResponse> {
   signal.throwIfAborted();
-  const { host, pathname, search } = new URL(request.url);
-  const payload = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
   let written: ServerResponse | undefined;
   const abort = () => written?.destroy();
   signal.addEventListener('abort', abort, { once: true });
@@ -49,16 +69,15 @@ export async function handleInProcess(
       written.once('close', () => signal.removeEventListener('abort', abort));
       const incoming = raw as unknown as IncomingMessage;
       if (internalRequest) internalRequests.set(incoming, internalRequest);
-      inProcess.add(incoming);
-      server.routing(incoming, written);
+      routeInProcess(server, incoming, written);
     },
     {
       method: method as 'GET',
-      url: pathname + search,
+      url: path,
       authority: host,
-      headers: Object.fromEntries(headers),
+      headers,
       // The outer connection's address, so that `trust_proxy` applies here too.
-      remoteAddress: internalRequest?.from?.raw.socket.remoteAddress ?? '127.0.0.1',
+      remoteAddress: internalRequest?.from?.raw.socket.remoteAddress ?? LOOPBACK,
       payloadAsStream: true,
       ...(payload ? { payload } : {}),
     },
@@ -69,9 +88,39 @@ export async function handleInProcess(
 
   const body = answer.stream();
   body.once('close', abort);
-  return new Response(WITHOUT_BODY.has(answer.statusCode) ? null : webStream(body), {
+  const isEmpty = method === 'HEAD' || WITHOUT_BODY.has(answer.statusCode);
+  return {
     status: answer.statusCode,
     headers: headersOf(answer.headers),
+    body: isEmpty ? undefined : body,
+  };
+}
+
+/** Serves a request that the project's code made over a private connection as one that comes from this process. */
+export function routeInProcess(
+  server: FastifyInstance,
+  raw: IncomingMessage,
+  response: ServerResponse,
+): void {
+  inProcess.add(raw);
+  server.routing(raw, response);
+}
+
+/** `handleInternalCall` in the terms of `fetch`. */
+export async function handleInProcess(
+  server: FastifyInstance,
+  request: Request,
+  internalRequest?: InternalRequest,
+): Promise<Response> {
+  const { method, signal, headers } = request;
+  signal.throwIfAborted();
+  const { host, pathname, search } = new URL(request.url);
+  const body = request.body ? Buffer.from(await request.arrayBuffer()) : undefined;
+  const call = { method, path: pathname + search, host, headers: Object.fromEntries(headers), body, signal };
+  const answer = await handleInternalCall(server, call, internalRequest);
+  return new Response(answer.body ? webStream(answer.body) : null, {
+    status: answer.status,
+    headers: answer.headers,
   });
 }
 
@@ -79,13 +128,10 @@ function webStream(body: Readable): ReadableStream<Uint8Array> {
   return Readable.toWeb(body) as ReadableStream<Uint8Array>;
 }
 
-function headersOf(given: Readonly<Record<string, unknown>>): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    if (CONNECTION_HEADERS.includes(name)) continue;
-    for (const each of [value].flat()) headers.append(name, String(each));
-  }
-  return headers;
+function headersOf(given: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(given)
+    .filter(([name]) => !CONNECTION_HEADERS.includes(name))
+    .flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)]));
 }
 
 /** Globals that the official SDK client reads when it is created without a URL. */
@@ -97,13 +143,17 @@ const URL_SYMBOL = Symbol.for('langgraph_api:url');
  * one process, the newest wins.
  */
 export function bindInProcessClient(server: FastifyInstance, mount_prefix = ''): Disposable {
+  return bindClient((input, init) => handleInProcess(server, new Request(input, init)), mount_prefix);
+}
+
+/** Likewise, to the server that `fetchFromServer` reaches. */
+export function bindClient(fetchFromServer: typeof fetch, mount_prefix = ''): Disposable {
   const globals = globalThis as { [FETCH_SYMBOL]?: typeof fetch; [URL_SYMBOL]?: string };
-  const inProcessFetch: typeof fetch = (input, init) => handleInProcess(server, new Request(input, init));
-  globals[FETCH_SYMBOL] = inProcessFetch;
+  globals[FETCH_SYMBOL] = fetchFromServer;
   globals[URL_SYMBOL] = `http://localhost${mount_prefix}`;
   return {
     [Symbol.dispose]() {
-      if (globals[FETCH_SYMBOL] !== inProcessFetch) return;
+      if (globals[FETCH_SYMBOL] !== fetchFromServer) return;
       delete globals[FETCH_SYMBOL];
       delete globals[URL_SYMBOL];
     },

@@ -1,10 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import type { Run } from '../schemas/runs.ts';
-import type { Page } from '../services/pagination.ts';
+import type { CursorPage, Page } from '../services/pagination.ts';
 
 export const PAGE_HEADERS = {
   'X-Pagination-Total': 'The number of rows up to the end of this page, plus one if more follow.',
   'X-Pagination-Next': 'The offset of the next page; absent on the last one.',
+};
+
+export const CURSOR_HEADERS = {
+  'X-Pagination-Next': 'The cursor of the next page; absent on the last one.',
 };
 
 export const RUN_HEADERS = { 'Content-Location': 'The path of the run.' };
@@ -17,6 +21,12 @@ export const RECONNECT_HEADERS = {
 /** Sends the rows of a page with pagination headers. Rows hold only the selected fields. */
 export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Partial<T>>): T[] {
   reply.header('x-pagination-total', total);
+  if (next !== undefined) reply.header('x-pagination-next', next);
+  return items as T[];
+}
+
+/** The same for a page that continues at a cursor. */
+export function pagedByCursor<T>(reply: FastifyReply, { items, next }: CursorPage<Partial<T>>): T[] {
   if (next !== undefined) reply.header('x-pagination-next', next);
   return items as T[];
 }

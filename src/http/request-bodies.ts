@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, ContentTooLarge, Unavailable } from '../core/errors.ts';
 import { type ParsedJson, secureJsonParse } from './secure-json.ts';
@@ -36,6 +36,11 @@ export interface RequestBodies {
    * `Unavailable` if the budget is exhausted, and `BadRequest` if the client disconnects.
    */
   read(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<Buffer<ArrayBuffer>>;
+  /**
+   * The body as a stream, for a reader elsewhere: it is not held here. Throws `ContentTooLarge`; the stream fails so if
+   * the limit is exceeded later, and with `BadRequest` if the client disconnects.
+   */
+  limited(request: FastifyRequest, payload: Readable): Readable;
   /** `read` as text. */
   text(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<string>;
   /** See `secureJsonParse`. */
@@ -158,6 +163,7 @@ export function useRequestBodies(
   server.decorateRequest('body_bytes', 0);
   server.decorate('bodies', {
     read,
+    limited: (request, payload) => limitedBody(request, payload, serverLimit, refused),
     text: async (request, payload, own) => (await read(request, payload, own)).toString(),
     json: (text) => secureJsonParse(text, max_body_values),
     count: (bytes) => budget.hold(bytes),
@@ -171,6 +177,36 @@ export function useRequestBodies(
     gone.add(request);
     release(request);
   });
+}
+
+/** See `RequestBodies.limited`. */
+function limitedBody(
+  request: FastifyRequest,
+  payload: Readable,
+  limit: RouteBodyLimit,
+  refused: WeakSet<FastifyRequest>,
+): Readable {
+  const refuse = () => {
+    payload.resume();
+    refused.add(request);
+    return tooLarge(limit);
+  };
+  const { 'content-length': length } = request.headers;
+  if (Number(length ?? 0) > limit.bytes) throw refuse();
+  // Node reads no more than the announced length.
+  if (length !== undefined) return payload;
+  let bytes = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= limit.bytes) return done(null, chunk);
+      payload.unpipe(counted);
+      done(refuse());
+    },
+  });
+  const cutOff = () => payload.readableEnded || counted.destroy(new BadRequest(TRUNCATED));
+  for (const event of ['error', 'close']) payload.once(event, cutOff);
+  return payload.pipe(counted);
 }
 
 function tooLarge({ bytes, setting }: RouteBodyLimit): ContentTooLarge {

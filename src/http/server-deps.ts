@@ -2,13 +2,14 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Services } from '../services/all-services.ts';
 import type { CardOptions } from './a2a/card.ts';
-import type { CustomApp } from './custom-app/adapters.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
-import type { RegisterCustomTools } from './mcp/custom-tools.ts';
+import type { ExtendMcpServer } from './mcp/custom-tools.ts';
+import type { Meters } from './metrics/meters.ts';
+import type { EngineStats } from './metrics/metrics.ts';
 import type { SecurityDocument } from './openapi/security.ts';
 import type { AuthOptions } from './plugins/auth.ts';
 import type { CorsOptions } from './plugins/cors.ts';
-import type { EngineStats } from './plugins/metrics.ts';
+import type { CustomApp } from './plugins/custom-app.ts';
 import type { RateLimits } from './plugins/rate-limit.ts';
 import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
@@ -24,6 +25,8 @@ interface ProtocolOptions {
 export interface HttpOptions extends ClientLimits, BodyLimits {
   /** Accepted host names of a server without authentication; undefined accepts any. */
   readonly served_hosts?: readonly string[] | undefined;
+  /** A `worker` answers health and metrics only. */
+  readonly role: 'all' | 'api' | 'worker';
   /** Trusted proxies, as addresses and networks. */
   readonly trust_proxy: readonly string[];
   readonly rate_limit: RateLimits;
@@ -40,6 +43,7 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
+  readonly disable_studio: boolean;
   readonly disable_mcp: boolean;
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;
@@ -51,13 +55,14 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
 export interface ServerDeps {
   readonly services: Services;
   readonly engine: EngineHealth & EngineStats;
+  readonly meters: Meters;
   readonly options: HttpOptions;
   readonly auth: AuthOptions & SecurityDocument;
   readonly info: ServerProperties;
   readonly logger: Logger;
   readonly ids: Ids;
-  /** Registers the project's own MCP tools. */
-  readonly registerCustomTools?: RegisterCustomTools | undefined;
+  /** Adds the project's own tools to MCP servers. */
+  readonly extendMcpServer?: ExtendMcpServer | undefined;
   /** Log misspelt fields. */
   readonly gives_hints?: boolean;
   /** Custom app; takes precedence over the server's routes. */

@@ -65,6 +65,7 @@ const RUN_FIELDS = {
   stream_subgraphs: run.stream_subgraphs,
   stream_resumable: run.stream_resumable,
   feedback_keys: run.feedback_keys,
+  priority: run.priority,
   checkpoint_during: run.checkpoint_during,
   durability: run.durability,
 };

@@ -51,6 +51,10 @@ export const DeliveryPath = z.object({
   delivery_id: id('delivery').meta({ description: 'The id of the delivery.' }),
 });
 
+export const KeyPath = z.object({
+  key_id: id('key').meta({ description: 'The id of the key.' }),
+});
+
 /** A run, without its thread id. */
 export const StatelessRunPath = z.object({ run_id });
 

@@ -12,7 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
-import { boundedNumber, MAX_DELAY_S, MAX_INTEGER } from './numbers.ts';
+import { boundedInt, boundedNumber, MAX_DELAY_S, MAX_INTEGER } from './numbers.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
 
@@ -81,6 +81,11 @@ const runFields = {
   after_seconds: boundedNumber({ min: -MAX_DELAY_S, max: MAX_DELAY_S, unit: 'seconds' })
     .nullish()
     .describe('Seconds until the run may start, at most 100 years; negative means now.'),
+  priority: boundedInt({ min: -100, max: 100 })
+    .nullish()
+    .describe(
+      'Runs with a higher priority are claimed before others that wait, but not before earlier runs of their thread; 0 by default.',
+    ),
   checkpoint_during: z.boolean().nullish().describe('Deprecated form of `durability`: false means `exit`.'),
   durability: z
     .enum(['sync', 'async', 'exit'])

@@ -1,12 +1,21 @@
 import { z } from 'zod';
-import { JsonObject } from './fields.ts';
+import { JsonObject, Timestamp, Uuid } from './fields.ts';
+import type { RecordedStep } from './steps.ts';
 
-/** `check_db=1` also checks the database (CONTRACT §2.9). */
+/** `check_db=1` also checks the database (CONTRACT §2.9); `live=1` asks for liveness instead of readiness. */
 export const HealthQuery = z.looseObject({
   check_db: z
     .enum(['0', '1'])
     .optional()
     .meta({ description: 'Whether to check the database too: 1 for yes.', type: 'integer', enum: [0, 1] }),
+  live: z
+    .enum(['0', '1'])
+    .optional()
+    .meta({
+      description: 'Whether to ask only if the process makes progress: 1 for yes.',
+      type: 'integer',
+      enum: [0, 1],
+    }),
 });
 
 export const Health = z.object({
@@ -54,6 +63,8 @@ export const QueueStats = z.object({
   pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
 });
 export type QueueStats = z.infer<typeof QueueStats>;
+/** Only how many there are. */
+export type QueueCounts = Pick<QueueStats, 'n_pending' | 'n_running'>;
 
 /** A process that executes graphs for the server. */
 export const HostView = z.object({
@@ -78,6 +89,40 @@ export type HostView = z.infer<typeof HostView>;
 export const WorkerStats = z.object({ max: z.int(), active: z.int(), available: z.int() });
 export type WorkerStats = z.infer<typeof WorkerStats>;
 
+/** Signs of whether the loops of this process turn. */
+export interface EngineProgress {
+  /** Time since the loop that claims runs last turned, ms; `undefined` if this process claims none. */
+  readonly claim_loop_age_ms: number | undefined;
+  /** Renewals of its lease, since its start, that came more than a heartbeat interval late. */
+  readonly late_renewals: number;
+}
+
+/** Connections of one pool of this process. */
+export interface ConnectionStats {
+  readonly max: number;
+  readonly open: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+  /** How many callers had to wait so far. */
+  readonly queued: number;
+  /** How many callers got no connection so far. */
+  readonly errors: number;
+}
+
+/** Connections by pool, and how often statements were tried again, by error code. Empty for SQLite. */
+export interface DatabaseStats {
+  readonly pools: Readonly<Record<string, ConnectionStats>>;
+  readonly retries: Readonly<Record<string, number>>;
+}
+
+/** Spans that this process has sent, dropped because nobody took them, and still holds. */
+export interface TraceStats {
+  readonly sent: number;
+  readonly dropped: number;
+  readonly waiting: number;
+}
+
 /** Scheduled crons, and overdue ones that have not fired yet. */
 export const CronStats = z.object({ n_crons: z.int(), n_overdue_crons: z.int() });
 export type CronStats = z.infer<typeof CronStats>;
@@ -86,6 +131,8 @@ export type CronStats = z.infer<typeof CronStats>;
 export const WebhookStats = z.object({
   pending: z.int(),
   dead: z.int(),
+  /** Age of the oldest pending delivery, seconds; null if none is. */
+  oldest_pending_secs: z.number().nullable(),
   delivered: z.int(),
   failed: z.int(),
 });
@@ -114,4 +161,81 @@ export interface EndedRun {
   readonly ms: number | undefined;
   /** From its due time to its first attempt, ms; `undefined` for a later attempt. */
   readonly queue_ms: number | undefined;
+  /** The budget that stopped it. */
+  readonly budget?: { readonly scope: string; readonly limit: string } | undefined;
 }
+
+/** Steps of a run that a commit of this process has stored, for metrics. */
+export interface StoredSteps {
+  readonly graph_id: string;
+  readonly assistant_id: string;
+  /** With their cost, in the configured currency; null without a price. */
+  readonly steps: readonly (RecordedStep & { readonly cost: number | null })[];
+}
+
+/** A live process on the database. */
+export const ProcessView = z.object({
+  worker_id: Uuid,
+  host: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  /** `null` for a process of an earlier version. */
+  role: z.enum(['all', 'api', 'worker']).nullable(),
+  /** Runs that it executes at the same time; 0 executes none. */
+  slots: z.int(),
+  /** Graph hosts; 0: it executes graphs itself. `null` for a process of an earlier version. */
+  hosts: z.int().nullable(),
+  started_at: Timestamp,
+});
+export type ProcessView = z.infer<typeof ProcessView>;
+
+/** How the runs of the last 24 hours ended that are kept; at most the newest 10,000. */
+export const EndedCounts = z.object({
+  success: z.int(),
+  error: z.int(),
+  timeout: z.int(),
+  interrupted: z.int(),
+  /** When the oldest of them ended, if there are 10,000; `null`: these are all of the last 24 hours. */
+  since: Timestamp.nullable(),
+});
+export type EndedCounts = z.infer<typeof EndedCounts>;
+
+/** `busy`, `interrupted` and `error` are counted up to 10,000. */
+export const ThreadCounts = z.object({
+  /** At most a minute old; beyond 10,000 an estimate on PostgreSQL. */
+  total: z.int(),
+  /** A run of it is executing or goes next. */
+  busy: z.int(),
+  /** Its last run left it waiting for an answer, or before its end; some of them may be busy. */
+  interrupted: z.int(),
+  /** Its last run failed; some of them may be busy. */
+  error: z.int(),
+});
+export type ThreadCounts = z.infer<typeof ThreadCounts>;
+
+export const StorageView = z.object({ engine: z.enum(['sqlite', 'postgres']), size_bytes: z.int() });
+export type StorageView = z.infer<typeof StorageView>;
+
+/** The state of the whole server, of all users. */
+export const SystemOverview = z.object({
+  runs: z.object({
+    /** Beyond 10,000 an estimate on PostgreSQL. */
+    pending: z.int(),
+    running: z.int(),
+    ended: EndedCounts,
+  }),
+  threads: ThreadCounts,
+  /** Crons with a next date, and those that should have fired more than a minute ago. */
+  crons: z.object({ enabled: z.int(), overdue: z.int() }),
+  webhooks: z.object({ pending: z.int(), dead: z.int() }),
+  processes: z.array(ProcessView),
+  storage: StorageView,
+  versions: z.object({
+    server: z.string(),
+    /** Of the project; `null` without it. */
+    langgraph_js: z.string().nullable(),
+    node: z.string(),
+  }),
+  at: Timestamp,
+});
+export type SystemOverview = z.infer<typeof SystemOverview>;

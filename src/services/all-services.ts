@@ -1,57 +1,86 @@
 import type { Actor, Identity, User } from '../auth/actor.ts';
+import type { KeyRing } from '../auth/api-keys.ts';
+import type { Authenticate } from '../auth/authenticate.ts';
 import type { BrowserTokens } from '../auth/browser-tokens.ts';
+import type { StudioSessions } from '../auth/studio-sessions.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
 import { SafetyPoll } from '../events/safety-poll.ts';
+import { sharedLog } from '../events/shared-log.ts';
 import type { LiveRuns } from '../events/writer.ts';
 import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
-import { type UiOptions, uiBundles } from '../graphs/ui/bundle-cache.ts';
+import { type BundleUi, type UiOptions, uiBundles } from '../graphs/ui/bundle-cache.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
-import { assistantService } from './assistants/assistants.ts';
+import { type AssistantService, assistantService } from './assistants/assistants.ts';
 import { assistantRunDeletion } from './assistants/delete-runs.ts';
 import type { SystemDefaults } from './assistants/system-assistants.ts';
+import { changeService } from './changes.ts';
 import { chatCompletionService } from './chat/chat-completions.ts';
+import { type CronExplainDeps, cronExplain } from './crons/cron-explain.ts';
 import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
 import { idempotencyService } from './idempotency.ts';
+import { type KeyDeps, keyService } from './keys.ts';
 import { mcpService } from './mcp/mcp.ts';
-import { runExplain } from './runs/run-explain.ts';
+import type { BudgetRules } from './runs/budgets.ts';
+import { newestLogService } from './runs/newest-logs.ts';
+import { type ExplainDeps, runExplain } from './runs/run-explain.ts';
+import { runLogService } from './runs/run-logs.ts';
+import { runSearchService } from './runs/run-search.ts';
+import { runStepService } from './runs/run-steps.ts';
 import { runService } from './runs/runs.ts';
 import { statelessRunService } from './runs/stateless-runs.ts';
 import { storeService } from './store.ts';
+import { studioService } from './studio.ts';
+import { type SystemDeps, systemService } from './system.ts';
+import { interruptService } from './threads/interrupts.ts';
+import { type ThreadExplainDeps, threadExplain } from './threads/thread-explain.ts';
 import { threadStateService } from './threads/thread-state.ts';
 import { threadStreamService } from './threads/thread-stream.ts';
+import { threadTreeService } from './threads/thread-tree.ts';
 import { threadService } from './threads/threads.ts';
 import { tokenService } from './tokens.ts';
 import { uiService } from './ui.ts';
+import { usageService } from './usage/usage.ts';
+import { type DeliveryExplainDeps, deliveryExplain } from './webhooks/delivery-explain.ts';
 import type { WebhookPolicy } from './webhooks/webhook-policy.ts';
 import { webhookService } from './webhooks/webhooks.ts';
 
 /** Dependencies of the services. */
 export interface ServiceContext {
   readonly logger: Logger;
+  readonly meter: Meter;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Id of this process, whether it executes runs or only serves requests. */
   readonly worker_id: string;
   readonly storage: Storage;
+  /** Of the programs that this process consists of. */
+  readonly versions: SystemDeps['versions'];
   readonly graphs: GraphRegistry;
   readonly bus: EventBus;
   readonly live: LiveRuns;
   readonly longTermStore: LongTermStore;
   /** The same store behind the interface that graphs use. */
   readonly store: GraphMemory['store'];
+  readonly bundleUi: BundleUi;
   /** Which webhook URLs clients may register. */
   readonly webhooks: WebhookPolicy;
   readonly access: {
     readonly tokens: BrowserTokens;
+    readonly keys: KeyRing;
+    readonly studio: StudioSessions;
+    /** Undefined without authentication. */
+    readonly authenticate: Authenticate | undefined;
+    readonly has_users: boolean;
     /** Identity for work without a request, such as a cron's run; access rules are evaluated when it acts. */
     readonly identityForUser: (user: User | null) => Identity;
   };
@@ -66,8 +95,16 @@ export interface ServiceSettings {
   /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
   readonly sends_webhooks: boolean;
+  /** How long a webhook delivery is retried, ms. */
+  readonly give_up_ms: number;
+  /** This process creates the runs of crons. */
+  readonly fires_crons: boolean;
   readonly max_recursion_limit: number;
   readonly max_attempts: number;
+  /** Budgets of runs; undefined if there are none. */
+  readonly budget: BudgetRules | undefined;
+  /** Of the configured prices. */
+  readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
@@ -81,10 +118,11 @@ export function createServices(
   { storage, bus, live, store, ...context }: ServiceContext,
   { assistant_defaults, missed_crons, ui, ...settings }: ServiceSettings,
 ) {
-  const { queue, events: log, threadLog, checkpoints, runs: runRows, threads: threadRows } = storage;
+  const { queue, threadLog, checkpoints, runs: runRows, threads: threadRows } = storage;
   const shared = {
     ...context,
     ...settings,
+    budget: settings.budget && { ...settings.budget, used: storage.budgets.used },
     bus,
     queue,
     checkpoints,
@@ -92,8 +130,8 @@ export function createServices(
     threads: threadRows,
     runs: runRows,
   };
-  const poll = new SafetyPoll(storage.logEnds, live);
-  const sources = { live, log, threadLog, bus, poll };
+  const poll = new SafetyPoll(storage.logEnds, live, bus);
+  const sources = { live, log: sharedLog(storage.events), threadLog, bus, poll, meter: context.meter };
 
   const threadState = threadStateService({
     ...shared,
@@ -108,18 +146,18 @@ export function createServices(
     defaults: assistant_defaults,
     runs: assistantRunDeletion({ ...shared, refreshStatus }),
   });
-  const { runCheckpoints } = storage;
+  const { runCheckpoints, crons, cronFires } = storage;
   const runDeps = { ...shared, sources, runCheckpoints, refreshStatus, assistants };
   const runs = runService(runDeps);
   const statelessRuns = statelessRunService(runDeps);
   const threads = threadService({
     ...shared,
     importHistory,
-    notifyCancelled: (run_ids) => run_ids.forEach(stopRun),
+    notifyCancelled(run_ids) {
+      for (const run_id of run_ids) stopRun(bus, run_id);
+    },
   });
-  const { crons, cronFires } = storage;
   const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate };
-  const { tokens } = context.access;
   const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {
     assistants,
@@ -130,10 +168,13 @@ export function createServices(
     statelessRuns,
     crons: cronService(cronDeps),
     cronTicks: cronTicks(cronDeps),
-    tokens: tokenService({ tokens, assistants, clock: context.clock }),
+    tokens: tokenService({ tokens: context.access.tokens, assistants, clock: context.clock }),
+    ...systemServices({ ...context, storage, bus }),
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
-    explain: runExplain(shared),
+    ...explanations({ ...cronDeps, outbox: storage.outbox }),
+    ...listServices(storage, assistants),
+    usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
     ui: uiService({ assistants, bundles: uiBundles({ ...context, ...ui }) }),
@@ -146,11 +187,51 @@ export function createServices(
   function impersonate(user: User | null, request_id: string): Actor {
     return { ...context.access.identityForUser(user), request_id };
   }
+}
 
-  function stopRun(run_id: string): void {
-    bus.emit('run.cancelled', run_id);
-    bus.updated(run_id);
-  }
+function stopRun(bus: EventBus, run_id: string): void {
+  bus.emit('run.cancelled', run_id);
+  bus.updated(run_id);
+  bus.emit('row.changed', 'run', run_id);
+}
+
+/** Lists that read and change nothing else. */
+function listServices(
+  { runs, runSteps, runLogs, newestLogs, runSearch, interrupts, threads, checkpoints }: Storage,
+  assistants: AssistantService,
+) {
+  return {
+    runSteps: runStepService({ runs, runSteps }),
+    runLogs: runLogService({ runs, runLogs }),
+    newestLogs: newestLogService({ newestLogs, assistants }),
+    runSearch: runSearchService({ runSearch, assistants }),
+    interrupts: interruptService({ interrupts, assistants }),
+    threadTree: threadTreeService({ threads, checkpoints }),
+  };
+}
+
+/** For the operators of the server. */
+function systemServices(
+  context: Pick<ServiceContext, 'storage' | 'bus' | 'access' | 'longTermStore'> &
+    Omit<KeyDeps, 'apiKeys' | 'ring'> &
+    SystemDeps,
+) {
+  const { storage, access } = context;
+  return {
+    system: systemService(context),
+    changes: changeService({ ...context, ...storage }),
+    keys: keyService({ ...context, apiKeys: storage.apiKeys, ring: access.keys }),
+    studio: studioService({ ...context, ...access, sessions: access.studio }),
+  };
+}
+
+function explanations(deps: ExplainDeps & ThreadExplainDeps & CronExplainDeps & DeliveryExplainDeps) {
+  return {
+    explain: runExplain(deps),
+    threadExplain: threadExplain(deps),
+    cronExplain: cronExplain(deps),
+    deliveryExplain: deliveryExplain(deps),
+  };
 }
 
 function tasksOf({ a2aTasks, a2aPush }: Storage) {

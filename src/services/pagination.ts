@@ -1,3 +1,5 @@
+import { InvalidInput } from '../core/errors.ts';
+
 /** A page of a list with the values of its pagination headers (CONTRACT §1 "Pagination headers"). */
 export interface Page<T> {
   readonly items: T[];
@@ -19,4 +21,41 @@ export function pickFields<T extends object>(row: T, select: readonly string[] |
   if (!select) return row;
   const entries = select.filter((field) => Object.hasOwn(row, field));
   return Object.fromEntries(entries.map((field) => [field, row[field as keyof T]])) as Partial<T>;
+}
+
+/** A page of a list that continues at a cursor. A page that is not full may have a next one. */
+export interface CursorPage<T> {
+  readonly items: T[];
+  /** Cursor of the next page; `undefined` on the last one. */
+  readonly next: string | undefined;
+}
+
+/** An opaque text that stands for a position in the list of this name. */
+export function cursorOf(list: string, position: readonly string[]): string {
+  return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
+}
+
+/** The position of a cursor of this list. Throws `InvalidInput` if it is not one, or if `isValid` rejects it. */
+export function positionOf(
+  list: string,
+  cursor: string,
+  isValid: (position: readonly string[]) => boolean,
+): readonly string[] {
+  const [name, ...position] = textsIn(Buffer.from(cursor, 'base64url').toString());
+  if (name === list && isValid(position)) return position;
+  throw new InvalidInput('cursor: must be the X-Pagination-Next of a page of this list');
+}
+
+function textsIn(json: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return Array.isArray(parsed) && parsed.every((each) => typeof each === 'string') ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+/** For `positionOf`: ISO-8601, as the storage writes it. */
+export function isTimestamp(text: string | undefined): boolean {
+  return text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
 }

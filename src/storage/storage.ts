@@ -1,46 +1,58 @@
 import { bufferedRandomBytes } from '../core/random.ts';
+import { bind } from '../db/bind.ts';
 import type { Db } from '../db/db.ts';
-import { type Cipher, type Encryptor, plainCipher } from '../db/encryption/cipher.ts';
+import type { Encryptor } from '../db/encryption/cipher.ts';
 import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
-import { openPostgres } from '../db/engines/postgres.ts';
-import { postgresOpenError } from '../db/engines/postgres-errors.ts';
-import { openSqlite } from '../db/engines/sqlite.ts';
-import { migrate } from '../db/migrate.ts';
 import { sql } from '../db/sql.ts';
+import type { DatabaseStats } from '../schemas/system.ts';
 import { a2aPushRepository } from './a2a/push-configs.ts';
 import { a2aTaskRepository } from './a2a/tasks.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
 import { serverSecretRepository } from './access/server-secrets.ts';
+import { visibleIds } from './access/visible-ids.ts';
 import { assistantRepository } from './assistants/assistants.ts';
 import { checkpointRepository } from './checkpoints/checkpoints.ts';
 import { cronFireRepository, cronRepository } from './crons/crons.ts';
+import { type DatabaseOptions, openDatabase, openSharedDatabase, type Pools } from './database.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
+import { notifications } from './notifications.ts';
+import { overviewReader } from './overview.ts';
+import { processRepository } from './processes.ts';
+import type { Fairness } from './queue/claim-fairly.ts';
 import type { QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
+import { ActiveAttempts } from './runs/active-attempts.ts';
+import { budgetRepository } from './runs/budgets.ts';
 import { runEventRepository } from './runs/events.ts';
 import type { Lease } from './runs/lease.ts';
 import { logEnds, runCheckpointRepository } from './runs/log-positions.ts';
+import { findNewestLogs, newestLogTime } from './runs/newest-logs.ts';
+import { runLogRepository } from './runs/run-logs.ts';
 import { runRepository } from './runs/runs.ts';
+import { runSearchRepository } from './runs/search.ts';
+import { runStepRepository } from './runs/steps.ts';
 import { threadLogRepository } from './runs/thread-log.ts';
-import { ActiveAttempts, WriteBuffer, type WriteBufferOptions } from './runs/write-buffer.ts';
+import { WriteBuffer, type WriteBufferOptions } from './runs/write-buffer.ts';
+import { storageBytes } from './size.ts';
 import { storeItemRepository } from './store/items.ts';
+import { interruptRepository } from './threads/interrupts.ts';
 import { threadRepository } from './threads/threads.ts';
+import { usageRepository } from './usage.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
 /** All repositories, by noun. */
-export type Storage = ReturnType<typeof createStorage> & AsyncDisposable;
+export type Storage = ReturnType<typeof createStorage> & { databaseStats(): DatabaseStats } & AsyncDisposable;
 
-export interface StorageOptions {
-  /** `sqlite:` and an absolute path, or `postgres://…`. */
-  readonly url: string;
-  readonly synchronous: 'full' | 'normal';
+export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   /** Encrypts at rest; `undefined` stores plaintext. */
   readonly encryptor?: Encryptor | undefined;
   /** Rules for run webhooks; sent by default. */
   readonly webhooks?: RunWebhookRules;
+  /** First come, first served by default. */
+  readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
 }
@@ -50,60 +62,36 @@ export interface StorageOptions {
  * SQLite file open, or if it is encrypted and `encryptor` lacks its key.
  */
 export async function openStorage({
-  url,
-  synchronous,
   encryptor,
+  webhooks,
+  report,
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
-  const db = await openDatabase(url, { synchronous, cipher: cipher ?? plainCipher }, (database) =>
-    cipher ? unlock(database, cipher, bufferedRandomBytes()) : assertPlain(database),
+  const database = await openDatabase({ ...options, cipher }, (db) =>
+    cipher ? unlock(db, cipher, bufferedRandomBytes()) : assertPlain(db),
   );
-  const pools = poolsOf(url, db, cipher);
   return {
-    ...createStorage(pools, options),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...new Set(Object.values(pools))].map((pool) => pool[Symbol.asyncDispose]()));
-    },
+    ...createStorage(database.pools, { ...(webhooks && { webhooks }), ...(report && { report }) }),
+    /** Connections and retries of this process. */
+    databaseStats: database.stats,
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
 
-/**
- * On PostgreSQL requests, attempts and leases have separate pools: a burst of requests must not delay an attempt's
- * commit, and nothing may delay a lease renewal. Together fewer than 20 connections per process (ENGINE §4). SQLite has
- * a single writer anyway.
- */
-interface Pools {
-  readonly requests: Db;
-  readonly work: Db;
-  readonly leases: Db;
-}
-
-const WORK_CONNECTIONS = 8;
-const LEASE_CONNECTIONS = 1;
-
-function poolsOf(url: string, requests: Db, cipher: Cipher | undefined): Pools {
-  if (requests.dialect === 'sqlite') return { requests, work: requests, leases: requests };
-  const pool = (max_connections: number) => openPostgres(url, { max_connections, ...(cipher && { cipher }) });
-  return { requests, work: pool(WORK_CONNECTIONS), leases: pool(LEASE_CONNECTIONS) };
-}
-
 /** Opens API keys only, even while a server has the SQLite file open. */
-export async function openApiKeys({ url }: Pick<StorageOptions, 'url'>) {
-  const db = await openDatabase(url, { synchronous: 'full', shared: true });
+export async function openApiKeys(options: DatabaseOptions) {
+  const db = await openSharedDatabase(options);
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
 /** Opens key rotation, online beside running servers. Throws as `openStorage` does. */
 export async function openKeyRotation({
-  url,
   encryptor,
-}: {
-  readonly url: string;
-  readonly encryptor: Encryptor;
-}) {
+  ...options
+}: Omit<DatabaseOptions, 'cipher'> & { readonly encryptor: Encryptor }) {
   const cipher = new EncryptingCipher(encryptor);
-  const db = await openDatabase(url, { synchronous: 'full', shared: true, cipher }, (database) =>
+  const db = await openSharedDatabase({ ...options, cipher }, (database) =>
     unlock(database, cipher, bufferedRandomBytes()),
   );
   return {
@@ -112,81 +100,57 @@ export async function openKeyRotation({
   };
 }
 
-interface DatabaseOptions {
-  readonly synchronous: 'full' | 'normal';
-  readonly shared?: boolean;
-  readonly cipher?: Cipher;
-}
-
-async function openDatabase(
-  url: string,
-  options: DatabaseOptions,
-  prepare: (db: Db) => Promise<void> = async () => {},
-): Promise<Db> {
-  const path = /^sqlite:(.+)$/.exec(url)?.[1];
-  const db =
-    path === undefined
-      ? openPostgres(url, options)
-      : openSqlite(path, { ...options, own_schema_only: true, disk_reserve: !options.shared });
-  try {
-    await runMigrations(url, db);
-    await prepare(db);
-    return db;
-  } catch (error) {
-    await db[Symbol.asyncDispose]();
-    throw path === undefined ? postgresOpenError(url, error) : error;
-  }
-}
-
-/** Migrations may take long and wait for another server's: use a connection without timeouts. */
-async function runMigrations(url: string, db: Db): Promise<void> {
-  if (db.dialect === 'sqlite') return migrate(db);
-  await using untimed = openPostgres(url, { max_connections: 1, no_timeouts: true });
-  await migrate(untimed);
-}
-
-function createStorage({ requests, work, leases }: Pools, options: QueueOptions) {
+function createStorage({ requests, work }: Pools, options: QueueOptions) {
   const active = new ActiveAttempts();
   return {
     /** Rejects if the database does not respond. */
     async ping(): Promise<void> {
       await requests.get(sql`select 1`);
     },
+    /** Size of the stored data, bytes. */
+    bytes: () => storageBytes(requests),
     ...repositories(requests, active, options),
     assistants: assistantRepository(requests),
     crons: cronRepository(requests),
     runs: runRepository(requests),
+    runSteps: runStepRepository(requests, active),
+    runSearch: runSearchRepository(requests),
+    newestLogs: bind(requests, { find: findNewestLogs, newestTime: newestLogTime }),
+    interrupts: interruptRepository(requests),
     runCheckpoints: runCheckpointRepository(requests, active),
     threadLog: threadLogRepository(requests),
     logEnds: logEnds(requests),
     apiKeys: apiKeyRepository(requests),
     a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),
+    ...bind(requests, { visibleIds }),
+    notifications: notifications(requests),
+    overview: overviewReader(requests),
+    processes: processRepository(requests),
     /** The same repositories for background work, on separate connections. */
     work: {
-      ...repositories(work, active, { ...options, leases }),
+      ...repositories(work, active, options),
       writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>
         new WriteBuffer(work, lease, attempt, active),
     },
   };
 }
 
-type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report'>;
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness'>;
 
-function repositories(
-  db: Db,
-  open: ActiveAttempts,
-  { leases = db, ...options }: QueueOptions & { leases?: Db },
-) {
+function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {
     a2aTasks: a2aTaskRepository(db),
     cronFires: cronFireRepository(db),
     threads: threadRepository(db),
-    queue: runQueue(db, { ...options, leases }),
+    queue: runQueue(db, options),
     outbox: webhookOutbox(db),
     events: runEventRepository(db),
+    runLogs: runLogRepository(db),
     idempotency: idempotencyRepository(db),
     checkpoints: checkpointRepository(db, open),
     storeItems: storeItemRepository(db),
+    usage: usageRepository(db),
+    budgets: budgetRepository(db),
   };
 }

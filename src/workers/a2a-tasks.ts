@@ -1,6 +1,7 @@
 import { type Backoff, backoffMs } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
+import type { EventBus, PollIntervals } from '../events/bus.ts';
 import { INTERRUPTED_STATE_NAMES } from '../services/a2a/state-names.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a/tasks.ts';
 import { isStorageUnavailable } from './attempt.ts';
@@ -10,6 +11,7 @@ export interface TaskFinalizerDeps {
   readonly tasks: Pick<A2aTaskRepository, 'unfinalized' | 'unfinalizedOf' | 'superseded'>;
   /** Determines and stores the final state of a task whose run ended, and notifies its subscribers. */
   readonly finalize: (row: A2aTaskRow) => Promise<unknown>;
+  readonly bus: Pick<EventBus, 'poll_rate'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -17,11 +19,11 @@ export interface TaskFinalizerDeps {
 /** Tasks finalized concurrently. */
 const BATCH = 16;
 /** Poll interval, ms: another process may have ended a run and died before it finalized the task. */
-const POLL_MS = 5_000;
+const POLL_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 5_000 };
 /** Interval of the scan for superseded tasks, ms: interrupted tasks whose thread has continued. */
 const SUPERSEDED_SCAN_MS = 60_000;
 /** Back-off for a task that cannot be read, such as one whose graph does not load. */
-const RETRIES: Backoff = { first_ms: POLL_MS, longest_ms: 600_000 };
+const RETRIES: Backoff = { first_ms: POLL_MS.usual, longest_ms: 600_000 };
 
 export interface TaskFinalizer {
   readonly loop: Loop;
@@ -34,7 +36,7 @@ export interface TaskFinalizer {
  * artifacts before retention deletes the run's log. The task's row marks it as unfinalized: scanning all tasks on each
  * ended run would cost more the more of them wait.
  */
-export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinalizerDeps): TaskFinalizer {
+export function a2aTaskFinalizer({ tasks, finalize, bus, clock, logger }: TaskFinalizerDeps): TaskFinalizer {
   const failing = new Map<string, { times: number; until: number }>();
   const endedRuns = new Set<string>();
 
@@ -76,7 +78,7 @@ export function a2aTaskFinalizer({ tasks, finalize, clock, logger }: TaskFinaliz
     if (run_ids.length > 0) await Promise.all((await tasks.unfinalizedOf(run_ids)).map(attempt));
     if (endedRuns.size > 0) return 0;
     if (clock.monotonic() >= poll_at) {
-      poll_at = clock.monotonic() + POLL_MS;
+      poll_at = clock.monotonic() + POLL_MS[bus.poll_rate];
       const unsettled = await attemptAll(tasks.unfinalized);
       for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
     }

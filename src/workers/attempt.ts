@@ -1,21 +1,33 @@
 import type { Clock } from '../core/clock.ts';
 import { ServerError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
+import type { Meter } from '../core/meter.ts';
+import { sleep } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { EventWriter, LiveRuns } from '../events/writer.ts';
+import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
+import type { RecordLevel } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
+import type { BudgetDeps } from '../services/runs/budgets.ts';
+import type { CostOf } from '../services/usage/prices.ts';
+import type { ResumePlace } from '../storage/checkpoints/resumed-run.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
+import type { RunEnd } from '../storage/queue/finish.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RunOutcome } from '../storage/runs/events.ts';
 import type { Lease } from '../storage/runs/lease.ts';
+import type { AttemptRecord, PricedStep } from '../storage/runs/steps.ts';
 import type { WriteBuffer, WriteBufferOptions } from '../storage/runs/write-buffer.ts';
+import type { AttemptLog, OutputRules } from './attempt-log.ts';
+import type { RunBudget } from './run-budget.ts';
 
 /** Why an attempt is stopped before its graph has ended; the abort reason visible to the graph's nodes. */
 export class StopReason extends Error {
-  readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lease lost';
+  readonly kind: 'cancelled' | 'timeout' | 'shutdown' | 'lease lost' | 'lease ended';
   /** Error reported to the client; null if none is reported. */
   readonly detail: RunError | null;
 
@@ -31,6 +43,39 @@ export class StopReason extends Error {
 export function isStorageUnavailable(failure: unknown): boolean {
   return failure instanceof ServerError && (failure.status === 503 || failure.status === 507);
 }
+
+export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
+  /** Called after each checkpoint of the run itself, not of a subgraph. */
+  readonly onCheckpoint: () => void;
+  /** As in `RunCheckpointerDeps`. */
+  readonly gate?: CheckpointGate | undefined;
+}
+
+/** What a commit has stored of a run. */
+export interface Recorded {
+  readonly claimed: ClaimedRun;
+  /** Steps that have ended. */
+  readonly steps: readonly PricedStep[];
+  /** The attempt, once it is over; also if `runs.record` is off. */
+  readonly attempt?: AttemptRecord | undefined;
+  /** The run, once it has ended. */
+  readonly end?: Pick<RunEnd, 'error' | 'at'> & Pick<RunOutcome, 'status'>;
+}
+
+/**
+ * Notes in what is stored next that the attempt has begun, or with what outcome it is over; unless `runs.record` is off.
+ */
+export function recordAttempt(
+  { worker_id, clock, rules }: Pick<AttemptContext, 'worker_id' | 'clock' | 'rules'>,
+  { writes, started, resumed_from_run_id }: Pick<Attempt, 'writes' | 'started' | 'resumed_from_run_id'>,
+  status: AttemptRecord['status'] = 'running',
+): AttemptRecord {
+  const ended = status === 'running' ? undefined : clock.now();
+  const record = { worker_id, started, status, resumed_from_run_id, ...(ended !== undefined && { ended }) };
+  if (rules.record !== 'off') writes.setAttempt(record);
+  return record;
+}
+
 export interface AttemptContext {
   readonly queue: RunQueue;
   /** Write buffer of an attempt, fenced by its lease. */
@@ -39,16 +84,31 @@ export interface AttemptContext {
   readonly bus: EventBus;
   readonly graphs: GraphRegistry;
   /** Checkpointer and store of the graph. */
-  readonly memory: (writes: WriteBuffer, lease: Lease, durability: RunKwargs['durability']) => GraphMemory;
+  readonly memory: (writes: WriteBuffer, lease: Lease, options: MemoryOptions) => GraphMemory;
+  /** The run that another one resumes; without it, nothing records it. */
+  readonly resumedRun?: (place: ResumePlace) => Promise<string | undefined>;
+  /** This process's worker. */
+  readonly worker_id: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly meter?: Meter | undefined;
   readonly rules: AttemptRules;
+  /** By default, output is only kept. */
+  readonly output?: OutputRules;
+  /** What a call of a model costs; without it, no cost is known. */
+  readonly costOf?: CostOf;
+  /** Budgets of runs; undefined if there are none. */
+  readonly budget?: BudgetDeps | undefined;
   /** Retry limit of runs whose graph host ended. */
   readonly hostFailure?: FailurePolicy;
   /** Called for every run that ended in this process. */
   readonly onEnded?: (run: EndedRun) => void;
+  /** Called after each commit that has stored steps or the end of an attempt. Must not throw. */
+  readonly onRecorded?: ((recorded: Recorded) => void) | undefined;
 }
 export interface AttemptRules {
+  /** What is recorded of it. */
+  readonly record: RecordLevel;
   /** Time-out of a run, ms: it ends as `timeout`. */
   readonly timeout_ms: number;
   /** Retention of the log of an ended run, ms. */
@@ -64,10 +124,37 @@ export interface Attempt {
   readonly writes: WriteBuffer;
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
+  readonly log: AttemptLog;
+  /** Undefined if no budget is configured. */
+  readonly budget: RunBudget | undefined;
   /** Start time, epoch ms. */
   readonly started: number;
+  /** The run that it resumes; `undefined` for most. */
+  resumed_from_run_id: string | undefined;
   /** `undefined` if the graph could not be loaded. */
   graph: GraphRuntime | undefined;
   /** Thrown by the graph, or while loading it. */
   failure: unknown;
+}
+
+/**
+ * Retries a storage verb while the database is unavailable: an outage must not cost a run its end. Meanwhile it rejects
+ * readers that wait for the buffered writes. Rethrows any other error.
+ */
+export async function retryWhileUnavailable<T>(
+  { logger, rules, meter }: AttemptContext,
+  { writes }: Attempt,
+  operation: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!isStorageUnavailable(error)) throw error;
+      writes.rejectReaders(error);
+      meter?.count('run_set_status_error');
+      logger.warn('database unavailable, retrying', { error });
+      await sleep(rules.retry_ms);
+    }
+  }
 }

@@ -4,36 +4,27 @@ import type { Ids } from '../core/ids.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { LongTermStore } from '../graphs/store/long-term-store.ts';
-import type { EndedRun } from '../schemas/system.ts';
-import type { CronTicks } from '../services/crons/cron-ticks.ts';
+import type { EndedRun, EngineProgress, StoredSteps } from '../schemas/system.ts';
+import { graphIdOf } from '../services/runs/run-options.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
-import type { StoreItemRepository } from '../storage/store/items.ts';
-import type { ThreadRepository } from '../storage/threads/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
-import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
-import type { AttemptContext } from './attempt.ts';
-import { heartbeatLoop, LEASE_MS } from './heartbeat.ts';
-import {
-  retentionLoop,
-  type Sweep,
-  storeExpiryLoop,
-  storeIndexLoop,
-  type ThreadExpiryRules,
-  threadExpiryLoop,
-} from './maintenance.ts';
-import { reaperLoop } from './reaper.ts';
+import type { AttemptContext, Recorded } from './attempt.ts';
+import { type BackgroundDeps, type BackgroundOptions, backgroundWork } from './background.ts';
+import { loopLease, type WorkerLease } from './heartbeat.ts';
+import { leaseLoop } from './lease-loop.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
-import { cronLoop, delayedRunsLoop } from './schedules.ts';
+import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
 /** Grace period of in-flight deliveries at shutdown, ms. The rest is not lost, only sent later. */
 const DELIVERY_GRACE_MS = 3000;
+/** A loop that claims runs turns every few seconds; after this time without a turn it is stuck, ms. */
+const STUCK_MS = 30_000;
 
-export interface EngineOptions {
+export interface EngineOptions extends Omit<BackgroundOptions, 'reap'> {
   /** Concurrent runs; 0 executes none. */
   readonly concurrency: number;
   readonly max_attempts: number;
@@ -41,88 +32,87 @@ export interface EngineOptions {
   readonly crashed_run?: FailurePolicy['crashed_run'];
   /** No other process uses the database: every stored lease belongs to a process that is gone. */
   readonly single_process: boolean;
+  /** As in `RunWorkerDeps`. */
+  readonly is_capped: boolean;
+  /** Graphs that this process serves: their system assistants stay while it lives. */
+  readonly graph_ids: readonly string[];
+  /** Where the heartbeat connects to if this is not the only process. */
+  readonly database: Pick<ThreadLeaseOptions, 'url' | 'password_command'>;
+  /** As in `ThreadLeaseOptions`. */
+  readonly max_stall_ms: number;
+  /** False for a process that only answers requests: others do the work. */
+  readonly background: boolean;
   readonly version: string;
   readonly pid: number;
-  /** Interval and limit of the sweep of expired threads. */
-  readonly expiry: ThreadExpiryRules;
-  /** Interval of the sweep of expired store items, ms. */
-  readonly store_expiry_ms: number;
 }
 
-export interface EngineDeps extends Omit<AttemptContext, 'hostFailure'> {
+export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFailure'> {
   readonly queue: RunQueue;
-  readonly threads: ThreadRepository;
   readonly outbox: WebhookOutbox;
   /** `undefined`: no deliveries are sent. */
   readonly dispatcher: WebhookDispatcher | undefined;
-  readonly storeItems: StoreItemRepository;
-  readonly longTermStore: LongTermStore;
-  /** Retention sweeps. */
-  readonly sweeps: readonly Sweep[];
-  /** `undefined` if other servers run the crons. */
-  readonly cronTicks: CronTicks | undefined;
-  /** Determines and stores the final state of an A2A task. */
-  readonly finalizeTask: TaskFinalizerDeps['finalize'];
-  readonly a2aTasks: TaskFinalizerDeps['tasks'];
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly worker_id: string;
   readonly logger: Logger;
+  /** Called for every run that this process ended because its worker was lost. Must not throw. */
+  readonly onLost?: ((run_id: string) => void) | undefined;
 }
 
 export type Engine = ReturnType<typeof engine>;
 
 /** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
-  const { queue, outbox, dispatcher, worker_id, logger } = deps;
-  const { pid, version, concurrency: slots } = options;
-  const worker = { worker_id, host: hostname(), pid, version, slots };
-  const runEnded = runEndListeners();
+  const { queue, outbox, worker_id, logger } = deps;
+  const { pid, version, concurrency: slots, lease_ms, graph_ids, is_capped } = options;
+  const worker = { worker_id, host: hostname(), pid, version, slots, graph_ids };
+  const lease = options.single_process
+    ? loopLease(queue, { worker, lease_ms, logger })
+    : threadLease({
+        worker,
+        lease_ms,
+        logger,
+        ...options.database,
+        max_stall_ms: options.max_stall_ms,
+      });
+  const dispatcher = options.background ? deps.dispatcher : undefined;
+  const listeners = runListeners(deps);
   const failureAfter = (what: typeof HOST_LOST) =>
     failureRules(options.max_attempts, deps.rules.log_retention_ms, what);
-  const hostFailure = failureAfter(HOST_LOST);
+  const attempts = { ...deps, hostFailure: failureAfter(HOST_LOST), ...listeners.ofAttempts };
   const runs = new RunWorker({
     ...deps,
-    concurrency: options.concurrency,
+    concurrency: slots,
+    is_capped,
     failure: failureAfter(ATTEMPT_BROKE),
-    attempt: (claimed, stop) => runAttempt({ ...deps, hostFailure, onEnded: runEnded.notify }, claimed, stop),
+    isLeaseHeld: () => lease.isHeld(),
+    attempt: (claimed, stop, handOver) => runAttempt(attempts, claimed, stop, handOver),
   });
-  const dueRuns = delayedRunsLoop(deps);
-  const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
-  const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
-  const loops = [
-    heartbeatLoop({ queue, worker, check: () => runs.reconcileLeases(), logger }),
-    reaperLoop({
-      ...deps,
-      rules: reapRules(worker_id, { ...options, onEnded: runEnded.notifyLost }, deps.rules.log_retention_ms),
-    }),
-    dueRuns,
-    ...(crons ? [crons] : []),
-    tasks.loop,
-    retentionLoop({ sweeps: deps.sweeps, logger }),
-    threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
-    storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
-    storeIndexLoop({ store: deps.longTermStore, logger }),
-  ];
-  const subscriptions = [
-    deps.bus.on('schedule.changed', () => {
-      dueRuns.wake();
-      crons?.wake();
-    }),
-    deps.bus.on('task.ended', tasks.runEnded),
-  ];
+  const background = backgroundWork(deps, {
+    ...options,
+    reap: reapRules(worker_id, { ...options, onEnded: listeners.notifyLost }, deps.rules.log_retention_ms),
+  });
+  const leases = leaseLoop({ lease, runs, lease_ms, logger });
+  // Without slots no worker listens: another process takes them.
+  const offers = slots > 0 ? undefined : deps.bus.on('run.ready', () => deps.bus.emit('runs.offered', false));
 
   return {
     /** Slots for runs in this process. */
-    stats: () => ({
-      max: options.concurrency,
-      active: runs.active,
-      available: Math.max(0, options.concurrency - runs.active),
-    }),
+    stats: () => ({ max: slots, active: runs.active, available: Math.max(0, slots - runs.active) }),
 
-    /** Calls `listener`, which must not throw, for every run that ends in this process from now on. */
-    onRunEnded: runEnded.subscribe,
+    /** Call their listener, which must not throw, for every run and step of this process from now on. */
+    ...listeners.subscriptions,
+
+    /** Why this process does not do what it is there for, and must be replaced; `undefined` if it does. */
+    stuck(now_ms: number): string | undefined {
+      if (!lease.isBeating()) return 'Its heartbeat hangs.';
+      const isClaiming = slots === 0 || now_ms - runs.turned_at < STUCK_MS;
+      return isClaiming ? undefined : 'It has claimed no runs for 30 seconds.';
+    },
+
+    /** Whether the loops of this process turn, for metrics. */
+    progress: (now_ms: number) => progress(now_ms, slots > 0 ? runs : undefined, lease),
 
     /** Statistics of the outbox, and the tries of this process. */
     webhooks: async () => ({
@@ -133,42 +123,71 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     /** Registers this process as a worker, visible to the others. */
     async register(): Promise<void> {
       if (options.single_process) await Promise.all([queue.deleteAllWorkers(), outbox.releaseAll()]);
-      await queue.heartbeat(worker, LEASE_MS);
+      await queue.heartbeat(worker, lease_ms);
     },
 
     /** Starts the loops; recovery of what an earlier process left comes first. */
     async start(): Promise<void> {
-      await queue.heartbeat(worker, LEASE_MS);
-      for (const loop of loops) loop.start();
-      if (options.concurrency > 0) runs.start();
+      await queue.heartbeat(worker, lease_ms);
+      lease.start();
+      leases.start();
+      if (options.background) background.start();
+      if (slots > 0) runs.start();
       dispatcher?.start();
     },
 
-    /** Graceful drain: claims nothing new, waits `grace_ms`, requeues the rest, deregisters. No failure stops it. */
+    /**
+     * Graceful drain: claims nothing new, hands runs over or waits `grace_ms` for them, requeues the rest, deregisters.
+     * No failure stops it.
+     */
     async stop(grace_ms: number): Promise<void> {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      offers?.[Symbol.dispose]();
+      const isAlone = await queue.isOnlyWorker(worker_id).catch(() => true);
       await closeAll([
-        () => runs.stop(grace_ms),
+        () => runs.stop(grace_ms, !isAlone),
         () => dispatcher?.stop(Math.min(grace_ms, DELIVERY_GRACE_MS)),
-        () => Promise.all(loops.map((loop) => loop.stop())),
+        () => background.stop(),
+        () => leases.stop(),
+        () => lease.stop(),
         () => queue.deregister(worker_id),
       ]);
     },
   };
 }
 
-/** Run-end listeners, such as metrics. A listener must not throw. */
-function runEndListeners() {
-  const listeners: ((run: EndedRun) => void)[] = [];
+/** `runs`: what claims runs; `undefined` without slots. */
+function progress(now_ms: number, runs: RunWorker | undefined, lease: WorkerLease): EngineProgress {
+  const claim_loop_age_ms = runs && Math.max(0, now_ms - runs.turned_at);
+  return { claim_loop_age_ms, late_renewals: lease.late_renewals };
+}
+
+/** Listeners for ends of runs and for stored steps, such as metrics. A listener must not throw. */
+function runListeners({ bus, meter, onLost, onRecorded }: EngineDeps) {
+  const ended: ((run: EndedRun) => void)[] = [];
+  const stored: ((stored: StoredSteps) => void)[] = [];
   const notify = (run: EndedRun) => {
-    for (const listener of listeners) listener(run);
+    for (const listener of ended) listener(run);
   };
   return {
-    notify,
-    notifyLost: ({ graph_id, status }: LostRun) =>
-      notify({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined }),
-    subscribe: (listener: (run: EndedRun) => void): void => {
-      listeners.push(listener);
+    ofAttempts: {
+      onEnded: notify,
+      onRecorded(recorded: Recorded): void {
+        onRecorded?.(recorded);
+        const { steps, claimed } = recorded;
+        if (steps.length === 0) return;
+        const { assistant_id, kwargs } = claimed.run;
+        for (const listener of stored) listener({ assistant_id, graph_id: graphIdOf(kwargs), steps });
+      },
+    },
+    notifyLost: ({ run_id, graph_id, status }: LostRun) => {
+      bus.emit('row.changed', 'run', run_id);
+      if (status === 'error') meter?.count('run_exceed_max_attempts_at_start');
+      notify({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined });
+      onLost?.(run_id);
+    },
+    subscriptions: {
+      onRunEnded: (listener: (run: EndedRun) => void): void => void ended.push(listener),
+      onStepsStored: (listener: (steps: StoredSteps) => void): void => void stored.push(listener),
     },
   };
 }

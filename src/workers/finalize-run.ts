@@ -1,34 +1,34 @@
 import { timestamp } from '../core/clock.ts';
-import { HostLost, LeaseLost } from '../core/errors.ts';
+import { HostLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
-import { sleep } from '../core/timers.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
-import type { RunStatus } from '../schemas/runs.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { RunError, ThreadStatus } from '../schemas/threads.ts';
+import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
 import type { ThreadRetention } from '../storage/runs/markers.ts';
-import type { Batch } from '../storage/runs/write-buffer.ts';
+import type { AttemptRecord } from '../storage/runs/steps.ts';
+import { type Batch, emptyBatch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
-import { type Attempt, type AttemptContext, isStorageUnavailable, StopReason } from './attempt.ts';
+import { type Attempt, type AttemptContext, recordAttempt, retryWhileUnavailable } from './attempt.ts';
+import { askPerson } from './budget-question.ts';
+import { type EndOutcome, type Outcome, outcomeOf, withoutState } from './outcome.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
+import { countEnd, countRequeue, watchExhausted } from './run-metrics.ts';
 
 /** Log retention without event ids, ms: no client can resume such a stream, only connected ones still read the log. */
 const NON_RESUMABLE_LOG_MS = 5 * 60_000;
 
-/** Empty batch without `follows`: it depends on no earlier batch. */
-const EMPTY_BATCH: Batch = { frames: [], writes: [] };
-
-type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & { readonly state: ThreadState | undefined };
-
-type Outcome =
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'release'; readonly charge: boolean; readonly host_ended?: true }
-  | { readonly kind: 'end'; readonly status: RunStatus; readonly error: RunError | null };
+type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & {
+  readonly state: ThreadState | undefined;
+  /** By whom the thread waits for a person, if not by its graph. */
+  readonly asked?: Record<string, Interrupt[]> | undefined;
+  /** Undefined if the attempt cannot tell its own end: its lease may be lost. */
+  readonly record: AttemptRecord | undefined;
+};
 
 /** Commits the end of an attempt to storage, and notifies followers and workers. */
 export async function finalizeRun(
@@ -38,41 +38,23 @@ export async function finalizeRun(
 ): Promise<void> {
   // User code may throw any value, even one that throws on `instanceof`.
   if (attempt.failure !== undefined) attempt.failure = toError(attempt.failure);
-  const outcome = outcomeOf(attempt.failure, signal);
+  const outcome = outcomeOf(deps, attempt, signal);
   const { logger } = deps;
   if (outcome.kind === 'lost') {
     logger.warn('run stopped: its lease was lost', runFields(attempt));
     return acknowledgeCancel(deps, attempt);
   }
-  if (outcome.kind === 'release')
-    logger.warn('run released, it will be retried', { ...runFields(attempt), error: attempt.failure });
-  if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome))) return;
-  // A refused requeue means that the run was cancelled in the meantime.
-  const end = outcome.kind === 'end' ? outcome : ({ status: 'interrupted', error: null } as const);
-  await finish(deps, attempt, end.status, end.error);
-}
-
-function outcomeOf(failure: unknown, signal: AbortSignal): Outcome {
-  const cause = signal.aborted ? signal.reason : failure;
-  if (cause instanceof LeaseLost) return { kind: 'lost' };
-  if (cause instanceof StopReason) return outcomeOfStop(cause);
-  if (cause instanceof HostLost) return { kind: 'release', charge: cause.charge, host_ended: true };
-  if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
-  if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
-  return { kind: 'end', status: 'success', error: null };
-}
-
-function outcomeOfStop({ kind, detail }: StopReason): Outcome {
-  switch (kind) {
-    case 'lease lost':
-      return { kind: 'lost' };
-    case 'shutdown':
-      return { kind: 'release', charge: false };
-    case 'timeout':
-      return { kind: 'end', status: 'timeout', error: detail };
-    case 'cancelled':
-      return { kind: 'end', status: 'interrupted', error: detail };
+  if (outcome.kind === 'release') {
+    const message = 'run released, it will be retried';
+    logger.warn(message, { ...runFields(attempt), error: attempt.failure });
+    attempt.log.keep('warn', message, deps.clock.now());
   }
+  if (outcome.kind === 'release' && (await requeue(deps, attempt, outcome))) return;
+  if (outcome.kind === 'release' && outcome.lease_ended) return acknowledgeCancel(deps, attempt);
+  // A refused requeue means that the run was cancelled in the meantime.
+  const end =
+    outcome.kind === 'end' ? outcome : ({ kind: 'end', status: 'interrupted', error: null } as const);
+  await finish(deps, attempt, end);
 }
 
 /**
@@ -84,7 +66,8 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
     status: 'interrupted',
     error: null,
     state: undefined,
-    batch: EMPTY_BATCH,
+    record: undefined,
+    batch: emptyBatch(),
   });
 }
 
@@ -92,19 +75,24 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
 async function requeue(
   deps: AttemptContext,
   attempt: Attempt,
-  { charge, host_ended }: Extract<Outcome, { kind: 'release' }>,
+  { charge, host_ended, lease_ended }: Extract<Outcome, { kind: 'release' }>,
 ): Promise<boolean> {
+  const record = recordAttempt(deps, attempt, 'retried');
   const batch = await attempt.writes.drain();
   const delay_ms = charge ? deps.rules.retry_ms : 0;
   const failure = charge && host_ended ? hostFailure(deps, attempt) : undefined;
+  const watched = failure && watchExhausted(failure);
   const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
-    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure }),
+    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure: watched?.policy }),
   );
   // The loop of due runs wakes the worker when the delay is over.
   if (isRequeued) {
+    if (!lease_ended) countRequeue(deps, attempt, { charge, exhausted: watched?.error() });
+    deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
     deps.bus.emit('schedule.changed');
     // The run may have ended instead: its followers read the log.
     deps.bus.updated(attempt.claimed.lease.run_id);
+    deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
   } else attempt.writes.undrain(batch);
   return isRequeued;
 }
@@ -119,43 +107,49 @@ function hostFailure(
   return { ...rules, exhausted: { error, message: `${message} ${failure.message}` } };
 }
 
-async function finish(
-  deps: AttemptContext,
-  attempt: Attempt,
-  status: RunStatus,
-  error: RunError | null,
-): Promise<void> {
+async function finish(deps: AttemptContext, attempt: Attempt, outcome: EndOutcome): Promise<void> {
   const state = await stateAfter(deps, attempt);
+  const { status, error, exhausted } = state ? outcome : withoutState(outcome, attempt);
   logEnd(deps, attempt, status, state);
+  const asked = exhausted && state && askPerson(deps, attempt, { exhausted, state });
   if (error) attempt.writer.write('error', error);
+  const record = recordAttempt(deps, attempt, status);
   const batch = await attempt.writes.drain();
   // Reading a large state and serialising it both block the event loop.
   await yieldToEventLoop();
-  await commitEnd(deps, attempt, { status, error, state, batch });
+  await commitEnd(deps, attempt, { status, error, state, asked, batch, record });
 }
 
 async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd): Promise<void> {
   const { lease } = attempt.claimed;
   const endOfRun = runEnd(deps, attempt, end);
   await yieldToEventLoop();
-  let { status } = end;
+  let stored: Pick<AttemptEnd, 'status' | 'error' | 'batch' | 'record'> = end;
   const finished = await retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, endOfRun)).catch(
     (refused: unknown) => {
-      status = 'error';
+      stored = { status: 'error', error: publicFailure(refused), batch: emptyBatch(), record: end.record };
       return commitFailedEnd(deps, attempt, endOfRun, refused);
     },
   );
   if (finished.outcome === 'finished') {
-    deps.onEnded?.(runStats(attempt, status, deps.clock.now()));
+    countEnd(deps, runStats(attempt, stored.status, deps.clock.now()), end.error);
+    deps.onRecorded?.({
+      claimed: attempt.claimed,
+      steps: stored.batch.steps,
+      attempt: stored.record,
+      end: { status: finished.ending.status, error: stored.error, at: endOfRun.at },
+    });
     return notifyFinished(deps, attempt, end.batch, finished);
   }
   if (finished.outcome === 'lease lost') return;
   // The result depends on steps that the database lost: the next attempt repeats them.
-  deps.logger.warn('run released: the database lost part of it', { run_id: lease.run_id });
-  const again = { charge: true, delay_ms: 0, batch: EMPTY_BATCH };
+  deps.logger.warn('run released: the database lost part of it', runFields(attempt));
+  const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
   const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (isRequeued) deps.bus.emit('schedule.changed');
-  else await commitEnd(deps, attempt, { ...end, batch: EMPTY_BATCH });
+  if (isRequeued) {
+    countRequeue(deps, attempt, { charge: true, exhausted: undefined });
+    deps.bus.emit('schedule.changed');
+  } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 
 /** Storage rejects the result, such as a value that is too large: the run must still end. */
@@ -166,15 +160,15 @@ function commitFailedEnd(
   refused: unknown,
 ): Promise<FinishResult> {
   const { lease } = attempt.claimed;
-  const { run_id } = lease;
-  deps.logger.error('cannot store the result of a run', { run_id, error: refused });
+  deps.meter?.count('run_set_status_error');
+  deps.logger.error('cannot store the result of a run', { ...runFields(attempt), error: refused });
   const thread = { ...end.thread, status: 'error', values: null } as const;
   const failed: RunEnd = {
     ...end,
     status: 'error',
     error: publicFailure(refused),
     thread,
-    batch: EMPTY_BATCH,
+    batch: emptyBatch(),
   };
   return retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, failed));
 }
@@ -182,7 +176,7 @@ function commitFailedEnd(
 function runEnd(
   { clock, rules }: AttemptContext,
   { claimed, kwargs, failure }: Attempt,
-  { status, error, state, batch }: AttemptEnd,
+  { status, error, state, asked, batch }: AttemptEnd,
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
   return {
@@ -191,7 +185,7 @@ function runEnd(
     thread: {
       status: threadStatusAfter(status, state),
       values: state ? serializeState(state.values) : null,
-      interrupts: interruptsOf(state),
+      interrupts: { ...interruptsOf(state), ...asked },
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
     has_webhook: kwargs.webhook !== null,
@@ -225,7 +219,7 @@ async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise
     return await attempt.graph?.state(config, attempt.memory, false);
   } catch (error) {
     const logged = failureForLog(error);
-    logger.error('cannot read the state after a run', { run_id: lease.run_id, error: logged });
+    logger.error('cannot read the state after a run', { ...runFields(attempt), error: logged });
     return undefined;
   }
 }
@@ -240,27 +234,8 @@ function notifyFinished(
   writer.committed(batch.frames);
   writer.publishEnd(END_EVENT, data);
   if (finished.promoted) bus.emit('run.ready');
+  bus.emit('row.changed', 'run', claimed.lease.run_id);
+  bus.emit('row.changed', 'thread', claimed.lease.thread_id);
   if (kwargs.webhook !== null) bus.emit('delivery.queued');
   if (claimed.markers.is_of_task) bus.emit('task.ended', claimed.lease.run_id);
-}
-
-/**
- * Retries a storage verb while the database is unavailable: an outage must not cost a run its end. Meanwhile it rejects
- * readers that wait for the buffered writes. Rethrows any other error.
- */
-async function retryWhileUnavailable<T>(
-  { logger, rules }: AttemptContext,
-  { writes }: Attempt,
-  operation: () => Promise<T>,
-): Promise<T> {
-  for (;;) {
-    try {
-      return await operation();
-    } catch (error) {
-      if (!isStorageUnavailable(error)) throw error;
-      writes.rejectReaders(error);
-      logger.warn('database unavailable, retrying', { error });
-      await sleep(rules.retry_ms);
-    }
-  }
 }

@@ -1,34 +1,72 @@
+import { type Clock, systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RunQueue } from '../storage/queue/queue.ts';
 import type { Worker } from '../storage/queue/workers.ts';
 import { Loop } from './loop.ts';
 
-/** Heartbeat interval of a worker, ms. */
-export const HEARTBEAT_MS = 5_000;
-/** Lease duration, ms: a worker without a heartbeat for this long counts as dead. */
-export const LEASE_MS = 20_000;
+/** Heartbeats per lease: three may be lost. */
+const BEATS_PER_LEASE = 4;
 
-/** Renews the leases of this process's runs, and checks in the same tick for cancelled ones (ENGINE §2). */
-export function heartbeatLoop({
-  queue,
-  worker,
-  check,
-  logger,
-}: {
-  queue: RunQueue;
-  worker: Worker;
-  check: () => Promise<void>;
-  logger: Logger;
-}): Loop {
-  return new Loop({
+/** Heartbeat interval of a worker, ms: 5 s for a lease of 20 s. */
+export function heartbeatMs(lease_ms: number): number {
+  return lease_ms / BEATS_PER_LEASE;
+}
+
+/** The lease of this process on all runs that it executes, kept alive by heartbeats. */
+export interface WorkerLease {
+  /** Renews it from now on; the first renewal has happened. */
+  start(): void;
+  /** Resolves when no further renewal is under way. */
+  stop(): Promise<void>;
+  /** False when it has ended, or is about to: what it protects must stop. */
+  isHeld(): boolean;
+  /** False when the heartbeat itself hangs, whatever the database does. */
+  isBeating(): boolean;
+  /** How often it ended and was renewed later: meanwhile other processes may have taken runs. */
+  readonly lapses: number;
+  /** How often it was renewed more than a heartbeat interval late. */
+  readonly late_renewals: number;
+}
+
+/** Whether a renewal that comes this long after the one before is late: by more than a heartbeat interval. */
+export function isLateRenewal(since_last_ms: number, interval_ms: number): boolean {
+  return since_last_ms > 2 * interval_ms;
+}
+
+export interface LeaseOptions {
+  readonly worker: Worker;
+  readonly lease_ms: number;
+  readonly logger: Logger;
+}
+
+/** Renews from the event loop: for the only process on a database, whose runs nobody else can take. */
+export function loopLease(
+  { heartbeat }: { heartbeat(worker: Worker, lease_ms: number): Promise<void> },
+  { worker, lease_ms, logger }: LeaseOptions,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+): WorkerLease {
+  const interval_ms = heartbeatMs(lease_ms);
+  let late_renewals = 0;
+  let renewed_at: number | undefined;
+  const loop = new Loop({
     name: 'heartbeat',
     logger,
-    // After an outage, the lease must be renewed before other processes reap this worker.
-    max_backoff_ms: HEARTBEAT_MS / 2,
+    max_backoff_ms: interval_ms / 2,
     async tick() {
-      await queue.heartbeat(worker, LEASE_MS);
-      await check();
-      return HEARTBEAT_MS;
+      await heartbeat(worker, lease_ms);
+      const now = clock.monotonic();
+      if (renewed_at !== undefined && isLateRenewal(now - renewed_at, interval_ms)) late_renewals += 1;
+      renewed_at = now;
+      return interval_ms;
     },
   });
+  return {
+    start: () => loop.start(),
+    stop: () => loop.stop(),
+    isHeld: () => true,
+    isBeating: () => true,
+    lapses: 0,
+    get late_renewals() {
+      return late_renewals;
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../core/clock.ts';
 import { Latch } from '../core/latch.ts';
 import type { Logger } from '../core/logger.ts';
 
@@ -19,9 +20,15 @@ export class Loop {
   readonly #stop = new AbortController();
   readonly #wakeup = new Latch();
   #running: Promise<void> | undefined;
+  #turned_at = systemClock.monotonic();
 
   constructor(options: LoopOptions) {
     this.#options = options;
+  }
+
+  /** When the newest tick began, monotonic ms; when the loop was made before the first. */
+  get turned_at(): number {
+    return this.#turned_at;
   }
 
   start(): void {
@@ -45,6 +52,7 @@ export class Loop {
     let backoff_ms = FIRST_BACKOFF_MS;
     while (!signal.aborted) {
       let delay_ms: number;
+      this.#turned_at = systemClock.monotonic();
       try {
         delay_ms = await this.#options.tick();
         backoff_ms = FIRST_BACKOFF_MS;

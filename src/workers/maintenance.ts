@@ -7,7 +7,7 @@ import { Loop } from './loop.ts';
 
 const SWEEP_MS = 60_000;
 /** Rows deleted per transaction: bounds how long other writers wait. */
-const RETENTION_BATCH = 200;
+const RETENTION_BATCH = 500;
 
 /** Deletes up to `limit` expired rows; returns how many. */
 export type Sweep = (limit: number) => Promise<number>;

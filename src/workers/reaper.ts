@@ -3,18 +3,19 @@ import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { ReapRules } from '../storage/queue/reap.ts';
-import { HEARTBEAT_MS } from './heartbeat.ts';
 import { Loop } from './loop.ts';
 
-const REAP_MS = 5_000;
-
-/** Grace period after a database outage, ms: every live worker renews its lease within it. */
-const GRACE_MS = 2 * HEARTBEAT_MS;
+/** Heartbeats within the grace period after a database outage: every live worker renews its lease within it. */
+const GRACE_BEATS = 2;
+/** Ticks between two deletions of workers that are gone. */
+const TICKS_PER_DELETION = 12;
 
 export interface ReaperDeps {
-  readonly queue: Pick<RunQueue, 'reap'>;
+  readonly queue: Pick<RunQueue, 'reap' | 'deleteExpiredWorkers'>;
   readonly bus: EventBus;
   readonly rules: ReapRules;
+  /** Heartbeat interval of workers, ms; dead ones are looked for as often. */
+  readonly heartbeat_ms: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -28,13 +29,21 @@ export function reaperLoop(deps: ReaperDeps): Loop {
  * During a database outage no worker can renew its lease, so that all leases have expired when it is over: the reaper
  * lets live workers renew first. Resolves to the delay before the next tick, ms.
  */
-export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): () => Promise<number> {
+export function reaperTick({
+  queue,
+  bus,
+  rules,
+  heartbeat_ms,
+  clock,
+  logger,
+}: ReaperDeps): () => Promise<number> {
   let grace_until = 0;
+  let ticks = 0;
   return async () => {
     const grace_ms = grace_until - clock.monotonic();
     if (grace_ms > 0) return grace_ms;
     const taken = await queue.reap(rules).catch((error: unknown) => {
-      grace_until = clock.monotonic() + GRACE_MS;
+      grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
       throw error;
     });
     if (taken > 0) {
@@ -43,6 +52,8 @@ export function reaperTick({ queue, bus, rules, clock, logger }: ReaperDeps): ()
       bus.emit('schedule.changed');
       bus.emit('delivery.queued');
     }
-    return REAP_MS;
+    if (ticks % TICKS_PER_DELETION === 0) await queue.deleteExpiredWorkers();
+    ticks += 1;
+    return heartbeat_ms;
   };
 }

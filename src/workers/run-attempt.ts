@@ -3,34 +3,46 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
+import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { graphIdOf } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import { type Attempt, type AttemptContext, StopReason } from './attempt.ts';
+import type { UsageAccount } from '../storage/runs/usage.ts';
+import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
+import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
+import { recordResumed } from './resumed-run.ts';
+import { RunBudget } from './run-budget.ts';
+import { isFirst, runFields } from './run-log.ts';
+import { countStart } from './run-metrics.ts';
 
 /**
- * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early. Never throws: a
+ * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early; once `handOver`
+ * is aborted, it is requeued at its next checkpoint. Never throws: a
  * failure becomes the run's final status, or requeues the run for another attempt.
  */
 export async function runAttempt(
   deps: AttemptContext,
   claimed: ClaimedRun,
   stop: AbortController,
+  handOver: AbortSignal,
 ): Promise<void> {
   using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs.resumable);
   closeWhenLeaseLost(live, stop.signal);
-  const attempt = openAttempt(deps, claimed, live, stop);
+  const attempt = openAttempt(deps, claimed, live, { stop, handOver });
+  countStart(deps, attempt);
   using _writes = attempt.writes;
   const timer = after(deps.rules.timeout_ms, () => stop.abort(timeoutReason()));
+  const output = outputOf(deps, attempt);
   try {
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
     // It is published only once logged; a graph that never yields would delay the commit.
     if (attempt.kwargs.resumable) await attempt.writes.commit();
-    await execute(deps, attempt, stop.signal);
+    await withRunOutput(output, () => execute(deps, attempt, stop.signal));
   } catch (error) {
     attempt.failure = error;
   }
   timer[Symbol.dispose]();
+  output[Symbol.dispose]();
   await finalizeRun(deps, attempt, stop.signal);
 }
 
@@ -46,34 +58,73 @@ function openAttempt(
   deps: AttemptContext,
   claimed: ClaimedRun,
   live: LiveRun,
-  stop: AbortController,
+  { stop, handOver }: { stop: AbortController; handOver: AbortSignal },
 ): Attempt {
   const { lease } = claimed;
   const { kwargs } = claimed.run;
+  const account = accountOf(claimed);
+  const budget = deps.budget && new RunBudget(deps.budget, claimed, account, () => deps.clock.now());
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
-    onCommitted: (frames) => writer.committed(frames),
+    budget: budget?.meter,
+    usage: { account, costOf: deps.costOf ?? (() => null) },
+    onCommitted: ({ frames, steps }) => {
+      writer.committed(frames);
+      if (steps.length > 0) deps.onRecorded?.({ claimed, steps });
+    },
     onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
   });
-  const { bus } = deps;
-  const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable });
-  const memory = deps.memory(writes, lease, kwargs.durability);
+  const { bus, meter } = deps;
+  const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable, meter });
+  const onCheckpoint = () => {
+    if (handOver.aborted) stop.abort(new StopReason('shutdown'));
+  };
+  const memory = deps.memory(writes, lease, {
+    durability: kwargs.durability,
+    onCheckpoint,
+    gate: budget?.gate(writes),
+  });
   const started = deps.clock.now();
-  return { claimed, kwargs, writes, writer, memory, started, graph: undefined, failure: undefined };
+  recordAttempt(deps, { writes, started, resumed_from_run_id: undefined });
+  const log = new AttemptLog({
+    logger: deps.logger,
+    fields: runFields({ claimed, kwargs }),
+    lease,
+    is_first: isFirst({ claimed }),
+    writes,
+    rules: deps.output ?? DEFAULT_OUTPUT_RULES,
+  });
+  const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
+  return { claimed, kwargs, writes, writer, memory, log, budget, started, ...later };
 }
 
-async function execute(
-  { graphs, rules }: AttemptContext,
-  attempt: Attempt,
-  signal: AbortSignal,
-): Promise<void> {
-  const { claimed, kwargs, writer, memory } = attempt;
+/** What the code of the run prints in this process. */
+function outputOf({ output }: AttemptContext, { log }: Attempt): RunOutput {
+  const { is_logged } = output ?? DEFAULT_OUTPUT_RULES;
+  return new RunOutput({ is_logged, sink: (batch) => log.add(batch) });
+}
+
+/** The server sets the user: clients cannot. */
+function accountOf({ run, key_id }: ClaimedRun): UsageAccount {
+  const user_id = run.kwargs.config.configurable['langgraph_auth_user_id'];
+  return {
+    assistant_id: run.assistant_id,
+    user_id: typeof user_id === 'string' ? user_id : '',
+    key_id: key_id ?? '',
+  };
+}
+
+async function execute(deps: AttemptContext, attempt: Attempt, signal: AbortSignal): Promise<void> {
+  const { graphs, rules } = deps;
+  const { claimed, kwargs, writer, memory, budget } = attempt;
   const config = attemptConfig(attempt, rules.version);
   const graph_id = graphIdOf(kwargs);
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
+  await budget?.open();
   signal.throwIfAborted();
   // The checkpoint holds the input or the resume value: neither is applied twice (invariant 4).
   const isFirstAttempt = !claimed.has_checkpoint;
+  if (isFirstAttempt) await recordResumed(deps, attempt);
   const events = attempt.graph.stream({
     input: isFirstAttempt ? kwargs.input : null,
     command: isFirstAttempt ? kwargs.command : null,
@@ -86,9 +137,12 @@ async function execute(
     checkpoint_events: kwargs.resumable,
     interrupt_before: kwargs.interrupt_before,
     interrupt_after: kwargs.interrupt_after,
-    durability: kwargs.durability,
+    // Without checkpoints before its end, a run has no boundary at which a budget could stop it.
+    durability: budget && kwargs.durability === 'exit' ? 'async' : kwargs.durability,
     memory,
     signal,
+    drain: budget?.drain,
+    onOutput: (batch) => attempt.log.add(batch),
   });
   // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.
   for await (const event of events) {

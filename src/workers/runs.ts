@@ -1,7 +1,10 @@
+import { systemRandom } from '../core/backoff.ts';
+import { systemClock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
-import { after } from '../core/timers.ts';
-import type { EventBus } from '../events/bus.ts';
+import type { Meter } from '../core/meter.ts';
+import { after, type Timer } from '../core/timers.ts';
+import type { EventBus, PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
@@ -9,9 +12,22 @@ import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
+import { runFields } from './run-log.ts';
+import { requeueFailed } from './run-metrics.ts';
 
-/** Poll interval, ms: the latency that a lost wake-up costs. */
-const SAFETY_POLL_MS = 1000;
+/**
+ * Poll intervals, ms: the latency that a lost wake-up costs. Never rarer: a commit of which its process did not hear is
+ * followed by no notification.
+ */
+const POLL_MS: PollIntervals = { rare: 1000, usual: 1000, frequent: 250 };
+/**
+ * Delay before a process looks for runs that were offered to another one first, ms, and its random part: idle workers
+ * must not all claim at once.
+ */
+const SECOND_LOOK_MS = 15;
+const SECOND_LOOK_SPREAD_MS = 30;
+/** Interval at which an idle process looks for leases that it does not know of, ms. */
+const IDLE_RECONCILE_MS = 30_000;
 /** Runs per claim. */
 const CLAIM_BATCH = 10;
 /** Delay before the next claim when other transactions held the locks of ready runs (`skip locked`), ms. */
@@ -24,13 +40,18 @@ export interface RunWorkerDeps {
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly meter?: Meter | undefined;
   readonly worker_id: string;
   /** Concurrent runs. */
   readonly concurrency: number;
   /** Retry limit of runs whose attempts break. */
   readonly failure: FailurePolicy;
-  /** Executes one claimed run to its end. */
-  readonly attempt: (claimed: ClaimedRun, stop: AbortController) => Promise<void>;
+  /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
+  readonly is_capped?: boolean;
+  /** Claims nothing while it is false. */
+  readonly isLeaseHeld: () => boolean;
+  /** Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. */
+  readonly attempt: (claimed: ClaimedRun, stop: AbortController, handOver: AbortSignal) => Promise<void>;
 }
 
 interface Active {
@@ -49,12 +70,24 @@ export class RunWorker {
   readonly #unreleased = new Map<string, Lease>();
   /** The last tick found no free slot: more runs may be ready. */
   #saturated = false;
+  /** More runs are ready than have been claimed, as far as is known: without a free slot, others are offered them. */
+  #isWoken = true;
+  #secondLook: Timer | undefined;
+  /** A claim failed: it may have been committed. */
+  #isUncertain = false;
+  #reconciled_at = Number.NEGATIVE_INFINITY;
+  readonly #handOver = new AbortController();
   readonly #loop: Loop;
   #subscriptions: Disposable[] = [];
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
     this.#loop = new Loop({ name: 'run worker', tick: () => this.tick(), logger: deps.logger });
+  }
+
+  /** When the loop that claims runs last turned, monotonic ms. */
+  get turned_at(): number {
+    return this.#loop.turned_at;
   }
 
   /** Runs that execute in this process. */
@@ -65,28 +98,84 @@ export class RunWorker {
   start(): void {
     const { bus } = this.#deps;
     this.#subscriptions = [
-      bus.on('run.ready', () => this.#loop.wake()),
-      bus.on('run.cancelled', (run_id) => this.#checkRun(run_id)),
+      bus.on('run.ready', () => this.#runsReady()),
+      bus.on('runs.offered', (is_first) => this.#runsOffered(is_first)),
+      bus.on('reconnected', () => this.#reconnected()),
+      bus.on('run.cancelled', (run_id) => this.#active.has(run_id) && this.#reconcileSoon()),
     ];
     this.#loop.start();
   }
 
   /** Claims as many runs as there are free slots. */
   async tick(): Promise<number> {
-    const { queue, ids, worker_id, concurrency } = this.#deps;
-    const limit = Math.min(concurrency - this.#active.size, CLAIM_BATCH);
+    const { queue, ids, bus, worker_id, isLeaseHeld } = this.#deps;
+    // Other processes would take the runs at once.
+    if (!isLeaseHeld()) return POLL_MS.usual;
+    const limit = Math.min(this.#freeSlots, CLAIM_BATCH);
+    const wasWoken = this.#isWoken;
+    this.#isWoken = false;
     this.#saturated = limit <= 0;
-    if (this.#saturated) return SAFETY_POLL_MS;
+    if (this.#saturated) {
+      if (wasWoken) bus.emit('runs.offered', false);
+      return POLL_MS[bus.poll_rate];
+    }
+    // A poll: a claim that finds nothing costs a transaction of three round trips, and idle servers do little else.
+    if (!wasWoken && !(await queue.hasReady())) return POLL_MS[bus.poll_rate];
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
       const claimed = await queue.claim({ worker_id, token, limit });
-      for (const each of claimed) this.#start(each);
-      if (claimed.length === limit) return 0;
+      for (const each of claimed) {
+        this.#start(each);
+        bus.emit('row.changed', 'run', each.lease.run_id);
+      }
+      if (claimed.length === limit) {
+        this.#isWoken = true;
+        return 0;
+      }
+    } catch (error) {
+      this.#isUncertain = true;
+      this.#deps.meter?.count('failed_to_fetch_runs');
+      throw error;
     } finally {
       this.#claiming.delete(token);
     }
-    return (await queue.isMoreReady()) ? SKIP_LOCKED_MS : SAFETY_POLL_MS;
+    if (this.#deps.is_capped || !(await queue.isMoreReady())) return POLL_MS[bus.poll_rate];
+    this.#isWoken = true;
+    return SKIP_LOCKED_MS;
+  }
+
+  get #freeSlots(): number {
+    return this.#deps.concurrency - this.#active.size;
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#loop.wake();
+  }
+
+  /** Without a free slot here, another process may take them. */
+  #runsReady(): void {
+    if (this.#freeSlots > 0) this.#wake();
+    else this.#deps.bus.emit('runs.offered', false);
+  }
+
+  #runsOffered(is_first: boolean): void {
+    if (this.#freeSlots <= 0) return;
+    if (is_first) {
+      this.#wake();
+      return;
+    }
+    this.#secondLook ??= after(SECOND_LOOK_MS + systemRandom() * SECOND_LOOK_SPREAD_MS, () => {
+      this.#secondLook = undefined;
+      this.#loop.wake();
+    });
+  }
+
+  /** A cancel or a wake-up may be lost. */
+  #reconnected(): void {
+    this.#wake();
+    this.#reconcileSoon();
   }
 
   /**
@@ -95,8 +184,10 @@ export class RunWorker {
    * once more.
    */
   async reconcileLeases(): Promise<void> {
+    this.#reconciled_at = systemClock.monotonic();
     const known = new Set([...this.#claiming, ...this.#activeTokens()]);
     const active = [...this.#active.values()];
+    this.#isUncertain = false;
     const leases = await this.#deps.queue.heldLeases(this.#deps.worker_id);
     const byToken = new Map(leases.map((lease) => [lease.run_id + lease.token, lease]));
     for (const { claimed, stop } of active) {
@@ -110,8 +201,23 @@ export class RunWorker {
     for (const token of this.#unreleased.keys()) if (!tokens.has(token)) this.#unreleased.delete(token);
   }
 
-  /** Graceful drain: claims nothing new, waits `grace_ms` for runs, then requeues the rest (ENGINE §2, SIGTERM). */
-  async stop(grace_ms: number): Promise<void> {
+  /** Whether storage may hold leases of this process; a claim whose reply was lost is found twice a minute. */
+  get mayHoldLeases(): boolean {
+    const held = this.#active.size + this.#claiming.size + this.#unreleased.size;
+    return held > 0 || this.#isUncertain || systemClock.monotonic() - this.#reconciled_at > IDLE_RECONCILE_MS;
+  }
+
+  /** The lease of this process has ended, or is about to: whatever the database says, nothing may go on. */
+  leaseEnded(): void {
+    for (const { stop } of this.#active.values()) stop.abort(new StopReason('lease ended'));
+  }
+
+  /**
+   * Graceful drain: claims nothing new, waits `grace_ms` for runs, then requeues the rest (ENGINE §2, SIGTERM). With
+   * `handOver`, another process can take the runs: each is requeued at its next checkpoint.
+   */
+  async stop(grace_ms: number, handOver = false): Promise<void> {
+    if (handOver) this.#handOver.abort();
     await this.#loop.stop();
     {
       using _timer = after(grace_ms, () => {
@@ -120,18 +226,21 @@ export class RunWorker {
       await Promise.all([...this.#active.values()].map(({ done }) => done));
     }
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
+    this.#secondLook?.[Symbol.dispose]();
   }
 
   #start(claimed: ClaimedRun): void {
     const { run_id } = claimed.lease;
     const stop = new AbortController();
     const done = this.#deps
-      .attempt(claimed, stop)
+      .attempt(claimed, stop, this.#handOver.signal)
       .catch((error: unknown) => this.#requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
         // Only if saturated: otherwise `run.ready` wakes the loop, and a further claim would waste a transaction.
-        if (this.#saturated) this.#loop.wake();
+        if (this.#saturated || this.#deps.is_capped) this.#wake();
+        // An owner's next run may have to execute elsewhere.
+        if (this.#deps.is_capped) this.#deps.bus.emit('runs.offered', false);
       });
     this.#active.set(run_id, { claimed, stop, done });
   }
@@ -147,9 +256,8 @@ export class RunWorker {
     const { run_id, thread_id, token } = lease;
     const broken = this.#unreleased.get(token);
     try {
-      const requeued = broken
-        ? await this.#requeue(broken)
-        : await queue.requeueUnknown({ worker_id, run_id, thread_id, token });
+      const unknown = { worker_id, run_id, thread_id, token };
+      const requeued = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
       this.#unreleased.delete(token);
       if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
@@ -161,33 +269,31 @@ export class RunWorker {
   }
 
   /** An attempt that could not even be finalized must not block its thread for good: the retry limit ends the run. */
-  async #requeueBroken({ lease }: ClaimedRun, error: unknown): Promise<void> {
+  async #requeueBroken(claimed: ClaimedRun, error: unknown): Promise<void> {
     const { bus, logger } = this.#deps;
-    const { run_id, attempt } = lease;
-    logger.error('an attempt failed unexpectedly', { run_id, attempt, error });
+    const { lease } = claimed;
+    const fields = runFields({ claimed, kwargs: claimed.run.kwargs });
+    logger.error('an attempt failed unexpectedly', { ...fields, error });
     try {
       await this.#requeue(lease);
-      bus.updated(run_id);
+      bus.updated(lease.run_id);
       bus.emit('schedule.changed');
     } catch (refused) {
       this.#unreleased.set(lease.token, lease);
-      logger.error('cannot release a failed attempt, retrying', { run_id, error: refused });
+      logger.error('cannot release a failed attempt, retrying', { ...fields, error: refused });
     }
   }
 
   /** Ends a run that was cancelled in the meantime. */
   async #requeue(lease: Lease): Promise<unknown> {
-    const { queue, worker_id, failure } = this.#deps;
-    const batch = { frames: [], writes: [] };
-    if (await queue.requeue(lease, { charge: true, delay_ms: RETRY_MS, batch, failure })) return lease;
+    const { queue, worker_id } = this.#deps;
+    if (await requeueFailed(this.#deps, lease, RETRY_MS)) return lease;
     return queue.requeueUnknown({ worker_id, ...lease });
   }
 
-  #checkRun(run_id: string): void {
-    if (!this.#active.has(run_id)) return;
-    this.reconcileLeases().catch((error: unknown) => {
-      // The next heartbeat reconciles again.
-      this.#deps.logger.warn('cannot read the leases', { error });
-    });
+  #reconcileSoon(): void {
+    const { logger } = this.#deps;
+    // After a failure the next heartbeat reconciles again.
+    this.reconcileLeases().catch((error: unknown) => logger.warn('cannot read the leases', { error }));
   }
 }

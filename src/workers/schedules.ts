@@ -1,17 +1,27 @@
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { EventBus } from '../events/bus.ts';
+import type { EventBus, PollIntervals } from '../events/bus.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import { Loop } from './loop.ts';
 
-/** Longest sleep, ms: clocks may be set, and another process may create a cron. */
-const MAX_CRON_SLEEP_MS = 5_000;
+/** Longest sleep, ms: clocks may be set, and another process may create a cron or schedule a run. */
+const MAX_SLEEP_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 1_000 };
 /** A backward step of the clock below this is a mere correction, ms. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
 /** Creates the runs of due crons; sleeps until the next one is due. */
-export function cronLoop({ ticks, clock, logger }: { ticks: CronTicks; clock: Clock; logger: Logger }): Loop {
+export function cronLoop({
+  ticks,
+  bus,
+  clock,
+  logger,
+}: {
+  ticks: CronTicks;
+  bus: Pick<EventBus, 'poll_rate'>;
+  clock: Clock;
+  logger: Logger;
+}): Loop {
   /** Wall clock minus monotonic clock, ms; infinite before the first tick. */
   let clock_offset_ms = Number.POSITIVE_INFINITY;
   return new Loop({
@@ -22,13 +32,10 @@ export function cronLoop({ ticks, clock, logger }: { ticks: CronTicks; clock: Cl
       if (offset_ms < clock_offset_ms - CLOCK_TOLERANCE_MS) await ticks.recalculateDates();
       clock_offset_ms = offset_ms;
       await ticks.fireDue();
-      return sleepUntil(await ticks.nextDue(), clock, MAX_CRON_SLEEP_MS);
+      return sleepUntil(await ticks.nextDue(), clock, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
 }
-
-/** Longest sleep, ms: clocks may be set, and another process may schedule a run. */
-const MAX_SLEEP_MS = 5_000;
 
 /** Makes delayed runs ready when they are due; sleeps until the next one is due. */
 export function delayedRunsLoop({
@@ -42,14 +49,17 @@ export function delayedRunsLoop({
   clock: Clock;
   logger: Logger;
 }): Loop {
+  let next: string | undefined;
   return new Loop({
     name: 'due runs',
     logger,
     async tick() {
-      await queue.promoteDue();
-      // A run in back-off is in state `ready` already: wake the worker on every tick.
-      bus.emit('run.ready');
-      return sleepUntil(await queue.nextDue(), clock, MAX_SLEEP_MS);
+      // A run in back-off is in state `ready` already, and only its time has come.
+      const before = next;
+      const isPromoted = await queue.promoteDue();
+      next = await queue.nextDue();
+      if (isPromoted || (before !== undefined && before !== next)) bus.emit('run.ready');
+      return sleepUntil(next, clock, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
 }

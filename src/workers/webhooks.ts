@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
-import type { EventBus } from '../events/bus.ts';
+import type { EventBus, PollIntervals } from '../events/bus.ts';
 import type { AckResult } from '../storage/webhooks/ack.ts';
 import type { ClaimedDelivery, PendingHost } from '../storage/webhooks/claim.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
@@ -42,7 +42,7 @@ export interface DispatcherDeps {
 }
 
 /** Longest sleep, ms: this process may not be notified of a delivery that another one queued. */
-const MAX_SLEEP_MS = 5_000;
+const MAX_SLEEP_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 1_000 };
 /** Delay before a due delivery that is blocked by an earlier one of its lane is checked again, ms. */
 const BLOCKED_MS = 1_000;
 const BASE_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
@@ -57,7 +57,7 @@ export class WebhookDispatcher {
   /** Hosts whose last try got no response: one delivery at a time each, so that they cannot take all slots. */
   readonly #unresponsive = new Set<string>();
   readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
-  #subscription: Disposable | undefined;
+  #subscriptions: Disposable[] = [];
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
@@ -70,13 +70,15 @@ export class WebhookDispatcher {
   }
 
   start(): void {
-    this.#subscription = this.#deps.bus.on('delivery.queued', () => this.#loop.wake());
+    const wake = () => this.#loop.wake();
+    const { bus } = this.#deps;
+    this.#subscriptions = [bus.on('delivery.queued', wake), bus.on('reconnected', wake)];
     this.#loop.start();
   }
 
   /** Graceful drain: claims nothing new, waits `grace_ms` for deliveries in flight, releases the rest. */
   async stop(grace_ms: number): Promise<void> {
-    this.#subscription?.[Symbol.dispose]();
+    for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
     await this.#loop.stop();
     {
       using _timer = after(grace_ms, () => this.#stop.abort());
@@ -94,7 +96,7 @@ export class WebhookDispatcher {
   async tick(): Promise<number> {
     const { outbox } = this.#deps;
     let taken = 0;
-    let sleep_ms = MAX_SLEEP_MS;
+    let sleep_ms = MAX_SLEEP_MS[this.#deps.bus.poll_rate];
     const hosts = await outbox.pendingHosts();
     this.#pruneHosts(hosts);
     for (const { host, due_in_ms } of hosts) {
@@ -161,6 +163,7 @@ export class WebhookDispatcher {
     this.#tries[verdict.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;
     this.#report(delivery, result.error, status);
     bus.updated(delivery_id);
+    bus.emit('row.changed', 'delivery', delivery_id);
   }
 
   async #try(delivery: ClaimedDelivery): Promise<DeliveryOutcome> {

@@ -4,6 +4,7 @@ import { systemActor } from '../../src/auth/actor.ts';
 import type { Caller } from '../../src/auth/authenticate.ts';
 import { authorize } from '../../src/auth/authorize.ts';
 import { customAuth } from '../../src/auth/custom.ts';
+import { authHandlers } from '../../src/auth/handlers.ts';
 
 /** Stands still until a test moves it. */
 function clock() {
@@ -28,7 +29,7 @@ test('authenticate is given the request as fetch has it', async () => {
     );
     return 'ann';
   });
-  const { authenticate } = customAuth(auth, open, clock());
+  const { authenticate } = customAuth(authHandlers(auth), open, clock());
   await authenticate(caller({ authorization: 'Bearer t', 'x-many': ['1', '2'] }));
   await authenticate(caller({}, 'http://not a host/threads'));
   expect(seen).toEqual([
@@ -52,7 +53,7 @@ test('what decides is kept by the headers that are named, for a while, and refus
   });
   const time = clock();
   const cache = { cache_keys: ['Authorization', 'X-Team'], ttl_seconds: 10, max_size: 2 };
-  const { authenticate } = customAuth(auth, { ...open, cache }, time);
+  const { authenticate } = customAuth(authHandlers(auth), { ...open, cache }, time);
   const who = async (headers: Caller['headers']) => (await authenticate(caller(headers))).user?.identity;
 
   expect([await who({ authorization: 'a' }), await who({ authorization: 'a' }), asked]).toEqual([
@@ -79,7 +80,7 @@ test.each([
   ['an error of its own', () => Promise.reject(new Error('down'))],
   ['an exception without a status', () => Promise.reject({ status: 200, message: 'odd' })],
 ])('%s lets nobody in, and is no refusal', async (_what, answer) => {
-  const { authenticate } = customAuth(new Auth().authenticate(answer as never), open, clock());
+  const { authenticate } = customAuth(authHandlers(new Auth().authenticate(answer as never)), open, clock());
   await expect(authenticate(caller({}))).rejects.not.toHaveProperty('headers');
 });
 
@@ -94,7 +95,7 @@ test('only the most specific handler is asked', async () => {
     .on('*:read', note('*:read'))
     .on('threads', note('threads'))
     .on('threads:create', note('threads:create'));
-  const { authenticate } = customAuth(auth, open, clock());
+  const { authenticate } = customAuth(authHandlers(auth), open, clock());
   const actor = { ...systemActor('r'), ...(await authenticate(caller({}))) };
   for (const event of ['threads:create', 'threads:read', 'crons:read', 'store:put'] as const) {
     expect(await authorize(actor, event, {})).toBeUndefined();
@@ -110,7 +111,7 @@ test('a refusal of a handler keeps its status, words and headers', async () => {
       throw new HTTPException(429, { message: 'Slowly', headers: { 'Retry-After': '9' } });
     })
     .on('threads:delete', () => ({ owner: undefined }) as never);
-  const { authenticate } = customAuth(auth, open, clock());
+  const { authenticate } = customAuth(authHandlers(auth), open, clock());
   const actor = { ...systemActor('r'), ...(await authenticate(caller({}))) };
   await expect(authorize(actor, 'threads:read', {})).rejects.toMatchObject({
     status: 403,

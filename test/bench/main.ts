@@ -3,17 +3,23 @@ import { parseArgs } from 'node:util';
 import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { encryption } from './scenarios/encryption.ts';
+import { graphHosts } from './scenarios/graph-hosts.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { largeBodies } from './scenarios/large-bodies.ts';
+import { lists } from './scenarios/lists.ts';
 import { longThread } from './scenarios/long-thread.ts';
 import { mcpCalls } from './scenarios/mcp-calls.ts';
+import { metrics } from './scenarios/metrics.ts';
+import { processes } from './scenarios/processes.ts';
 import { queueDepth } from './scenarios/queue-depth.ts';
 import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
 import { startUp } from './scenarios/start-up.ts';
+import { steps } from './scenarios/steps.ts';
 import { store } from './scenarios/store.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
+import { traces } from './scenarios/traces.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
 import { waitingReaders } from './scenarios/waiting-readers.ts';
 import { webhooks } from './scenarios/webhooks.ts';
@@ -22,6 +28,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   echo,
   'ten-steps': tenSteps,
   'in-process': inProcess,
+  'graph-hosts': graphHosts,
   'long-thread': longThread,
   'token-stream': tokenStream,
   'mcp-calls': mcpCalls,
@@ -29,12 +36,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'waiting-readers': waitingReaders,
   'sleeping-runs': sleepingRuns,
   'queue-depth': queueDepth,
+  metrics,
   'large-bodies': largeBodies,
   store,
+  steps,
+  traces,
   encryption,
   webhooks,
   'start-up': startUp,
   search,
+  lists,
+  processes,
 };
 
 /** `npm run bench [-- scenario …] [--json FILE]`: docs/performance.md says what the figures mean. */

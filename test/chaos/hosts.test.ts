@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { hostsOf } from '../support/hosts.ts';
 import { getRun, getThread, listRuns, type RemoteRun, startRun } from '../support/remote-runs.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { until } from '../support/until.ts';
@@ -30,6 +30,8 @@ test('hosts and the server are killed again and again: every run ends once, ever
   for (let kill = 1; kill <= KILLS; kill += 1) {
     const goal = Math.floor((RUNS * kill) / (KILLS + 1));
     await until(`${goal} runs have ended`, async () => (await idleThreads()) >= goal, 60_000);
+    // A host that keeps ending is started again after a pause.
+    await until('there is a host', () => hostsOf(server.process.pid).length > 0);
     const hosts = hostsOf(server.process.pid);
     for (const pid of hosts) seen.add(pid);
     // The last one is the server, so that it is killed whatever the dice say.
@@ -60,14 +62,6 @@ test('hosts and the server are killed again and again: every run ends once, ever
     expect(events.map(({ id }) => Number(id))).toEqual(events.map((_, index) => index + 1));
   }
 });
-
-/** Child processes that execute graphs. */
-function hostsOf(pid: number): number[] {
-  const lines = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' }).split(
-    '\n',
-  );
-  return lines.filter((line) => line.includes('hosts/host/main')).map((line) => Number.parseInt(line, 10));
-}
 
 function isAlive(pid: number): boolean {
   try {

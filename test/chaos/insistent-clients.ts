@@ -22,6 +22,8 @@ interface Followed {
 export class InsistentClients {
   /** Those that were acknowledged. */
   readonly runs: RemoteRun[] = [];
+  /** When a run was first asked for, and when that was acknowledged; ms. */
+  readonly times = new Map<string, { readonly asked: number; readonly acknowledged: number }>();
   /** How many answers there were of each status but 200. */
   readonly refusals: Record<number, number> = {};
   readonly #http: HttpClient;
@@ -86,6 +88,7 @@ export class InsistentClients {
   async #insist(thread_id: string, body: Readonly<Record<string, unknown>>): Promise<RemoteRun> {
     const headers = { 'idempotency-key': randomUUID() };
     let created: RemoteRun | undefined;
+    const asked = performance.now();
     await until(
       `a run is created, but for ${JSON.stringify(this.refusals)}`,
       async () => {
@@ -99,7 +102,9 @@ export class InsistentClients {
       },
       PATIENCE_MS,
     );
-    return created as RemoteRun;
+    const run = created as unknown as RemoteRun;
+    this.times.set(run.run_id, { asked, acknowledged: performance.now() });
+    return run;
   }
 
   #follow(run: RemoteRun): void {

@@ -13,18 +13,43 @@ export interface Pair extends AsyncDisposable {
   readonly two: ChaosServer;
   /** What they share, for facts that no route tells. */
   readonly db: Db;
+  readonly url: string;
 }
 
-export async function startPair(env: Readonly<Record<string, string>> = {}): Promise<Pair> {
+export async function startPair(
+  env: Readonly<Record<string, string>> = {},
+  env_of_second: Readonly<Record<string, string>> = {},
+): Promise<Pair> {
   await using opened = new AsyncDisposableStack();
   const schema = opened.use(await postgresSchema(TEST_POSTGRES_URI as string));
   const onSchema = { ...env, DATABASE_URI: schema.url };
   const db = opened.use(openPostgres(schema.url));
   // The first one makes the tables.
   const one = opened.use(await startChaosServer(onSchema));
-  const two = opened.use(await startChaosServer(onSchema));
+  const two = opened.use(await startChaosServer({ ...onSchema, ...env_of_second }));
   const all = opened.move();
-  return { one, two, db, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { one, two, db, url: schema.url, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** Two processes that answer requests and two that execute, on one PostgreSQL. */
+export interface Four extends AsyncDisposable {
+  readonly apis: readonly [ChaosServer, ChaosServer];
+  readonly workers: readonly [ChaosServer, ChaosServer];
+}
+
+export async function startFour(env: Readonly<Record<string, string>> = {}): Promise<Four> {
+  await using opened = new AsyncDisposableStack();
+  const schema = opened.use(await postgresSchema(TEST_POSTGRES_URI as string));
+  const start = async (AGENT_SERVER_ROLE: string): Promise<ChaosServer> =>
+    opened.use(await startChaosServer({ ...env, DATABASE_URI: schema.url, AGENT_SERVER_ROLE }));
+  const roles = ['api', 'api', 'worker', 'worker'] as const;
+  const [one, two, first, second] = await Promise.all(roles.map(start));
+  const all = opened.move();
+  return {
+    apis: [one, two] as Four['apis'],
+    workers: [first, second] as Four['workers'],
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
 }
 
 /** As if the time were over that a worker is believed without a sign of life; for a process that gives none any more. */

@@ -4,8 +4,11 @@ import { startChaosServer } from './server.ts';
 
 const MAX_ATTEMPTS = 3;
 
-test('a run that takes the server with it each time ends as an error, and the others go on', async () => {
-  await using server = await startChaosServer({ BG_JOB_MAX_RETRIES: String(MAX_ATTEMPTS) });
+test('in process, a run that takes the server with it each time ends as an error, and the others go on', async () => {
+  await using server = await startChaosServer({
+    BG_JOB_MAX_RETRIES: String(MAX_ATTEMPTS),
+    AGENT_SERVER_HOSTS: '0',
+  });
   const { http } = server;
   const poison = await startRun(http, { assistant_id: 'poison', input: { x: 1 } });
 

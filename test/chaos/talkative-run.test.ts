@@ -8,7 +8,7 @@ const MEGABYTE = 1024 ** 2;
 // So many that retaining them exceeds what the garbage collector leaves for later (up to 130 MB).
 const EVENTS = 400;
 
-test('events that a run has sent do not stay in memory until it ends', async () => {
+test('events that a run has sent do not stay in memory until it ends', { timeout: 120_000 }, async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const run = async (count: number) => {

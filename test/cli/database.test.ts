@@ -12,16 +12,19 @@ const FILES = {
 };
 
 /** What `start` says of a database, and that no password is in it. */
-async function complaintAbout(url: string): Promise<string> {
+async function complaintAbout(url: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   await using folder = await project(FILES);
   const { code, stdout, stderr } = await agentServer(['start'], {
     cwd: folder.root,
-    env: { DATABASE_URI: url },
+    env: { DATABASE_URI: url, ...env },
   });
   expect(code).toBe(1);
   expect(stdout + stderr).not.toContain('do-not-show');
   return stderr;
 }
+
+/** Of a server that may not wait for its database. */
+const NO_WAIT = { AGENT_SERVER_DATABASE_WAIT_SECONDS: '0' };
 
 const line = (reason: string) =>
   `agent-server: The database cannot be used. ${reason} ("storage.url", DATABASE_URI)\n`;
@@ -30,7 +33,7 @@ test.each([
   ['127.0.0.1:1', 'connection refused, nothing listens there'],
   ['no-such-host.invalid:5432', 'no address is known for this host (DNS)'],
 ])('a database at %s is one line that says why', async (host, reason) => {
-  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toBe(
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toBe(
     line(`postgres://***@${host}/agents: ${reason}`),
   );
 });
@@ -40,7 +43,7 @@ test('a database that closes the connection is one line that says so', async () 
   await once(closing, 'listening');
   const host = `127.0.0.1:${(closing.address() as AddressInfo).port}`;
 
-  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toContain(
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toContain(
     ': the connection was closed before it was ready',
   );
 });

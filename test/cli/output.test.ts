@@ -179,3 +179,14 @@ test('a failure of a run is written as its clients read it, with the places wher
   expect(written.error).toMatch(/^TypeError: no places\.json\n {4}at .*output\.test\.ts:\d+:\d+/);
   expect(written.error).toMatch(/\ncaused by Error: in x\.json\n {4}at /);
 });
+
+test('what a graph prints keeps its lines in a terminal, with its node and its run', async () => {
+  const written = await readable('{\n  a: 1\n}\u001b[31m', {
+    ...{ run_id: 'r1', thread_id: 't1', assistant_id: 'a1', graph: 'g', attempt: 1, trace_id: 'r1' },
+    ...{ node: 'ask', at: '/p/agent.ts:3:5', source: 'console' },
+  });
+
+  expect(written).toBe(
+    '[12:00:00] INFO: {\n      a: 1\n    } [31m {"run_id":"r1","node":"ask","at":"/p/agent.ts:3:5"}',
+  );
+});

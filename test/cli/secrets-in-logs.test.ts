@@ -107,7 +107,7 @@ test.each([
   for (const command of ['start', 'check']) {
     const { code, stdout, stderr } = await agentServer([command], {
       cwd: folder.root,
-      env: { LOG_LEVEL: 'debug', ...env },
+      env: { LOG_LEVEL: 'debug', AGENT_SERVER_DATABASE_WAIT_SECONDS: '1', ...env },
     });
     if (command === 'start') expect(code).not.toBe(0);
     expect(stdout + stderr).not.toMatch(/hush|^ +at /m);

@@ -38,6 +38,7 @@ test('one line says that the server is ready, where, with what, and who is let i
       level: 'info',
       message: 'ready',
       url: server.url,
+      studio: `${server.url}/studio`,
       docs: `${server.url}/docs`,
       graphs: 'good',
       failed_graphs: 'broken',
@@ -48,19 +49,20 @@ test('one line says that the server is ready, where, with what, and who is let i
   expect(JSON.stringify(server.log) + server.errors).not.toContain('sk-1');
 });
 
-test('what user code throws outside of a run is logged, and the server goes on', async () => {
+test('what user code throws beside its run is logged with the run, and the server goes on', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
     'a.mjs': UNRULY,
   });
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
-  const thrown = server.untilLog('uncaught exception outside of any run');
-  const rejected = server.untilLog('unhandled rejection outside of any run');
+  const thrown = server.untilLog('uncaught exception in a node; its run is not affected');
+  const rejected = server.untilLog('unhandled rejection in a node; its run is not affected');
 
   await server.client.runs.wait(null, 'a', { input: {} });
 
   expect((await thrown)['error']).toMatch(/^Error: thrown from a timer/);
   expect((await rejected)['error']).toMatch(/^Error: rejected and left alone/);
+  expect((await thrown)['run_id']).toBe((await rejected)['run_id']);
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
 });
 

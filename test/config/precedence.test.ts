@@ -18,6 +18,7 @@ test('a file with graphs only gets every default', async () => {
     trust_proxy: [],
     request_timeout_seconds: 300,
     headers_timeout_seconds: 30,
+    role: 'all',
     host: '127.0.0.1',
     port: 8123,
     api_keys: [],
@@ -29,6 +30,10 @@ test('a file with graphs only gets every default', async () => {
   expect(config.storage).toEqual({
     url: `sqlite:${join(config.root, '.agent-server/server.db')}`,
     synchronous: 'full',
+    max_connections: 20,
+    wait_seconds: 600,
+    migrations: 'apply',
+    notifications: 'notify',
   });
   expect(config.runs).toMatchObject({ concurrency: 10, max_attempts: 3, timeout_seconds: 86_400 });
   expect(config.http.cors.allow_origins).toBeUndefined();

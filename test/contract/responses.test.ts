@@ -60,7 +60,7 @@ async function call(operationId: string, values: Record<string, string> = {}, pa
 }
 
 /** Streams without an end of their own; their events have tests of their own. */
-const ENDLESS = ['join_thread_stream', 'protocol_thread_events_post'];
+const ENDLESS = ['join_thread_stream', 'protocol_thread_events_post', 'watch_changes', 'watch_logs'];
 
 const thread = { thread_id: EXAMPLES.thread_id };
 const own = { assistant_id: EXAMPLES.assistant_id };
@@ -68,8 +68,20 @@ const RUN = { assistant_id: 'interrupting', input: { x: 1 } };
 const SLEEP = { assistant_id: 'sleeper', input: { ms: 60_000 } };
 
 test('every answer is what the document says, and the examples work in its order', async () => {
-  for (const system of ['get_health', 'get_root', 'get_info', 'get_metrics', 'create_token'])
+  for (const system of [
+    'get_health',
+    'get_root',
+    'get_info',
+    'get_metrics',
+    'get_system_overview',
+    'create_token',
+  ])
     await call(system);
+  await call('create_studio_session', {}, { key: KEY['x-api-key'] });
+  for (const session of ['get_studio_session', 'delete_studio_session']) await call(session);
+
+  const { body: key } = await call('create_key');
+  for (const manage of ['list_keys', 'delete_key']) await call(manage, key);
 
   await call('create_assistant');
   for (const find of ['search_assistants', 'count_assistants']) await call(find);
@@ -89,22 +101,34 @@ test('every answer is what the document says, and the examples work in its order
 
   await call('create_thread');
   await call('wait_run', thread, RUN);
-  for (const read of ['get_thread', 'get_thread_state', 'get_thread_history', 'list_runs'])
+  for (const read of ['get_thread', 'explain_thread', 'get_thread_state', 'get_thread_history', 'list_runs'])
     await call(read, thread);
   for (const read of ['search_thread_history', 'get_thread_state_at_checkpoint_post'])
     await call(read, thread);
-  for (const find of ['search_threads', 'count_threads']) await call(find);
+  for (const find of ['search_threads', 'count_threads', 'search_runs', 'count_runs']) await call(find);
+  await call('search_runs', {}, {});
+  for (const find of ['search_interrupts', 'count_interrupts']) await call(find);
   const { body: state } = await call('get_thread_state', thread);
   await call('get_thread_state_at_checkpoint', { ...thread, ...state.checkpoint });
   await call('update_thread_state', thread, { values: { x: 2 }, as_node: 'before' });
   await call('protocol_thread_command_post', thread);
   await call('patch_thread', thread);
   await call('patch_thread_state', thread);
-  await call('get_thread_storage', thread);
+  for (const read of ['get_thread_storage', 'get_thread_tree']) await call(read, thread);
   await call('prune_threads');
 
   const { body: run } = await call('create_run', thread, SLEEP);
-  for (const read of ['get_run', 'explain_run', 'explain_stateless_run']) await call(read, run);
+  const reads = [
+    'get_run',
+    'explain_run',
+    'explain_stateless_run',
+    'list_run_steps',
+    'list_stateless_run_steps',
+    'get_run_logs',
+    'get_stateless_run_logs',
+  ];
+  for (const read of reads) await call(read, run);
+  await call('get_usage');
   await call('cancel_run', run);
   await call('join_run', run);
   for (const watch of ['join_run_stream', 'join_stateless_run_stream']) await call(watch, run);
@@ -119,13 +143,21 @@ test('every answer is what the document says, and the examples work in its order
   await call('create_thread_cron', thread);
   const { body: cron } = await call('create_cron');
   for (const find of ['search_crons', 'count_crons']) await call(find);
-  for (const change of ['get_cron', 'patch_cron', 'trigger_cron', 'list_cron_runs', 'delete_cron'])
+  for (const change of [
+    'get_cron',
+    'patch_cron',
+    'trigger_cron',
+    'list_cron_runs',
+    'explain_cron',
+    'delete_cron',
+  ])
     await call(change, cron);
 
   await http.post('/runs', { ...SLEEP, after_seconds: 600 }, KEY);
   await call('cancel_runs');
   const { body: delivery } = await call('test_webhook', {}, { url: hook.url });
-  for (const look of ['search_deliveries', 'get_delivery', 'redeliver']) await call(look, delivery);
+  for (const look of ['search_deliveries', 'get_delivery', 'explain_delivery', 'redeliver'])
+    await call(look, delivery);
   await call('copy_thread', thread);
   await call('delete_thread', thread);
   await call('mcp');

@@ -40,7 +40,7 @@ async function executing({ db, queue, sources }: Story, resumable = true) {
   const { lease, last_seq } = claimed as ClaimedRun;
   const live = sources.live.open(lease.run_id, last_seq, resumable);
   const writes = new WriteBuffer(db, lease, {
-    onCommitted: (frames) => writer.committed(frames),
+    onCommitted: ({ frames }) => writer.committed(frames),
     onError: () => {},
   });
   const writer = new EventWriter({ ...sources, ...lease, live, writes, resumable });

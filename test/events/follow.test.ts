@@ -26,7 +26,7 @@ async function executing(db: Db, resumable: boolean) {
   const live = sources.live.open(run_id, 0);
   const errors: unknown[] = [];
   const writes = new WriteBuffer(db, lease, {
-    onCommitted: (frames) => writer.committed(frames),
+    onCommitted: ({ frames }) => writer.committed(frames),
     onError: (error) => errors.push(error),
   });
   const writer = new EventWriter({ ...sources, ...lease, live, writes, resumable });

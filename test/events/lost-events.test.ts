@@ -12,6 +12,7 @@ import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { recordingMeter } from '../support/recording-meter.ts';
 
 const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq) });
 
@@ -19,7 +20,9 @@ const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq)
 function story(db: Db) {
   const { queue, add } = queueStory(db);
   const thread_id = randomUUID();
+  const { meter, counts } = recordingMeter();
   const sources = {
+    meter,
     ...liveSources(db),
     log: runEventRepository(db),
     threadLog: threadLogRepository(db),
@@ -40,6 +43,7 @@ function story(db: Db) {
 
   return {
     sources,
+    counts,
     executing,
     async ended(...seqs: number[]): Promise<string> {
       const run = await executing();
@@ -109,6 +113,16 @@ describeEachDatabase('events that a database lost', (open) => {
       '9:end',
     ]);
     expect(await there.readThread(6, 4)).toEqual([`5:${lost('Event 5 of this thread was')}`, '6:4']);
+  });
+
+  test('count once for each gap that a follower meets', async () => {
+    await using db = await open();
+    const there = story(db);
+    const run_id = await there.ended(1, 2, 6, 8);
+    await there.read(run_id);
+    expect(there.counts).toEqual({ streaming_data_loss: 2 });
+    await there.readThread(8, 4);
+    expect(there.counts).toEqual({ streaming_data_loss: 4 });
   });
 
   test('a run under way is waited for, however its events arrive', async () => {

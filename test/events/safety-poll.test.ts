@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { Latch } from '../../src/core/latch.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { type Position, SafetyPoll } from '../../src/events/safety-poll.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import { insertFrames } from '../../src/storage/runs/events.ts';
@@ -42,7 +43,7 @@ describeEachDatabase('the poll of those who follow logs', (open) => {
     const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     if (!claimed) throw new Error('nothing to claim');
     const { asked, ends } = counted(logEnds(db));
-    const poll = new SafetyPoll(ends, new LiveRuns());
+    const poll = new SafetyPoll(ends, new LiveRuns(), memoryBus());
 
     const silent = followers(poll, 1000, { of: 'run', id: run_id, seq: 2 });
     const others = followers(poll, 1000, { of: 'thread', id: thread_id, seq: 1 });
@@ -75,7 +76,7 @@ describeEachDatabase('the poll of those who follow logs', (open) => {
 
 test('nobody waits in vain for a poll that fails', async () => {
   const broken: LogEnds = { ...NONE, ofRuns: () => Promise.reject(new Unavailable('away')) };
-  const poll = new SafetyPoll(broken, new LiveRuns());
+  const poll = new SafetyPoll(broken, new LiveRuns(), memoryBus());
   await expect(followers(poll, 3, { of: 'run', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
   await expect(followers(poll, 1, { of: 'thread', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
 });
@@ -88,7 +89,7 @@ test('who has all of a run that executes here is not asked for, who is behind is
   const live = new LiveRuns();
   const run_id = randomUUID();
   using _run = live.open(run_id, 3);
-  const poll = new SafetyPoll(ends, live);
+  const poll = new SafetyPoll(ends, live, memoryBus());
   const patience = AbortSignal.timeout(1200);
   expect(await poll.wait({ of: 'run', id: run_id, seq: 3 }, new Latch(), patience)).toBe(true);
   expect(asked.flat()).toEqual([]);

@@ -12,7 +12,9 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation<number>() })
 
 test('a backend makes a token, and a page works with it', async () => {
   await using server = await started('npm start', { AGENT_SERVER_API_KEYS: 'local-key' });
-  const [, page] = await inShell(callsOf(PAGE), server.url);
+  const [keys, , page] = await inShell(callsOf(PAGE), server.url);
+  expect(keys).toMatchObject({ statuses: [200, 200], complaints: '' });
+  expect(keys?.output).toMatch(/"key":"ask_[\w-]+"[\s\S]*"name":"backend"/);
   expect(page).toMatchObject({ statuses: [200, 200, 200, 403] });
   expect(page?.output).toMatch(/"owner":"jane"[\s\S]*"owner":"jane"[\s\S]*This requires a key with/);
 });

@@ -133,15 +133,27 @@ test('the launch configuration starts the program of the package', () => {
 });
 
 test('what each node did, why a run waits, and a step again', async () => {
-  expect(blocksOf(PAGE).filter(({ language }) => language === 'sh')).toHaveLength(callsOf(PAGE).length + 2);
+  expect(blocksOf(PAGE).filter(({ language }) => language === 'sh')).toHaveLength(callsOf(PAGE).length + 3);
   await using server = await started('npm start');
-  const [nodes, history, explained, again, changed] = await inShell(callsOf(PAGE), server.url);
+  const command = onlyBlock(PAGE, 'sh', 'agent-server explain').replace(
+    'npx agent-server',
+    `${NODE} bin/agent-server.mjs`,
+  );
+  const blocks = callsOf(PAGE).toSpliced(4, 0, command);
+  const [nodes, recorded, history, explained, printed, again, changed] = await inShell(blocks, server.url);
 
   expect(nodes?.output).toMatch(/^event: tasks\|investigate:[\w-]+\r$/m);
   expect(nodes?.output).toMatch(/^event: debug\r$/m);
+  expect(recorded).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
+  expect(recorded?.output).toMatch(/"attempts":\[/);
   expect(history).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
   expect(history?.output).toMatch(/"next":\["echo"\]/);
-  expect(explained?.output).toMatch(/"summary":"Waits until /);
+  expect(explained).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
+  expect(explained?.output).toMatch(/"summary":"Waits until .*"summary":"Busy with run .*Waits until /s);
+  expect(printed).toMatchObject({
+    output: expect.stringMatching(/^run .*: pending\nWaits until /),
+    complaints: '',
+  });
   expect(again?.statuses).toEqual([200, 200, 200]);
   expect(again?.output).toMatch(/"next":\["echo"\]/);
   expect(changed).toMatchObject({ statuses: [200, 200], complaints: '' });

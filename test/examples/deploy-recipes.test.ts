@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/env.ts';
+import { PROGRAM } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
 import { blocksOf, onlyBlock, ROOT } from './blocks.ts';
 
@@ -98,23 +99,18 @@ test('systemd starts the program itself and gives it time', () => {
 });
 
 test('a backup of a running server can be restored', async () => {
-  const commands = blocksOf(PAGE).filter(
-    ({ language, text }) => language === 'sh' && text.includes('server.db'),
-  );
-  const [bySqlite = '', restore = '', byNode = ''] = commands.map(({ text }) => text);
+  const [backup = '', restore = ''] = blocksOf(PAGE)
+    .filter(({ language, text }) => language === 'sh' && text.includes('backup.db'))
+    .map(({ text }) => text);
   await using server = await startServer();
   const kept = await server.client.threads.create();
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-backup-'));
-  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
-  const inFolder = (script: string) =>
-    run('bash', ['-ec', moved(script, server.database)], { cwd: folder, env: { ...process.env, PATH } });
+  const env = { ...process.env, DATABASE_URI: `sqlite:${server.database}` };
+  const inFolder = (script: string) => run('bash', ['-ec', local(script)], { cwd: folder, env });
 
-  if (await hasSqlite()) {
-    expect((await inFolder(bySqlite)).stdout).toBe('ok\n');
-    await rm(join(folder, 'backup.db'));
-  }
-  await inFolder(byNode);
+  expect((await inFolder(backup)).stdout).toContain('backup.db');
   const lost = await server.client.threads.create();
+  await expect(inFolder(restore)).rejects.toThrow('Another server uses the database');
   await server.kill('SIGKILL');
   await inFolder(restore);
   await server.restart();
@@ -124,16 +120,20 @@ test('a backup of a running server can be restored', async () => {
   await rm(folder, { recursive: true });
 });
 
-const hasSqlite = () =>
-  run('sqlite3', ['--version']).then(
-    () => true,
-    () => false,
-  );
+test('the doctor finds nothing in the database of a new server', async () => {
+  const [doctor = ''] = blocksOf(PAGE)
+    .filter(({ language, text }) => language === 'sh' && text.includes('agent-server doctor'))
+    .map(({ text }) => text);
+  await using server = await startServer();
+  const env = { ...process.env, DATABASE_URI: `sqlite:${server.database}` };
+  expect((await run('bash', ['-ec', local(doctor)], { env })).stdout).toBe('nothing found\n');
+});
 
-/** The commands of the page, for a database and a backup that are elsewhere. */
-function moved(script: string, database: string): string {
+/** The commands of the page with the program of this repository and a configuration. */
+function local(script: string): string {
+  const config = join(ROOT, 'test/fixtures/graphs/agent.config.yaml');
   return script
-    .replaceAll('/data/.agent-server/server.db', database)
-    .replaceAll('.agent-server/server.db', database)
-    .replaceAll('/data/backup.db', 'backup.db');
+    .trim()
+    .replace('npx agent-server', `"${process.execPath}" "${PROGRAM}"`)
+    .concat(` --config "${config}"`);
 }

@@ -31,7 +31,8 @@ test('docs/crons.md', async () => {
   expect(stateless).toMatchObject({ statuses: [200, 200], complaints: '' });
   expect(stateless?.output).toMatch(/"next_run_date":"\d{4}-\d\d-\d\dT0[67]:00:00\.000Z"/);
   expect(onThread).toMatchObject({ statuses: [200, 200], complaints: '' });
-  expect(changes).toMatchObject({ statuses: [200, 200, 200, 200, 204], complaints: '' });
+  expect(changes).toMatchObject({ statuses: [200, 200, 200, 200, 200, 204], complaints: '' });
+  expect(changes?.output).toMatch(/"summary":"Paused: /);
   expect(changes?.output).toMatch(/"next_run_date":null[\s\S]*"tick":null[\s\S]*"outcome":"started"/);
 });
 
@@ -44,6 +45,22 @@ test('docs/crons.md, JavaScript', async () => {
 test.runIf(python)('docs/crons.md, Python', async () => {
   const [program] = blocksOf('docs/crons.md').filter(({ language }) => language === 'python');
   expect(await inProgram(python ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/T2[23]:00:00/);
+});
+
+test('docs/overview.md', async () => {
+  const [, overview, changes] = await inShell(callsOf('docs/overview.md'), server.url);
+  expect(overview).toMatchObject({ statuses: [200], complaints: '' });
+  expect(overview?.output).toMatch(/^{"runs":{"pending":\d+,.*"engine":"sqlite"/);
+  expect(changes?.output).toMatch(/^event: ready\r$/m);
+});
+
+test.each([
+  ['JavaScript', 'js', NODE, ['--input-type=module']],
+  ['Python', 'python', python, ['-']],
+])('docs/overview.md, %s', async (_name, language, command, args) => {
+  if (command === undefined) return;
+  const [program] = blocksOf('docs/overview.md').filter((block) => block.language === language);
+  expect(await inProgram(command, args, program?.text ?? '', server.url)).toMatch(/^\d+ wait, 1 process\n$/);
 });
 
 test('docs/generative-ui.md', async () => {

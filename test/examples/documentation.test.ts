@@ -11,6 +11,7 @@ const PAGES = [
   '.github/SECURITY.md',
   '.github/pull_request_template.md',
   'src/README.md',
+  'examples/postgres-cluster/README.md',
   ...GUIDES,
 ];
 

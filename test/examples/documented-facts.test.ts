@@ -121,23 +121,52 @@ test('docs/troubleshooting.md knows every status of an error', () => {
 });
 
 test.each([
-  ['src/workers/heartbeat.ts', /HEARTBEAT_MS = 5_000/, 'cancelled, rolled back or deleted there | 5 s'],
-  ['src/workers/heartbeat.ts', /LEASE_MS = 20_000/, 'its lease lasts 20 s'],
-  ['src/workers/reaper.ts', /REAP_MS = 5_000/, 'others check every 5 s'],
-  ['src/workers/runs.ts', /SAFETY_POLL_MS = 1000/, 'no process has claimed it | 1 s'],
-  ['src/workers/schedules.ts', /MAX_CRON_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
-  ['src/workers/schedules.ts', /MAX_SLEEP_MS = 5_000/, 'a delayed run was created or changed | 5 s'],
-  ['src/workers/webhooks.ts', /MAX_SLEEP_MS = 5_000/, 'a webhook is due | 5 s'],
+  ['src/workers/heartbeat.ts', /BEATS_PER_LEASE = 4;/, 'cancelled, rolled back or deleted there | 5 s'],
+  ['src/workers/lease-loop.ts', /return interval_ms;/, 'cancelled, rolled back or deleted there | 5 s'],
+  ['src/config/sections/runs.ts', /lease_seconds: number\(.*\)\s*\.default\(20\)/, 'its lease lasts 20 s'],
+  [
+    'src/config/sections/runs.ts',
+    /max_stall_seconds: integer|max_stall_seconds: number\(.*\)\s*\.default\(300\)/,
+    '(300 s)',
+  ],
+  ['src/workers/reaper.ts', /return heartbeat_ms;/, 'others check every 5 s'],
+  [
+    'src/workers/runs.ts',
+    /POLL_MS: PollIntervals = .* usual: 1000, frequent: 250/,
+    'no process has claimed it | 1 s',
+  ],
+  ['src/workers/runs.ts', /usual: 1000, frequent: 250/, 'polls four times a second for runs'],
+  ['src/events/safety-poll.ts', /frequent: 100/, 'ten times a second'],
+  ['src/events/shared-bus.ts', /PRESENCE_MS = 15_000/, 'Every 15 s'],
+  ['src/workers/schedules.ts', /MAX_SLEEP_MS.* usual: 5_000/, 'a delayed run was created or changed | 5 s'],
+  ['src/workers/webhooks.ts', /MAX_SLEEP_MS.* usual: 5_000/, 'a webhook is due | 5 s'],
   ['src/services/assistants/assistant-cache.ts', /TTL_MS = 5000/, 'models | 5 s'],
   ['src/auth/api-keys.ts', /CACHE_TTL_MS = 1000/, 'revoked | 1 s'],
   ['src/events/safety-poll.ts', /SAFETY_POLL_MS = 500/, 'followed here | 0.5 s'],
-  ['src/db/engines/postgres.ts', /max_connections = 10/, '10 for requests, 8 for runs, 1 for leases'],
   [
-    'src/storage/storage.ts',
-    /WORK_CONNECTIONS = 8;\nconst LEASE_CONNECTIONS = 1/,
-    'Up to 19 for each process',
+    'src/storage/pool-sizes.ts',
+    /total = 20/,
+    'At most 20 for each process: 10 for requests, 8 for runs, 1 for the heartbeat and 1 for notifications',
   ],
 ])('docs/scaling.md has the figures of %s', (file, source, words) => {
   expect(read(file)).toMatch(source);
   expect(read('docs/scaling.md')).toContain(words);
+});
+
+test.each([
+  ['src/db/engines/postgres-client.ts', /CONNECT_TIMEOUT_MS = 3000/, 'getting a connection | 3 s'],
+  ['src/db/engines/postgres.ts', /ANSWER_TIMEOUT_MS = 10_000/, 'an answer of any kind | 10 s'],
+  ['src/db/engines/postgres.ts', /STATEMENT_TIMEOUT_MS = 8000/, 'a statement | 8 s'],
+  ['src/db/engines/postgres.ts', /lock_timeout = 3000/, 'waiting for a lock in a transaction | 3 s'],
+  ['src/db/engines/postgres.ts', /session_timeout = 15000/, 'a transaction that is idle | 15 s'],
+  ['src/db/engines/postgres-db.ts', /MAX_ATTEMPTS = 4/, 'Runs the transaction again, up to three times'],
+  ['src/db/engines/postgres-password.ts', /MAX_AGE_MS = 5 \* 60_000/, 'keeps it for 5 minutes'],
+  ['src/db/engines/postgres-password.ts', /TIMEOUT_MS = 10_000/, 'It has 10 seconds'],
+  ['src/db/migrate.ts', /'lock_timeout', '1000'/, 'at most a second for a lock'],
+  ['src/db/migrate.ts', /GIVE_UP_MS = 10 \* 60_000/, 'tries again, up to 10 minutes'],
+  ['src/db/engines/postgres-server.ts', /OLDEST = 13/, 'PostgreSQL 13 or newer'],
+  ['src/storage/pool-sizes.ts', /total = 20/, '10 for requests, 8 for runs, 1 for the heartbeat and 1 for'],
+])('docs/postgresql.md has the figures of %s', (file, source, words) => {
+  expect(read(file)).toMatch(source);
+  expect(read('docs/postgresql.md')).toContain(words);
 });

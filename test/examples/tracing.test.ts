@@ -121,13 +121,14 @@ test('the spans of the page carry the ids of the run, one below the other', asyn
     'printer.ts': PRINTER,
   });
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
+  // What graphs print are messages of the log.
+  const messages: string[] = [];
+  server.onLog = ({ message }) => void messages.push(message);
   const { thread_id } = await server.client.threads.create();
   const { run_id } = await server.client.runs.create(thread_id, 'greeter', { input: { name: 'Ada' } });
   await server.client.runs.join(thread_id, run_id);
   await server.client.runs.wait(null, 'greeter', { input: { name: 'nobody' } }).catch(() => {});
-  const printed = server.errors
-    .split('\n')
-    .flatMap((line) => (line.startsWith('{"span') ? [JSON.parse(line)] : []));
+  const printed = messages.flatMap((message) => (message.startsWith('{"span') ? [JSON.parse(message)] : []));
 
   const root = printed.find(({ span }) => span === 'LangGraph');
   expect(root).toMatchObject({ attributes: { run_id, thread_id, graph_id: 'greeter' }, parent: null });

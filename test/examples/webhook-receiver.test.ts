@@ -90,7 +90,7 @@ test('docs/webhooks.md', async () => {
     await until('it was told', told);
 
     const [, looked] = await inShell([run as string, deliveries as string], server.url);
-    expect(looked).toMatchObject({ statuses: [200, 200, 200, 200, 200], complaints: '' });
+    expect(looked).toMatchObject({ statuses: [200, 200, 200, 200, 200, 200], complaints: '' });
     expect(looked?.output).toMatch(/"kind":"test","run_id":null.*"status":"delivered"/);
   } finally {
     child.kill();

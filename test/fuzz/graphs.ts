@@ -29,6 +29,7 @@ export const FUZZED: Readonly<Record<string, FuzzedGraph>> = {
   'nested-tokens': graph('graphs/nested-tokens.ts:graph', { count: 2, messages: SAID }),
   'three-levels': graph('graphs/three-levels.ts:graph', { path: ['a'] }),
   interrupting: graph('graphs/interrupting.ts:graph', { x: 1 }, 'interrupted'),
+  branches: graph('graphs/branches.ts:graph', { amount: 1 }),
   nested: graph('graphs/nested.ts:graph', { ask: false }),
   'parallel-send': graph('graphs/parallel-send.ts:graph', { items: [1, 2], ask: false }),
   fails: graph('graphs/fails.ts:graph', { x: 1 }, 'error'),

@@ -26,7 +26,13 @@ describeEachDatabase('the checkpointer as LangGraph wants it', (open) => {
       for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes', 'run_queue']) {
         await db.run(sql`delete from ${raw(table)}`);
       }
-      const lease = { run_id: randomUUID(), thread_id: randomUUID(), token: randomUUID(), attempt: 1 };
+      const lease = {
+        run_id: randomUUID(),
+        thread_id: randomUUID(),
+        token: randomUUID(),
+        attempt: 1,
+        starts: 1,
+      };
       await db.run(sql`insert into run_queue (run_id, thread_id, state, not_before, lease_token)
         values (${lease.run_id}, ${lease.thread_id}, 'running', '2026-01-01T00:00:00.000Z', ${lease.token})`);
       const checkpoints = checkpointRepository(db);
@@ -36,6 +42,7 @@ describeEachDatabase('the checkpointer as LangGraph wants it', (open) => {
         writes,
         lease,
         durability: 'async',
+        record: 'off',
       }) as unknown as BaseCheckpointSaver;
     },
   };

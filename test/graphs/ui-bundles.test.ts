@@ -116,6 +116,7 @@ test('those who ask at the same time share one build, and a failed one is tried 
     shared: [],
     clock: systemClock,
     logger: silentLogger,
+    bundleUi,
   });
   await expect(bundles.get('agent')).rejects.toThrow('does not build');
 
@@ -138,6 +139,7 @@ test('a change of any file of the project is seen', async () => {
     shared: [],
     clock: systemClock,
     logger: silentLogger,
+    bundleUi,
   });
   const text = async () => Buffer.from((await bundles.get('agent'))?.assets[0]?.content ?? []).toString();
   expect(await text()).toContain('before');

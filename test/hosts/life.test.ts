@@ -3,7 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
+import { hostsOf } from '../support/hosts.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 // Servers and hosts are started again and again.
 vi.setConfig({ testTimeout: 90_000 });
@@ -114,6 +116,31 @@ test('a project that ends its process while it loads is not loaded again and aga
   const failed = server.client.runs.wait(null, 'exits', { input: {} });
   await expect(failed).rejects.toThrow(/GraphLoadError.*ended 3 times/s);
   expect(server.log.filter(({ message }) => message === 'a graph host ended')).toHaveLength(3);
+
+  await writeFile(file, `export { graph } from ${JSON.stringify(MISBEHAVES.replace(/:graph$/, ''))};`);
+  await expect
+    .poll(
+      () => server.client.runs.wait(null, 'exits', { input: { act: 'nothing' } }).catch(() => undefined),
+      {
+        timeout: 30_000,
+        interval: 500,
+      },
+    )
+    .toMatchObject({ act: 'nothing' });
+});
+
+test('hosts that are killed while they load a project cost its runs nothing but time', async () => {
+  await using server = await serverWith({ hosts: { count: 1 } });
+  await pidOfHost(server);
+  const killed: number[] = [];
+  while (killed.length < 3) {
+    const alive = () => hostsOf(server.pid).filter((pid) => !killed.includes(pid));
+    await until('there is a host', () => alive().length > 0);
+    const [host] = alive() as [number];
+    process.kill(host, 'SIGKILL');
+    killed.push(host);
+  }
+  expect(killed).not.toContain(await pidOfHost(server));
 });
 
 test('a graph that fails to load says so, and is logged once for all hosts', async () => {

@@ -17,7 +17,13 @@ beforeAll(async () => {
   folder = await makeDataFolder();
   server = await startServer({
     graphs: { misbehaves: 'test/fixtures/graphs/misbehaves.ts:graph' },
-    env: { AGENT_SERVER_HOSTS: '2', AGENT_SERVER_API_KEYS: '', BG_JOB_MAX_RETRIES: '1' },
+    env: {
+      AGENT_SERVER_HOSTS: '2',
+      AGENT_SERVER_API_KEYS: '',
+      BG_JOB_MAX_RETRIES: '1',
+      // So that a heap is soon full.
+      NODE_OPTIONS: '--max-old-space-size=400',
+    },
   });
 });
 
@@ -65,6 +71,7 @@ const ENDINGS = [
   ['exit', 'process.exit', /with code 3: node "misbehave" called process\.exit\(3\)/],
   ['abort', 'process.abort', /by SIGABRT: node "misbehave" called process\.abort\(\)/],
   ['crash', 'a crash of native code', /by SIGSEGV/],
+  ['exhaust', 'a heap that is full', /by SIG(ABRT|TRAP|ILL)/],
   ['garbage', 'garbage on the connection to the server', /by SIGKILL|with code/],
 ] as const;
 
@@ -111,6 +118,16 @@ test.each([
 
 test('a node that throws undefined ends its run with an error', async () => {
   expect(await wait('throw_undefined')).toMatchObject({ __error__: { error: expect.any(String) } });
+});
+
+test('a value that exceeds the limit of a message ends its run, and no other', async () => {
+  const beside = await waitingRun();
+  expect(await wait('exceed')).toMatchObject({
+    __error__: { message: expect.stringMatching(/message of \d+ bytes exceeds the limit of 67108864/) },
+  });
+  await beside.open();
+  expect(await beside.join()).toMatchObject({ act: 'wait' });
+  expect(executions(beside.log)).toBe(1);
 });
 
 test('while a node blocks its host, the server answers and other runs end', async () => {

@@ -143,7 +143,7 @@ test('subscriptions, which do not wait for each other, are counted too', async (
 });
 
 test('what a real thread is asked is answered in order, however fast it is asked', async () => {
-  await using app = await openApp({ graphs: ['echo'] });
+  await using app = await openApp({ graphs: ['echo'], one_process: 'it is about one connection' });
   const { url } = await app.app.listen();
   const thread_id = await app.thread();
   using client = await chatty(`${url}/threads/${thread_id}/stream/events`);

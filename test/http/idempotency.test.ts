@@ -156,7 +156,9 @@ test('what only reads has no use for a key', async () => {
 });
 
 test('the routes that honour a key, and no others, describe the header', async () => {
-  const routes = await declaredRoutes(() => openApp({ graphs: ['echo'] }));
+  const routes = await declaredRoutes(() =>
+    openApp({ graphs: ['echo'], one_process: 'its routes are read' }),
+  );
   const idempotent = routes
     .filter(({ config }) => config?.idempotent)
     .map(({ schema }) => schema?.operationId);

@@ -24,7 +24,10 @@ test('the address works with and without a slash, and only by POST', async () =>
 });
 
 test('the address of an assistant has that tool alone, by the id and by the name of its graph', async () => {
-  await using server = await openApp({ graphs: ['echo', 'counter'] });
+  await using server = await openApp({
+    graphs: ['echo', 'counter'],
+    one_process: 'each process reads the types of its graphs when it is first asked',
+  });
   const { assistant_id } = (await server.get('/assistants/echo')).body;
   const call = async (url: string, name: string) => {
     const params = { name, arguments: { x: 1 } };

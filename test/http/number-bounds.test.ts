@@ -33,8 +33,14 @@ const post = async (url: string, body: object) => (await http.post(url, body, KE
 /** Fresh rows for the ids in the path. */
 async function addressOf(path: string): Promise<string> {
   const cron = { assistant_id: 'echo', schedule: '0 0 1 1 *' };
+  let thread_id: string | undefined;
+  const thread = async (): Promise<string> => {
+    thread_id ??= (await post('/threads', {})).thread_id as string;
+    return thread_id;
+  };
   const ids: Record<string, () => Promise<string>> = {
-    thread_id: async () => (await post('/threads', {})).thread_id,
+    thread_id: thread,
+    run_id: async () => (await post(`/threads/${await thread()}/runs`, { assistant_id: 'echo' })).run_id,
     assistant_id: async () => (await post('/assistants', { graph_id: 'echo' })).assistant_id,
     cron_id: async () => (await post('/runs/crons', cron)).cron_id,
   };

@@ -64,6 +64,10 @@ function bodyOf({ id, body }: Operation, ids: Record<string, string>): object | 
     case 'search_assistants':
     case 'search_crons':
     case 'search_deliveries':
+    case 'search_interrupts':
+    case 'count_interrupts':
+    case 'search_runs':
+    case 'count_runs':
     case 'count_threads':
     case 'count_assistants':
     case 'count_crons':
@@ -73,6 +77,8 @@ function bodyOf({ id, body }: Operation, ids: Record<string, string>): object | 
   }
 }
 
+/** Streams that never end have tests of their own: system-changes.test.ts and system-logs.test.ts. */
+const ENDLESS = new Set(['watch_changes', 'watch_logs']);
 /** What belongs to nobody, or to whoever calls. */
 const NOBODYS = new Set([
   'create_token',
@@ -81,6 +87,7 @@ const NOBODYS = new Set([
   'get_item',
   'get_metrics',
   'get_ui_file',
+  'get_usage',
   'load_ui_component',
   'mcp',
   'put_item',
@@ -99,7 +106,7 @@ async function reachFor(
 ): Promise<number> {
   let calls = 0;
   for (const operation of operationsOf((await server.get('/openapi.json')).body)) {
-    if (operation.open) continue;
+    if (operation.open || ENDLESS.has(operation.id)) continue;
     const url = addressOf(operation, { ...ids, namespace: 'x' });
     const answer = await server.send(operation.method, url, bodyOf(operation, ids), headers);
     expect([operation.id, answer.text.includes(MARK)]).toEqual([operation.id, false]);

@@ -135,7 +135,10 @@ test.each([
   ['/mcp', 'http.mcp', (message: unknown) => rpcRefusal(message)],
 ])('%s refuses a message over the limit of its protocol in its words', async (url, group, refusal) => {
   await using http = await bareServer({
-    services: { a2a: async () => ({ cardDataOf: async () => ({ assistant: {} }) }) },
+    services: {
+      a2a: async () => ({ cardDataOf: async () => ({ assistant: {} }) }),
+      mcp: { onCallCancelled: () => {} },
+    },
     options: {
       max_body_values: 1000,
       a2a: { card_default: '1.0', card_access: 'public', body_limit: 20 * KB },

@@ -22,8 +22,10 @@ test('the line of a run that ended says which graph it was, how long it took and
     {
       run_id: expect.any(String),
       thread_id: expect.any(String),
+      assistant_id: expect.any(String),
       graph: 'echo',
       attempt: 1,
+      trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       status: 'success',
       node: undefined,
       ms: expect.any(Number),

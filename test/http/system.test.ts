@@ -25,6 +25,17 @@ test('a server that is about to stop takes itself out', async () => {
   expect((await http.inject('/ok')).statusCode).toBe(503);
 });
 
+test('liveness is progress, not readiness: a server that shuts down is alive, one that is stuck is not', async () => {
+  await using draining = await bareServer({ engine: { isDraining: () => true } });
+  expect((await draining.inject('/ok')).statusCode).toBe(503);
+  expect((await draining.inject('/ok?live=1')).json()).toEqual({ ok: true, services: {} });
+
+  await using stuck = await bareServer({ engine: { stuck: () => 'Its heartbeat hangs.' } });
+  expect((await stuck.inject('/ok')).statusCode).toBe(200);
+  const answer = await stuck.inject('/ok?live=1');
+  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'Its heartbeat hangs.' }]);
+});
+
 test('what clients look at before they offer a feature', async () => {
   await using http = await bareServer();
   expect((await http.inject('/info')).json()).toMatchObject({

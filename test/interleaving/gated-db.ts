@@ -65,15 +65,17 @@ async function transact<T>(
   const { scheduler, monitor, losses, without } = gates;
   const { dialect } = monitor;
   const durability = without?.durability?.(asked, operation.activity) ?? asked;
-  await without?.before?.(operation, gates.monitor);
+  if (without?.before) await scheduler.call(operation, without.before(operation, gates.monitor));
   await scheduler.pass(operation, 'begin', durability);
   const db = scheduler.lane(operation);
-  // The database is busy with `begin` until the body begins, and with the end when it is over.
+  // The database is busy with `begin` until the body begins, and with the end when it is over. On SQLite it is busy with
+  // the body too, which may take several turns of the event loop and waits at no gate.
+  const bodyWaits = dialect === 'postgres';
   scheduler.calls(operation, 1);
   if (dialect === 'sqlite' && durability === 'async') await losses.save();
   try {
     const value = await db.transaction(durability, async (tx) => {
-      scheduler.calls(operation, -1);
+      if (bodyWaits) scheduler.calls(operation, -1);
       operation.tries += 1;
       operation.wrote = false;
       try {
@@ -83,7 +85,7 @@ async function transact<T>(
         if (durability === 'async' && operation.wrote) await scheduler.call(operation, losses.save());
         return result;
       } finally {
-        scheduler.calls(operation, 1);
+        if (bodyWaits) scheduler.calls(operation, 1);
       }
     });
     if (operation.wrote) gates.committed(operation);

@@ -56,9 +56,8 @@ export class Incidents {
 
   /** Nobody keeps the leases of the dead, everybody else's are renewed, and somebody works. */
   recover(): void {
-    const { workers, losses } = this.#world;
-    this.#crashesIn = undefined;
-    losses.isExpected = false;
+    const { workers } = this.#world;
+    this.forgetCrash();
     if (!workers.some(({ isHealthy }) => isHealthy)) this.#world.startWorker();
     for (const worker of workers) {
       if (worker.isHealthy) this.#does('beat', worker);
@@ -90,6 +89,12 @@ export class Incidents {
       case 'open log':
         return this.#damage('opens a log', which, openLog);
     }
+  }
+
+  /** From now on the database does not crash, also if a command has said so that came to nothing yet. */
+  forgetCrash(): void {
+    this.#crashesIn = undefined;
+    this.#world.losses.isExpected = false;
   }
 
   /** The database may be about to crash: some steps after an attempt has written what may get lost. */

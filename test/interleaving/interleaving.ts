@@ -143,6 +143,7 @@ class Interleaving {
     wrong.push(...leftovers(this.#world, this.#clients.acknowledged));
     await this.#world.checkFrames();
     if (wrong.length > 0) throw new Violation(wrong, scheduler.trace);
+    this.#incidents.forgetCrash();
     const threads = new Set(model.now.threads.map(({ thread_id }) => thread_id));
     const more = this.#clients.threads.flatMap((thread_id, thread) =>
       threads.has(thread_id) ? this.#clients.create({ ...ONE_MORE, thread }) : [],

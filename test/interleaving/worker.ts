@@ -82,6 +82,7 @@ export class TestWorker {
       worker_id,
       concurrency: 3,
       failure: FAILURE_RULES,
+      isLeaseHeld: () => true,
       attempt: (claimed, stop) => this.#attempt(claimed, stop),
     });
   }
@@ -136,7 +137,18 @@ export class TestWorker {
     const { kwargs } = run;
     using writes = this.#writes(lease, kwargs.resumable, stop);
     const writer = this.#writer(claimed, writes, kwargs.resumable);
-    const attempt = { claimed, kwargs, writes, writer, memory: {}, graph: graphOf(plan), failure: undefined };
+    const log = { keep() {} };
+    const attempt = {
+      claimed,
+      kwargs,
+      writes,
+      writer,
+      memory: {},
+      log,
+      started: this.#deps.clock.now(),
+      graph: graphOf(plan),
+      failure: undefined,
+    };
     try {
       await this.#stream(claimed, stop.signal, plan, attempt as unknown as Attempt);
       if (plan.end === 'error') throw new PlannedFailure('the graph fails');
@@ -179,7 +191,7 @@ export class TestWorker {
     return writes(
       new WriteBuffer(db, lease, {
         resumable,
-        onCommitted: (frames) => resumable && shown(lease.run_id, frames),
+        onCommitted: ({ frames }) => resumable && shown(lease.run_id, frames),
         onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
       }),
     );
@@ -207,6 +219,7 @@ export class TestWorker {
       log_retention_ms: FAILURE_RULES.log_retention_ms,
       retry_ms: 0,
       version: '0',
+      record: 'all' as const,
     };
     return {
       queue,
@@ -214,6 +227,7 @@ export class TestWorker {
       clock,
       logger,
       rules,
+      worker_id: this.worker_id,
     } satisfies Partial<AttemptContext> as unknown as AttemptContext;
   }
 }

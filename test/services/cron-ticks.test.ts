@@ -12,6 +12,29 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 describeEachDatabase('a time of a cron', (open) => {
+  test('fails while a budget of the day is used up, and the cron stays enabled', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    const budgets = { day: { max_steps: 10 } };
+    const used = async (_: unknown, day: string) =>
+      day === '2026-06-01' ? { day: { tokens: 0, cost_nanos: 0, steps: 10 } } : {};
+    const budget = { budgets, used, on_budget: 'error', currency: 'USD' } as const;
+    const server = await cronServer(db, { clock, budget });
+    const { cron_id } = await server.create({ schedule: '0 13 * * *' });
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    const [fire] = await server.fires(cron_id);
+    const reason = 'All runs of the server have used 10 of 10 steps today (runs.budgets.day.max_steps).';
+    expect(fire).toMatchObject({ outcome: 'failed', run_id: null, detail: expect.stringContaining(reason) });
+    expect(await server.get(cron_id)).toMatchObject({
+      enabled: true,
+      next_run_date: '2026-06-02T13:00:00.000Z',
+    });
+    clock.pass(24 * HOUR);
+    await server.ticks.fireDue();
+    expect(await server.history(cron_id)).toEqual(['13:00 failed', '13:00 started']);
+  });
+
   test('makes a run with what the cron says, and the cron moves on', async () => {
     await using db = await open();
     const clock = settableClock();

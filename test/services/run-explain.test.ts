@@ -6,11 +6,12 @@ import type { Db } from '../../src/db/db.ts';
 import type { GraphHost } from '../../src/graphs/graph.ts';
 import { runExplain } from '../../src/services/runs/run-explain.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 const actor = systemActor('test');
-const EMPTY = { frames: [], writes: [] };
+const EMPTY = { frames: [], writes: [], steps: [] };
 const REAP = {
   worker_id: randomUUID(),
   max_attempts: 3,
@@ -23,6 +24,7 @@ function story(db: Db, hosts: readonly GraphHost[] = []) {
   const parts = queueStory(db);
   const { explain } = runExplain({
     runs: runRepository(db),
+    threads: threadRepository(db),
     queue: parts.queue,
     clock: systemClock,
     max_attempts: 3,

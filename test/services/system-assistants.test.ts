@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
@@ -104,4 +105,25 @@ test('a run of an unknown assistant learns what it may name', async () => {
     status: 404,
     message: 'Thread or assistant not found.',
   });
+});
+
+test('a start keeps the assistants of graphs that another live process serves, and drops them when it is gone', async () => {
+  await using services = await openServices({ graphs: ['echo', 'counter'] });
+  const { storage } = services;
+  const other = {
+    worker_id: randomUUID(),
+    host: 'there',
+    pid: 1,
+    version: '1',
+    slots: 1,
+    graph_ids: ['counter'],
+  };
+  await storage.queue.heartbeat(other, 60_000);
+  await using fewer = await openServices({ graphs: ['echo'], storage });
+  const names = async () => (await fewer.assistants.search(actor, EVERYTHING)).items.map(({ name }) => name);
+  expect(await names()).toEqual(['counter', 'echo']);
+
+  await storage.queue.deregister(other.worker_id);
+  await fewer.assistants.syncSystem();
+  expect(await names()).toEqual(['echo']);
 });

@@ -36,6 +36,8 @@ test('of several with one name the oldest keeps it', () => {
   ]);
 });
 
+const GRAPHS = { loads: () => 1 };
+
 test('an assistant may want another name, or be no tool', () => {
   const own = { mcp: { name: 'poet!' } };
   const hidden = { mcp: { expose: false } };
@@ -45,7 +47,7 @@ test('an assistant may want another name, or be no tool', () => {
 
 test('a call finds its tool by its name, by the name of the assistant, by its id, and by its graph', async () => {
   await using services = await openServices({ graphs: ['echo'] });
-  const tools = toolCatalog(services);
+  const tools = toolCatalog({ ...services, graphs: GRAPHS });
   const { assistant_id } = await services.assistants.create(ACTOR, {
     graph_id: 'echo',
     name: 'My poet!',
@@ -67,7 +69,7 @@ test('a call finds its tool by its name, by the name of the assistant, by its id
 test('what another process has made is found at once, and listed soon', async () => {
   await using services = await openServices({ graphs: ['echo'] });
   await using other = await openServices({ graphs: ['echo'], storage: services.storage });
-  const tools = toolCatalog(services);
+  const tools = toolCatalog({ ...services, graphs: GRAPHS });
   expect(await tools.list(ACTOR, ALL)).toHaveLength(1);
   await other.assistants.create(ACTOR, { graph_id: 'echo', name: 'Poet', if_exists: 'raise' });
   expect(await tools.list(ACTOR, ALL)).toHaveLength(1);

@@ -139,7 +139,8 @@ describeEachStorage('tasks of A2A', (open) => {
       notification: undefined,
     });
     expect(await tasks.runsPendingArtifacts(task_id)).toEqual([]);
-    expect(await events.deleteExpired(10)).toBe(1);
+    // The event and the expiry.
+    expect(await events.deleteExpired(10)).toBe(2);
   });
 
   test('are listed page by page, the newest state first, by their state and their time', async () => {

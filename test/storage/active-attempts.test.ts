@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
+import type { CurrentStep } from '../../src/schemas/steps.ts';
 import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.ts';
 import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { ActiveAttempts, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
@@ -30,7 +32,7 @@ async function executing(db: Db) {
   };
   await checkpoints.put({ attempt: writes }, checkpoint, 'async');
   const found = async () => (await checkpoints.find({ thread_id, ns: '' })).map((each) => each.checkpoint_id);
-  return { queue, lease, writes, found };
+  return { queue, lease, writes, found, open };
 }
 
 describeEachStorage('who reads a thread while a run executes on it', (open) => {
@@ -39,6 +41,20 @@ describeEachStorage('who reads a thread while a run executes on it', (open) => {
     const { writes, found } = await executing(db);
     expect(await found()).toEqual(['c1']);
     writes[Symbol.dispose]();
+  });
+
+  test('hears what its attempt says that it does now, and nothing of other runs and processes', async () => {
+    await using db = await open();
+    const { lease, writes, open: active } = await executing(db);
+    const { thread_id, run_id } = lease;
+    writes.observe(() => [{ number: 7 } as CurrentStep]);
+    expect(await active.currentSteps(thread_id, run_id)).toEqual({ attempt: 1, steps: [{ number: 7 }] });
+    expect(await active.currentSteps(thread_id, randomUUID())).toBeUndefined();
+    expect(await new ActiveAttempts().currentSteps(thread_id, run_id)).toBeUndefined();
+    writes.observe(async () => undefined);
+    expect(await active.currentSteps(thread_id, run_id)).toBeUndefined();
+    writes[Symbol.dispose]();
+    expect(await active.currentSteps(thread_id, run_id)).toBeUndefined();
   });
 
   test('waits for the end of a run that is being written', async () => {

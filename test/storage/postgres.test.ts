@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { type PostgresDriver, postgresDb } from '../../src/db/engines/postgres-db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
+import { deadlock } from '../support/deadlock.ts';
 
 /** A client library whose statements fail with these codes one after the other, and then work. */
 function failingWith(...codes: string[]): Db {
@@ -113,16 +114,7 @@ function serverTests(uri: string): void {
       raw('drop table if exists lock_test; create table lock_test (id integer primary key, n integer)'),
     );
     await db.run(sql`insert into lock_test values (1, 0), (2, 0)`);
-    const arrived = Promise.withResolvers<void>();
-    let waiting = 0;
-    const add = (first: number, second: number) =>
-      db.transaction('sync', async (tx) => {
-        await tx.run(sql`update lock_test set n = n + 1 where id = ${first}`);
-        if (++waiting === 2) arrived.resolve();
-        await arrived.promise;
-        await tx.run(sql`update lock_test set n = n + 1 where id = ${second}`);
-      });
-    await Promise.all([add(1, 2), add(2, 1)]);
+    await deadlock(db, [1, 2], (tx, id) => tx.run(sql`update lock_test set n = n + 1 where id = ${id}`));
     expect(await db.all(sql`select n from lock_test`)).toEqual([{ n: 2 }, { n: 2 }]);
     await db.run(raw('drop table lock_test'));
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
+import { insertFrames, runEventRepository, setLogExpiry } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
 
 const KILOBYTE = 1024;
@@ -26,6 +26,42 @@ describeEachStorage('the event log', (open) => {
     expect(await log.seqsAfter(3, 500)).toEqual([4]);
     expect(await log.seqsAfter(4, 500)).toEqual([5]);
   });
+
+  test('of a talkative run expires in batches, and never has a gap', async () => {
+    await using db = await open();
+    const log = await logOf(db, Array(2500).fill(1));
+    const other = await logOf(db, [1]);
+    for (const { run_id } of [log, other])
+      await db.transaction('async', (tx) => setLogExpiry(tx, run_id, run_id === log.run_id ? -1 : 60_000));
+
+    const { deleteExpired } = runEventRepository(db);
+    expect(await deleteExpired(1000)).toBe(1000);
+    expect(await log.seqsAfter(0, 500)).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
+    expect(await log.seqsAfter(1400, 500)).toHaveLength(100);
+    expect(await deleteExpired(1000)).toBe(1000);
+    expect(await log.seqsAfter(0, 1000)).toHaveLength(500);
+    // The last events, and the expiry.
+    expect(await deleteExpired(1000)).toBe(501);
+    expect(await deleteExpired(1000)).toBe(0);
+    expect(await log.seqsAfter(0, 500)).toEqual([]);
+    expect(await other.seqsAfter(0, 500)).toEqual([1]);
+  });
+
+  test('is deleted once, however many processes delete at the same time', async () => {
+    await using db = await open();
+    const logs = [await logOf(db, Array(700).fill(1)), await logOf(db, Array(700).fill(1))];
+    for (const { run_id } of logs) await db.transaction('async', (tx) => setLogExpiry(tx, run_id, -1));
+
+    const { deleteExpired } = runEventRepository(db);
+    const deleteAll = async () => {
+      let rows = 0;
+      for (let deleted = 1; deleted > 0; rows += deleted) deleted = await deleteExpired(300);
+      return rows;
+    };
+    const [one, two, three] = await Promise.all([deleteAll(), deleteAll(), deleteAll()]);
+    expect((one ?? 0) + (two ?? 0) + (three ?? 0)).toBe(1402);
+    expect(await deleteAll()).toBe(0);
+  });
 });
 
 async function logOf(db: Parameters<typeof runEventRepository>[0], sizes: readonly number[]) {
@@ -34,6 +70,7 @@ async function logOf(db: Parameters<typeof runEventRepository>[0], sizes: readon
   await db.transaction('async', (tx) => insertFrames(tx, run_id, frames));
   const log = runEventRepository(db);
   return {
+    run_id,
     async seqsAfter(seq: number, limit: number): Promise<number[]> {
       return (await log.readAfter(run_id, seq, limit)).map((frame) => frame.seq);
     },

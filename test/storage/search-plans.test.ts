@@ -4,9 +4,11 @@ import { AssistantSearch } from '../../src/schemas/assistants.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { searchAssistants } from '../../src/storage/assistants/search.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
+import { countRuns, searchRuns } from '../../src/storage/runs/search.ts';
 import { countThreads, searchThreads } from '../../src/storage/threads/search.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { explaining } from '../support/query-plans.ts';
+import { seededAssistantId, seededRunTime, seedRuns } from '../support/seeded-runs.ts';
 import { seededThreadId, seedThreads } from '../support/seeded-threads.ts';
 
 /** How the database answered: the plan of each query. */
@@ -103,5 +105,29 @@ describeEachDatabase('the plan of a search', (open) => {
       await runs.list(seededThreadId(1), { limit: 10, offset: 0, status });
       expect(reader.plans.join()).toMatch(index);
     }
+  });
+
+  test('has an index for each order of the runs of all threads', async () => {
+    await using db = await open();
+    await seedThreads(db, 400);
+    await seedRuns(db, 4000, 400);
+    for (const [query, index] of [
+      [{}, 'runs_created'],
+      [{ created_to: seededRunTime(100) }, 'runs_created'],
+      [{ statuses: ['error', 'timeout'] }, 'runs_failed_created'],
+      [{ assistant_id: seededAssistantId(9) }, 'runs_assistant_created'],
+      [{ thread_metadata: { graph_id: 'echo' } }, 'runs_created'],
+    ] as const) {
+      const plan = await plansOf(db, (reader) => searchRuns(reader, { ...query, limit: 10 }));
+      expect([query, plan]).toEqual([query, expect.stringContaining(index)]);
+      expect([query, plan]).toEqual([query, expect.not.stringMatching(SORTED)]);
+    }
+    const ofUser = { thread_metadata: { user: 'user-3' }, limit: 10 };
+    const plan = await plansOf(db, (reader) => searchRuns(reader, ofUser));
+    expect(plan).toMatch(/threads_metadata_terms|threads_metadata|runs_created/);
+    const waiting = { statuses: ['pending'] as const, limit: 10 };
+    expect(await plansOf(db, (reader) => searchRuns(reader, waiting))).toMatch('run_queue');
+    const failed = await plansOf(db, (reader) => countRuns(reader, { statuses: ['error'] }));
+    expect(failed).toMatch('runs_failed_created');
   });
 });

@@ -16,6 +16,7 @@ const TABLES = [
   'run_queue',
   'run_events',
   'run_event_expiry',
+  'run_logs',
   'run_checkpoints',
   'checkpoints',
 ];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { yieldToEventLoop } from '../../src/core/event-loop.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { type Batch, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, WORKER } from '../support/queued-runs.ts';
 
@@ -14,7 +14,7 @@ describeEachStorage('what an attempt wrote', (open) => {
     const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     const batches: number[] = [];
     const options = {
-      onCommitted: (frames: readonly unknown[]) => batches.push(frames.length),
+      onCommitted: ({ frames }: Batch) => batches.push(frames.length),
       onError: () => {},
     };
     using writes = new WriteBuffer(db, (claimed as ClaimedRun).lease, options);

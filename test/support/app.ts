@@ -1,80 +1,16 @@
-import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { createApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { Config } from '../../src/config/schema.ts';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
-import type { LogLine } from '../../src/core/logger.ts';
-import { makeDataFolder } from './data-folder.ts';
-import { ENCRYPTION_OF_TESTS } from './encryption.ts';
-import { HOSTS_OF_TESTS } from './hosts.ts';
-import { recordingLogger } from './recording-logger.ts';
-
-const FIXTURES = resolve(import.meta.dirname, '../fixtures/graphs');
-
-interface AppParts {
-  /** Which of the configuration's graphs. */
-  readonly graphs: readonly string[];
-  /** Of the configuration; the one of the fixtures without it. */
-  readonly folder?: string;
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Over the configuration's. */
-  readonly http?: Partial<Config['http']>;
-  readonly crons?: Partial<Config['crons']>;
-  readonly runs?: Partial<Config['runs']>;
-  /** Instead of the machine's. */
-  readonly clock?: Clock;
-  readonly server?: Partial<Config['server']>;
-  readonly gives_hints?: boolean;
-}
+import type { AppParts, Method, OpenedApp } from './app-parts.ts';
+import { hasProcesses } from './processes.ts';
 
 /**
- * The whole server in the test's own process, on an empty SQLite file, with some graphs of the fixtures. It executes
- * runs; requests go in without a socket.
+ * The whole server in the test's own process, on an empty database, with some graphs of the fixtures. It executes
+ * runs; requests go in without a socket. With `TEST_PROCESSES=1` it is several processes, if the test needs no single
+ * one.
  */
 export async function openApp(parts: AppParts) {
-  const {
-    graphs,
-    folder: cwd = FIXTURES,
-    environment = {},
-    http,
-    crons,
-    runs,
-    server,
-    gives_hints,
-    clock = systemClock,
-  } = parts;
-  const folder = await makeDataFolder();
-  const { config } = await loadConfig({
-    cwd,
-    environment: {
-      DATABASE_URI: `sqlite:${join(folder, 'server.db')}`,
-      PORT: '0',
-      ...ENCRYPTION_OF_TESTS,
-      ...HOSTS_OF_TESTS,
-      ...environment,
-    },
-  });
-  const log: LogLine[] = [];
-  const app = await createApp(
-    {
-      ...config,
-      http: { ...config.http, ...http },
-      crons: { ...config.crons, ...crons },
-      runs: { ...config.runs, ...runs },
-      server: { ...config.server, ...server },
-      graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
-    },
-    {
-      logger: recordingLogger('info', (line) => log.push(line)),
-      clock,
-      ...(gives_hints === undefined ? {} : { gives_hints }),
-    },
-  );
-  await app.ready();
+  const opened = await openParts(parts);
 
   async function send(method: Method, url: string, payload?: unknown, headers: Record<string, string> = {}) {
-    const answer = await app.server.inject({
+    const answer = await opened.request({
       method,
       url,
       headers: { ...(payload === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
@@ -82,18 +18,13 @@ export async function openApp(parts: AppParts) {
         ? {}
         : { payload: typeof payload === 'string' ? payload : JSON.stringify(payload) }),
     });
-    const isJson = answer.body !== '' && String(answer.headers['content-type']).includes('json');
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      text: answer.body,
-      body: isJson ? answer.json() : undefined,
-    };
+    const isJson = answer.text !== '' && String(answer.headers['content-type']).includes('json');
+    return { ...answer, body: isJson ? JSON.parse(answer.text) : undefined };
   }
 
   return {
-    app,
-    log,
+    app: opened.app,
+    log: opened.log,
     send,
     get: (url: string, headers?: Record<string, string>) => send('GET', url, undefined, headers),
     post: (url: string, payload?: unknown, headers?: Record<string, string>) =>
@@ -105,12 +36,23 @@ export async function openApp(parts: AppParts) {
     async thread(payload: object = {}): Promise<string> {
       return (await send('POST', '/threads', payload)).body.thread_id;
     },
-    async [Symbol.asyncDispose]() {
-      await app.stop(0);
-      // A process that reads types may still be writing what it found.
-      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
-    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT' | 'HEAD' | 'OPTIONS';
+/** What cannot be given to another process. */
+function whyOneProcess({ one_process, clock, gives_hints, server }: AppParts): string | undefined {
+  if (clock) return 'a clock of its own';
+  if (gives_hints !== undefined) return 'hints, which only `dev` gives';
+  return server?.role ? 'a role of its own' : one_process;
+}
+
+/** Loads only what is needed: the sources of the server take a test file seconds. */
+async function openParts(parts: AppParts): Promise<OpenedApp> {
+  if (hasProcesses({ env: parts.environment, one_process: whyOneProcess(parts) })) {
+    const { openAppOfProcesses } = await import('./app-of-processes.ts');
+    return openAppOfProcesses(parts);
+  }
+  const { openInProcess } = await import('./app-in-process.ts');
+  return openInProcess(parts);
+}

@@ -10,6 +10,7 @@ import { assistantService } from '../../src/services/assistants/assistants.ts';
 import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.ts';
 import { cronTicks, type MissedPolicy } from '../../src/services/crons/cron-ticks.ts';
 import { cronService } from '../../src/services/crons/crons.ts';
+import type { BudgetDeps } from '../../src/services/runs/budgets.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { cronFireRepository, cronRepository } from '../../src/storage/crons/crons.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
@@ -45,6 +46,7 @@ export function settableClock(start = NOON) {
 export interface CronServerOptions {
   readonly clock: Clock;
   readonly missed?: MissedPolicy;
+  readonly budget?: BudgetDeps;
   readonly impersonate?: (user: User | null, request_id: string) => Actor;
 }
 
@@ -53,7 +55,7 @@ export type CronServer = Awaited<ReturnType<typeof cronServer>>;
 /** What of a server looks after crons, on a database that others may share. Runs are made and stay pending. */
 export async function cronServer(
   db: Db,
-  { clock, missed = 'fire_once', impersonate = actAs }: CronServerOptions,
+  { clock, missed = 'fire_once', impersonate = actAs, budget }: CronServerOptions,
 ) {
   const log: LogLine[] = [];
   const rows = {
@@ -82,6 +84,7 @@ export async function cronServer(
     ...shared,
     assistants,
     missed,
+    budget,
     impersonate,
     webhooks: policy(),
     log_retention_ms: 60_000,
@@ -92,6 +95,8 @@ export async function cronServer(
 
   return {
     ...rows,
+    /** The repository; `crons` is the service. */
+    rows: rows.crons,
     assistants,
     crons,
     log,

@@ -50,7 +50,7 @@ export async function memoryOf(db: Db, thread_id: string = randomUUID()): Promis
     config: { configurable: { thread_id } },
     async begin() {
       await memory.end();
-      const lease = { run_id: randomUUID(), thread_id, token: randomUUID(), attempt: 1 };
+      const lease = { run_id: randomUUID(), thread_id, token: randomUUID(), attempt: 1, starts: 1 };
       await db.run(sql`insert into run_queue (run_id, thread_id, state, not_before, lease_token)
         values (${lease.run_id}, ${thread_id}, 'running', ${AT}, ${lease.token})`);
       return lease;
@@ -64,7 +64,7 @@ export async function memoryOf(db: Db, thread_id: string = randomUUID()): Promis
     run: async (durability) => memory.of(await memory.begin(), durability),
     of(lease, durability = 'async') {
       last = memory.writes(lease);
-      return saver(runCheckpointer({ checkpoints, writes: last, lease, durability }));
+      return saver(runCheckpointer({ checkpoints, writes: last, lease, durability, record: 'off' }));
     },
     async outside() {
       await last?.commit();

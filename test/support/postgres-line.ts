@@ -33,6 +33,11 @@ export class PostgresLine {
     server.on('data', (chunk: Buffer) => this.#fromServer(chunk));
   }
 
+  silence(): void {
+    this.#client.pause();
+    this.#server.pause();
+  }
+
   destroy(): void {
     this.#client.destroy();
     this.#server.destroy();

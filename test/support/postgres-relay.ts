@@ -11,6 +11,7 @@ export class PostgresRelay implements AsyncDisposable {
   readonly #lines = new Set<PostgresLine>();
   readonly #orders = new Set<Order>();
   #isCut = false;
+  #isSilent = false;
 
   private constructor(target: string) {
     this.#target = new URL(target);
@@ -49,8 +50,17 @@ export class PostgresRelay implements AsyncDisposable {
     for (const line of this.#lines) line.destroy();
   }
 
+  /** Passes nothing on any more and breaks no connection, like a firewall that drops packets. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const line of this.#lines) line.silence();
+  }
+
+  /** After a cut or silence; connections that were silent are gone. */
   mend(): void {
+    if (this.#isSilent) for (const line of this.#lines) line.destroy();
     this.#isCut = false;
+    this.#isSilent = false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -66,6 +76,7 @@ export class PostgresRelay implements AsyncDisposable {
     }
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
     const line = new PostgresLine(client, server, this.#orders);
+    if (this.#isSilent) line.silence();
     this.#lines.add(line);
     client.on('close', () => this.#lines.delete(line));
   }

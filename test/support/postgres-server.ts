@@ -17,11 +17,20 @@ export interface PostgresServer extends AsyncDisposable {
   crash(): Promise<void>;
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Makes a replica a primary. */
+  promote(): Promise<void>;
+}
+
+/** What a server begins with. */
+export interface PostgresOrigin {
+  /** A primary, of which this becomes a streaming replica. */
+  readonly replica_of?: PostgresServer;
 }
 
 /** `settings` of `postgresql.conf`; what is committed is on disk unless they say otherwise. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
+  { replica_of }: PostgresOrigin = {},
 ): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-server-postgres-'));
   const user = serverUser();
@@ -30,7 +39,7 @@ export async function startPostgres(
   const data = ['--pgdata', folder];
 
   /** PostgreSQL refuses to run as root. Its output is a file: a pipe would be held open by the server. */
-  async function run(program: 'initdb' | 'pg_ctl', ...args: string[]): Promise<void> {
+  async function run(program: 'initdb' | 'pg_basebackup' | 'pg_ctl', ...args: string[]): Promise<void> {
     const path = join(POSTGRES_BINARIES as string, program);
     await promisify(execFile)(path, args, { cwd: folder, ...user });
   }
@@ -43,6 +52,7 @@ export async function startPostgres(
     start: () =>
       run('pg_ctl', 'start', '--wait', ...data, '--log', join(folder, 'log'), '--options', options.join(' ')),
     stop: () => run('pg_ctl', 'stop', '--wait', '--mode', 'fast', ...data),
+    promote: () => run('pg_ctl', 'promote', '--wait', ...data),
     async crash() {
       await run('pg_ctl', 'stop', '--wait', '--mode', 'immediate', ...data);
       await server.start();
@@ -54,7 +64,8 @@ export async function startPostgres(
       await rm(folder, { recursive: true, force: true });
     },
   };
-  await run('initdb', ...data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8');
+  if (replica_of) await run('pg_basebackup', ...data, '--write-recovery-conf', '--dbname', replica_of.url);
+  else await run('initdb', ...data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8');
   await server.start();
   return server;
 }
@@ -66,7 +77,7 @@ function newestBinaries(root: string): string | undefined {
 }
 
 /** Undefined where the tests do not run as root. */
-function serverUser(): { uid: number; gid: number } | undefined {
+export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (which: string) => Number(execFileSync('id', [which, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

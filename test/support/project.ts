@@ -8,7 +8,8 @@ export interface Project extends AsyncDisposable {
   write(files: Readonly<Record<string, string>>): Promise<void>;
 }
 
-const PACKAGES = resolve(import.meta.dirname, '../../node_modules');
+/** Those of this repository. */
+export const PACKAGES = resolve(import.meta.dirname, '../../node_modules');
 
 /** A folder of its own with these files and the packages of this repository; gone when the test ends. */
 export async function project(files: Readonly<Record<string, string>>): Promise<Project> {

@@ -144,7 +144,7 @@ export function successful(end: Partial<RunEnd> = {}): RunEnd {
     status: 'success',
     error: null,
     thread: { status: 'idle', values: serializeState({ n: 2 }), interrupts: {}, config: {} },
-    batch: { frames: [], writes: [] },
+    batch: { frames: [], writes: [], steps: [] },
     at: AT,
     log_retention_ms: 60_000,
     remove_thread: false,

@@ -24,6 +24,7 @@ export function scriptedGraph(
     get: async () => graph,
     loadErrors: () => new Map(),
     overriddenMemory: () => new Map(),
+    loads: () => 1,
     hosts: () => [],
   };
 }

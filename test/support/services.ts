@@ -79,7 +79,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
   const live = new LiveRuns();
   const sources = {
     live,
-    poll: new SafetyPoll(storage.logEnds, live),
+    poll: new SafetyPoll(storage.logEnds, live, bus),
     log: storage.events,
     bus,
   };
@@ -87,6 +87,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     assistants,
     threads: threadService({
       ...storage,
+      bus,
       importHistory: threadState.importHistory,
       default_ttl: undefined,
       clock,

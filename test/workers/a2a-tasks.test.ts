@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { a2aTaskFinalizer } from '../../src/workers/a2a-tasks.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
@@ -18,6 +19,7 @@ describeEachDatabase('who finds out what became of tasks', (open) => {
     let tries = 0;
     const { loop, runEnded: ended } = a2aTaskFinalizer({
       tasks,
+      bus: memoryBus(),
       async finalize(row) {
         if (row.task_id !== broken)
           return tasks.finalize({ row, result: COMPLETED, notification: undefined });

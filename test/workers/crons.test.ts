@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { silentLogger } from '../../src/core/logger.ts';
+import { memoryBus } from '../../src/events/bus.ts';
 import { cronLoop } from '../../src/workers/schedules.ts';
 import { openApp } from '../support/app.ts';
 import { settableClock } from '../support/crons.ts';
@@ -16,7 +17,7 @@ function scheduler(next: string | undefined) {
     recalculateDates: async () => void done.push('realign'),
     nextDue: async () => next,
   };
-  const loop = cronLoop({ ticks, clock, logger: silentLogger });
+  const loop = cronLoop({ ticks, bus: memoryBus(), clock, logger: silentLogger });
   return {
     clock,
     done,

@@ -11,8 +11,9 @@ import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
-import { ActiveAttempts, WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
@@ -44,11 +45,12 @@ function working(
     writes: (lease, options) => new WriteBuffer(db, lease, options, open),
     live: new LiveRuns(),
     bus: memoryBus(),
+    worker_id: WORKER.worker_id,
     graphs: scriptedGraph(graph),
     memory: () => ({ checkpointer: undefined, store: undefined }),
     clock: systemClock,
     logger: silentLogger,
-    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0' },
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', record: 'all' },
   };
   const worker = new RunWorker({
     ...deps,
@@ -56,7 +58,8 @@ function working(
     worker_id: WORKER.worker_id,
     concurrency: 2,
     failure: FAILURE_RULES,
-    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+    isLeaseHeld: () => true,
+    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
   });
   return {
     ...deps,

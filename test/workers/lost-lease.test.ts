@@ -38,11 +38,12 @@ function processOver(db: Db, graphs: GraphRegistry) {
     writes: (lease, options) => new WriteBuffer(db, lease, options),
     live,
     bus: memoryBus(),
+    worker_id: WORKER.worker_id,
     graphs,
     memory: () => ({ checkpointer: undefined, store: undefined }),
     clock: systemClock,
     logger: silentLogger,
-    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0' },
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', record: 'all' },
   };
   const worker = new RunWorker({
     ...deps,
@@ -50,7 +51,8 @@ function processOver(db: Db, graphs: GraphRegistry) {
     worker_id: WORKER.worker_id,
     concurrency: 1,
     failure: FAILURE_RULES,
-    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
+    isLeaseHeld: () => true,
+    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
   });
   const sources = { ...deps, log, poll };
   return {
@@ -71,7 +73,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
 
 /** Gives the run to another process, as happens to one that was silent for too long. */
 async function takeOver(db: Db, { run_id, thread_id }: Run): Promise<Lease> {
-  const lease = { run_id, thread_id, token: randomUUID(), attempt: 2 };
+  const lease = { run_id, thread_id, token: randomUUID(), attempt: 2, starts: 2 };
   await db.run(sql`update run_queue set lease_token = ${lease.token}, worker_id = ${randomUUID()}
     where run_id = ${run_id}`);
   return lease;
@@ -98,7 +100,7 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
       const lease = await takeOver(db, run);
       here.bus.emit('run.cancelled', run.run_id);
       const frames = [3, 4].map((seq) => ({ seq, event: 'values', data: JSON.stringify({ n: seq }) }));
-      await here.queue.finish(lease, successful({ batch: { frames, writes: [] } }));
+      await here.queue.finish(lease, successful({ batch: { frames, writes: [], steps: [] } }));
 
       expect(await reading).toEqual([
         '1 metadata',

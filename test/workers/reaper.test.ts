@@ -17,9 +17,17 @@ test('the reaper lets workers that live speak first when the database is back', 
       if (isAway) throw new Unavailable('away');
       return 0;
     },
+    deleteExpiredWorkers: async () => {},
   };
   const rules = { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 };
-  const tick = reaperTick({ queue, bus: memoryBus(), rules, clock, logger: silentLogger });
+  const tick = reaperTick({
+    queue,
+    bus: memoryBus(),
+    rules,
+    heartbeat_ms: 5000,
+    clock,
+    logger: silentLogger,
+  });
   await expect(tick()).rejects.toThrow('away');
   isAway = false;
   now = 4_000;

@@ -1,68 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import { Unavailable } from '../../src/core/errors.ts';
-import { systemIds } from '../../src/core/ids.ts';
-import { silentLogger } from '../../src/core/logger.ts';
-import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { memoryBus } from '../../src/events/bus.ts';
-import { LiveRuns } from '../../src/events/writer.ts';
-import type { GraphCall, GraphEvent, GraphRegistry } from '../../src/graphs/graph.ts';
-import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
-import { runEventRepository } from '../../src/storage/runs/events.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { GraphCall, GraphEvent } from '../../src/graphs/graph.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
-import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
+import { executingWorker } from '../support/executing-worker.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
-
-function working(db: Db, graphs: GraphRegistry, rules: Partial<AttemptContext['rules']> = {}) {
-  const story = queueStory(db);
-  const log = runEventRepository(db);
-  const deps: AttemptContext = {
-    queue: story.queue,
-    writes: (lease, options) => new WriteBuffer(db, lease, options),
-    live: new LiveRuns(),
-    bus: memoryBus(),
-    graphs,
-    memory: () => ({ checkpointer: undefined, store: undefined }),
-    clock: systemClock,
-    logger: silentLogger,
-    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', ...rules },
-  };
-  const worker = new RunWorker({
-    ...deps,
-    ids: systemIds(systemClock),
-    worker_id: WORKER.worker_id,
-    concurrency: 4,
-    failure: FAILURE_RULES,
-    attempt: (claimed, stop) => runAttempt(deps, claimed, stop),
-  });
-  return {
-    ...story,
-    ...deps,
-    worker,
-    async enqueue(kwargs: Partial<RunKwargs> = {}): Promise<Run> {
-      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, resumable: true, ...kwargs } };
-      await story.queue.enqueue(request(run));
-      deps.bus.emit('run.ready');
-      return run;
-    },
-    async ended(run: Run): Promise<string | undefined> {
-      await expect.poll(() => story.queue.position(run.run_id), { timeout: 10_000 }).toBeUndefined();
-      return story.statusOf(run.run_id);
-    },
-    async events(run: Run) {
-      const frames = await log.readAfter(run.run_id, 0, 100);
-      return frames.map(({ event, data }) => [event, JSON.parse(data)]);
-    },
-  };
-}
 
 async function* twoValues(): AsyncGenerator<GraphEvent> {
   yield { event: 'values', data: { n: 1 } };
@@ -78,7 +22,7 @@ async function* untilStopped({ signal }: GraphCall): AsyncGenerator<GraphEvent> 
 describeEachDatabase('an attempt', (open) => {
   test('streams the graph and ends the run with its state', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(twoValues, { values: { n: 2 } }));
+    const at = executingWorker(db, scriptedGraph(twoValues, { values: { n: 2 } }));
     at.worker.start();
     const run = await at.enqueue();
     expect(await at.ended(run)).toBe('success');
@@ -98,7 +42,7 @@ describeEachDatabase('an attempt', (open) => {
       yield { event: 'values', data: {} };
       throw new TypeError('no /srv/app/agents/secret.ts at postgres://joe:hunter2@db/x');
     });
-    const at = working(db, graph);
+    const at = executingWorker(db, graph);
     at.worker.start();
     const run = await at.enqueue();
     expect(await at.ended(run)).toBe('error');
@@ -112,7 +56,7 @@ describeEachDatabase('an attempt', (open) => {
 
   test('a run that takes too long ends as a timeout', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(untilStopped), { timeout_ms: 20 });
+    const at = executingWorker(db, scriptedGraph(untilStopped), { timeout_ms: 20 });
     at.worker.start();
     const run = await at.enqueue();
     expect(await at.ended(run)).toBe('timeout');
@@ -122,7 +66,7 @@ describeEachDatabase('an attempt', (open) => {
 
   test('a run whose time is over before its graph begins ends too', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(untilStopped), { timeout_ms: 1 });
+    const at = executingWorker(db, scriptedGraph(untilStopped), { timeout_ms: 1 });
     at.worker.start();
     expect(await at.ended(await at.enqueue({ resumable: true }))).toBe('timeout');
     await at.worker.stop(0);
@@ -130,7 +74,7 @@ describeEachDatabase('an attempt', (open) => {
 
   test('a cancelled run stops, and says why', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(untilStopped));
+    const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
@@ -153,7 +97,7 @@ describeEachDatabase('an attempt', (open) => {
       if (++calls === 1) throw new Unavailable('the database is away');
       return twoValues();
     });
-    const at = working(db, graph);
+    const at = executingWorker(db, graph);
     at.worker.start();
     const run = await at.enqueue();
     await expect.poll(() => calls).toBe(1);
@@ -169,7 +113,7 @@ describeEachDatabase('an attempt', (open) => {
 
   test('a worker that stops puts its runs back without charging the attempt', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(untilStopped));
+    const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
@@ -187,7 +131,7 @@ describeEachDatabase('an attempt', (open) => {
       yield { event: 'values', data: {} };
       signal.throwIfAborted();
     });
-    const at = working(db, graph);
+    const at = executingWorker(db, graph);
     at.worker.start();
     const run = await at.enqueue();
     await expect.poll(() => written).toBeDefined();
@@ -201,7 +145,7 @@ describeEachDatabase('an attempt', (open) => {
 
   test('a run whose end storage refuses for a while ends when it takes it again', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(twoValues));
+    const at = executingWorker(db, scriptedGraph(twoValues));
     at.worker.start();
     // What refuses the end of a run and nothing before it: its log cannot be closed.
     await db.run(sql`alter table run_event_expiry rename to mislaid`);
@@ -211,11 +155,14 @@ describeEachDatabase('an attempt', (open) => {
     await db.run(sql`alter table mislaid rename to run_event_expiry`);
     expect(await at.ended(run)).toBe('success');
     await at.worker.stop(0);
+    expect(at.counts.run_failed_retriable).toBeGreaterThan(0);
+    expect(at.counts.run_set_status_error).toBeGreaterThan(0);
+    expect(at.counts.run_success).toBe(1);
   });
 
   test('an attempt that lost its lease ends without a trace', async () => {
     await using db = await open();
-    const at = working(db, scriptedGraph(untilStopped));
+    const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
     const run = await at.enqueue();
     await expect.poll(() => at.statusOf(run.run_id)).toBe('running');

@@ -158,7 +158,7 @@ describeEachDatabase('the dispatcher', (open) => {
 
     expect(new Set(hook.received.map(({ headers }) => headers['webhook-id']))).toHaveProperty('size', 40);
     expect(hook.received).toHaveLength(40);
-    expect(await one.outbox.stats()).toEqual({ pending: 0, dead: 0 });
+    expect(await one.outbox.stats()).toEqual({ pending: 0, dead: 0, oldest_pending_secs: null });
   });
 
   test('what is being sent when the process stops is sent by the next one', async () => {

@@ -30,7 +30,27 @@ export async function call<T>(
   request: Request,
   isExpected: (answer: unknown) => answer is T,
 ): Promise<T> {
-  const response = await send(server, request);
+  return expected(server, request, await send(server, request), isExpected);
+}
+
+/** The same for what may not exist, or not for this key: resolves to `undefined` for 403 and 404. */
+export async function find<T>(
+  server: Server,
+  request: Request,
+  isExpected: (answer: unknown) => answer is T,
+): Promise<T | undefined> {
+  const response = await send(server, request, [403, 404]);
+  if (response.ok) return expected(server, request, response, isExpected);
+  await response.body?.cancel();
+  return undefined;
+}
+
+async function expected<T>(
+  server: Server,
+  request: Request,
+  response: Response,
+  isExpected: (answer: unknown) => answer is T,
+): Promise<T> {
   const text = await response.text().catch((error: unknown) => {
     throw new StartFailure(`the connection to ${server.url} broke`, { cause: error });
   });
@@ -39,14 +59,8 @@ export async function call<T>(
   throw notAnAgentServer(server, request);
 }
 
-/** Streams a run's events, parsed. Throws a `StartFailure` with the text `broken` if the stream is cut off. */
-export async function* stream(
-  server: Server,
-  path: string,
-  body: object,
-  broken: string,
-): AsyncGenerator<StreamEvent> {
-  const request: Request = { method: 'POST', path, body };
+/** Streams the events of a reply, parsed. Throws a `StartFailure` with the text `broken` if the stream is cut off. */
+export async function* stream(server: Server, request: Request, broken: string): AsyncGenerator<StreamEvent> {
   const { body: bytes, headers } = await send(server, request);
   if (!bytes || !headers.get('Content-Type')?.startsWith('text/event-stream')) {
     await bytes?.cancel();
@@ -66,7 +80,12 @@ export async function* stream(
   }
 }
 
-async function send({ url, key }: Server, { method, path, body }: Request): Promise<Response> {
+/** Throws a `StartFailure` for every other status than 2xx and those of `accepted`. */
+async function send(
+  { url, key }: Server,
+  { method, path, body }: Request,
+  accepted: readonly number[] = [],
+): Promise<Response> {
   const response = await fetch(`${url}${path}`, {
     method,
     // Redirects are not followed: the API key must not reach another server.
@@ -83,7 +102,7 @@ async function send({ url, key }: Server, { method, path, body }: Request): Prom
       { cause: error },
     );
   });
-  if (response.ok) return response;
+  if (response.ok || accepted.includes(response.status)) return response;
   if (response.status >= 300 && response.status < 400) {
     await response.body?.cancel();
     throw new StartFailure(redirection(url, response.headers.get('Location')));

@@ -7,7 +7,7 @@ import { AnswerPrinter, printNote, printWarning } from '../ask/answer-printer.ts
 import { call, type Server, stream } from '../ask/client.ts';
 import { type AssistantRef, findAssistant, inputFor, outputOf } from '../ask/input.ts';
 import { Prompter, parseAnswer, promptForAnswers, resumeWith } from '../ask/prompter.ts';
-import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
+import { type Command, type FlagValues, SERVER_FLAGS, UsageError } from '../command.ts';
 import { targetServer } from '../config.ts';
 
 export const ask: Command = {
@@ -19,12 +19,7 @@ export const ask: Command = {
     { name: 'text', text: 'the message, or a JSON object as input; optional with --thread' },
   ],
   flags: {
-    ...CONFIG_FLAG,
-    url: { value: 'URL', text: 'the server; else the one of the configuration' },
-    key: {
-      value: 'KEY',
-      text: 'an API key; else the first of AGENT_SERVER_API_KEYS, else, for its own server, of the configuration',
-    },
+    ...SERVER_FLAGS,
     thread: { value: 'ID', text: 'continues this conversation' },
   },
   async run(values) {
@@ -153,7 +148,8 @@ async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcom
     on_disconnect: 'cancel',
   };
   const broken = `the stream broke off: see the state of thread ${thread_id} with agent-server ask ${shellQuoted(asked.name)} ${more}`;
-  for await (const { event, data } of stream(server, `/threads/${thread_id}/runs/stream`, body, broken)) {
+  const request = { method: 'POST', path: `/threads/${thread_id}/runs/stream`, body } as const;
+  for await (const { event, data } of stream(server, request, broken)) {
     if (event === 'messages') printer.message(data);
     else if (event === 'updates') printer.updates(data);
     else if (event === 'values') states.splice(1, 1, data);

@@ -8,7 +8,7 @@ export const dev: Command = {
   async run(values) {
     const loaded = await loadConfigFor(values);
     const [{ logger }, { develop }] = await Promise.all([
-      outputFor(loaded.config.log, { json: false }),
+      outputFor(loaded.config, { json: false }),
       import('../dev/develop.ts'),
     ]);
     return await develop(values, loaded, logger);

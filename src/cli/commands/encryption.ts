@@ -19,7 +19,7 @@ export const rotateEncryption: Command = {
       return 2;
     }
     const { openKeyRotation } = await import('../../storage/storage.ts');
-    await using encryption = await openKeyRotation({ url: config.storage.url, encryptor });
+    await using encryption = await openKeyRotation({ ...config.storage, encryptor });
     const { rows, unreadable } = await encryption.rotate({
       everything: values['all'] !== undefined,
       onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),

@@ -1,12 +1,17 @@
-import { generateKey } from '../../auth/api-keys.ts';
+import { systemActor } from '../../auth/actor.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
 import { isUuid, systemIds } from '../../core/ids.ts';
-import type { ApiKey } from '../../storage/access/api-keys.ts';
+import { silentLogger } from '../../core/logger.ts';
+import { memoryBus } from '../../events/bus.ts';
+import { type Key, MAX_KEY_DAYS } from '../../schemas/keys.ts';
+import { keyService } from '../../services/keys.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
+/** Who may use the command may read the database. */
+const OPERATOR = systemActor('agent-server keys');
 
 export const createKey: Command = {
   name: 'keys create',
@@ -22,18 +27,12 @@ export const createKey: Command = {
     if (name === undefined) throw new UsageError('keys create: --name is required, to tell the keys apart');
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run or admin');
-    const now = systemClock.now();
-    const { key, record } = generateKey(systemIds(systemClock), {
-      name,
-      scope: scope as Scope,
-      created_at: timestamp(now),
-      expires_at: days === undefined ? null : timestamp(now + daysOf(days) * DAY_MS),
-    });
-    await using storage = await openKeys(values);
-    await storage.apiKeys.insert(record);
+    const expires_in_days = days === undefined ? null : daysOf(days);
+    await using keys = await openKeys(values);
+    const { key, ...created } = await keys.create(OPERATOR, { name, scope: scope as Scope, expires_in_days });
     // Only the key goes to stdout, for `KEY=$(agent-server keys create …)`.
     process.stderr.write(
-      `Created key ${record.key_id} (${name}, scope ${scope}, ${statusOf(record)}).\nStore it now: it cannot be shown again.\n`,
+      `Created key ${created.key_id} (${name}, scope ${scope}, ${statusOf(created)}).\nStore it now: it cannot be shown again.\n`,
     );
     process.stdout.write(`${key}\n`);
     return 0;
@@ -45,8 +44,8 @@ export const listKeys: Command = {
   summary: 'Lists the API keys, without their secrets',
   flags: CONFIG_FLAG,
   async run(values) {
-    await using storage = await openKeys(values);
-    process.stdout.write(table(await storage.apiKeys.list()));
+    await using keys = await openKeys(values);
+    process.stdout.write(table(await keys.list(OPERATOR)));
     return 0;
   },
 };
@@ -59,39 +58,53 @@ export const revokeKey: Command = {
     const { id } = values;
     if (id === undefined || !isUuid(id))
       throw new UsageError('keys revoke: --id must be an id from keys list');
-    await using storage = await openKeys(values);
-    if (await storage.apiKeys.revoke(id, timestamp(systemClock.now()))) return 0;
-    process.stderr.write(`agent-server: there is no key ${id}, or it is already revoked\n`);
-    return 1;
+    await using keys = await openKeys(values);
+    try {
+      await keys.revoke(OPERATOR, id);
+      return 0;
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      process.stderr.write(`agent-server: ${error.message}\n`);
+      return 1;
+    }
   },
 };
 
 async function openKeys(values: FlagValues) {
   const { config } = await loadConfigFor(values);
   const { openApiKeys } = await import('../../storage/storage.ts');
-  return openApiKeys(config.storage);
+  const { apiKeys, ...storage } = await openApiKeys(config.storage);
+  const service = keyService({
+    apiKeys,
+    ring: { forget: () => {} },
+    bus: memoryBus(),
+    clock: systemClock,
+    ids: systemIds(systemClock),
+    logger: silentLogger,
+  });
+  return { ...service, ...storage };
 }
 
 function daysOf(text: string): number {
   const days = Number(text);
-  if (Number.isFinite(days) && days > 0 && days <= 36_500) return days;
-  throw new UsageError('keys create: --days must be a number of days, at most 36500');
+  if (Number.isFinite(days) && days > 0 && days <= MAX_KEY_DAYS) return days;
+  throw new UsageError(`keys create: --days must be a number of days, at most ${MAX_KEY_DAYS}`);
 }
 
 const HEADER = ['ID', 'SCOPE', 'NAME', 'CREATED', 'STATUS', 'LAST USED'];
 
-function table(keys: readonly ApiKey[]): string {
+function table(keys: readonly Key[]): string {
   const rows = [HEADER, ...keys.map(rowOf)];
   const widths = HEADER.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-function rowOf(key: ApiKey): string[] {
+function rowOf(key: Key): string[] {
   return [key.key_id, key.scope, key.name, key.created_at, statusOf(key), key.last_used_at ?? 'never'];
 }
 
-function statusOf({ expires_at, revoked_at }: ApiKey): string {
+function statusOf({ expires_at, revoked_at }: Key): string {
   if (revoked_at) return `revoked ${revoked_at}`;
   if (!expires_at) return 'never expires';
   return expires_at > timestamp(systemClock.now()) ? `expires ${expires_at}` : `expired ${expires_at}`;

@@ -1,10 +1,10 @@
-import { ADDRESS_FLAGS, CONFIG_FLAG, type Command } from '../command.ts';
+import { ADDRESS_FLAGS, CONFIG_FLAG, type Command, ROLE_FLAG } from '../command.ts';
 import { loadConfigAndOutput } from '../config.ts';
 
 export const start: Command = {
   name: 'start',
   summary: 'Serves the graphs of the configuration',
-  flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS },
+  flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS, ...ROLE_FLAG },
   async run(values) {
     // Readable lines on a terminal, JSON otherwise.
     const { config, logger, announce, lines } = await loadConfigAndOutput(values, {

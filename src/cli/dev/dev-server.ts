@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { App } from '../../app.ts';
 import { disableBackgroundCallbacks } from '../../config/env.ts';
+import type { Logger } from '../../core/logger.ts';
 import { importUserModule } from '../../graphs/project/user-module.ts';
 import { serve } from '../../node.ts';
 import { loadConfigAndOutput } from '../config.ts';
@@ -17,19 +18,21 @@ const MAX_BLOCKED_MS = 30_000;
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 
 /** Entry point of a `dev` server process: the parent sends `serve` and `stop` messages, and connections. */
-async function devServer({ flags, root, faulty_node_file }: DevServerArguments): Promise<number> {
+async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServerArguments): Promise<number> {
   const stop = new AbortController();
   const serveMessage = Promise.withResolvers<ServeMessage>();
+  let reload = async () => {};
   process.on('message', (message: ParentMessage | string) => {
     if (typeof message === 'string') return;
     if (message.type === 'serve') serveMessage.resolve(message);
+    else if (message.type === 'reload') void reload();
     else stop.abort();
   });
   // An orphan is unreachable.
   process.on('disconnect', () => stop.abort());
 
   disableBackgroundCallbacks();
-  await warmUp(root);
+  await warmUp(root, has_hosts);
   const message = await Promise.race([serveMessage.promise, aborted(stop.signal)]);
   if (message === undefined) return 0;
   const { config, logger, announce, lines } = await loadConfigAndOutput(flags, {
@@ -49,14 +52,26 @@ async function devServer({ flags, root, faulty_node_file }: DevServerArguments):
     makeReachable: (app) => {
       for (const [graph_id, names] of app.graphs.overriddenMemory())
         logger.info(ignoredPersistenceNote(names), { graph_id });
+      reload = () => reloadProject(app, logger);
       return takeConnections(app, message.url);
     },
   });
 }
 
+/** Loads the project's code anew in graph hosts, and tells the parent. A failure leaves the old code in place. */
+async function reloadProject(app: App, logger: Logger): Promise<void> {
+  const is_enough = await app.reload?.().catch((error: unknown) => {
+    logger.error('the change cannot be loaded; the code before it goes on', { error });
+    return true;
+  });
+  if (is_enough) logger.info('the change is loaded');
+  process.send?.({ type: 'reloaded', is_enough: is_enough === true } satisfies ChildMessage);
+}
+
 /** Preloads what does not change, the server and the project's LangGraph: most of the start-up time. */
-async function warmUp(root: string): Promise<void> {
+async function warmUp(root: string, has_hosts: boolean): Promise<void> {
   await Promise.all([import('../../app.ts'), import('../readable-lines.ts')]);
+  if (has_hosts) return;
   // A missing package is reported when the graphs load.
   await importUserModule(root, '@langchain/langgraph').catch(() => {});
 }
@@ -67,7 +82,7 @@ async function takeConnections(app: App, url: string): Promise<string> {
   process.on('message', (_, socket) => {
     if (socket instanceof Socket) app.server.server.emit('connection', socket);
   });
-  process.send?.({ type: 'reachable' } satisfies ChildMessage);
+  process.send?.({ type: 'reachable', reloads: app.reload !== undefined } satisfies ChildMessage);
   return url;
 }
 

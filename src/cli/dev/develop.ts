@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isChildOfNpm } from '../../config/env.ts';
 import { ConfigError } from '../../config/errors.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -23,17 +24,25 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
   using proxy = new DevProxy();
   await proxy.listenAt(first.config.server);
   await using folder = await temporaryFolder();
-  const given = { flags, root: first.config.root, faulty_node_file: join(folder.path, 'faulty-node.json') };
+  const given = {
+    flags,
+    root: first.config.root,
+    faulty_node_file: join(folder.path, 'faulty-node.json'),
+    has_hosts: first.config.hosts.count !== 0,
+  };
   await using servers = new DevSupervisor(given, proxy, logger);
   using watcher = new FileWatcher();
-  for (let loaded: LoadedConfig | undefined = first; ; loaded = await reload(flags, proxy, logger)) {
-    if (loaded !== undefined) {
-      watcher.watch(await watchedFiles(loaded));
-      await servers.restart();
-    }
+  await servers.restart();
+  for (let known = first; ; ) {
+    watcher.watch(await watchedFiles(known));
     const changed = await Promise.race([watcher.next(), end.requested]);
     if (typeof changed !== 'string') return 0;
     logger.info('changed, restarting', { file: relative(process.cwd(), changed) });
+    const loaded = await reload(flags, proxy, logger);
+    if (loaded === undefined) continue;
+    const isCode = !loaded.files.includes(changed) && isDeepStrictEqual(loaded.config, known.config);
+    known = loaded;
+    await (isCode ? servers.reload() : servers.restart());
   }
 }
 
@@ -68,9 +77,15 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
   }
 }
 
+/** Everything of the project that the server loads, and the files of the configuration. */
 async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
-  const handlers = config.auth.path?.replace(/:[^:]*$/, '');
-  const paths = [...config.graphs.map(({ path }) => path), ...(handlers === undefined ? [] : [handlers])];
+  const { auth, http, mcp, store } = config;
+  // An embedder may also be one of a provider, such as `openai:text-embedding-3-small`.
+  const exports = [auth.path, http.app, mcp.app, store.index?.embed].filter((each) => each !== undefined);
+  const paths = [
+    ...config.graphs.map(({ path }) => path),
+    ...exports.map((each) => each.replace(/:[^:]*$/, '')).filter((path) => /[./\\]/.test(path)),
+  ];
   const entries = paths.map((path) => resolve(config.root, path));
   return [...files, ...(await importedFiles(entries, config.root))];
 }

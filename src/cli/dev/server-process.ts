@@ -11,6 +11,8 @@ export interface DevServerArguments {
   readonly root: string;
   /** File in which the process reports the node that crashed it, as JSON of a `FaultyNode`. */
   readonly faulty_node_file: string;
+  /** Whether the project's code executes in graph hosts: then nothing of it is preloaded. */
+  readonly has_hosts: boolean;
 }
 
 /** A run that crashed the previous process, with its error. */
@@ -24,10 +26,17 @@ export type ParentMessage =
       readonly shows_banner: boolean;
       readonly crashed_run?: CrashedRun;
     }
+  /** The project's code has changed. */
+  | { readonly type: 'reload' }
   | { readonly type: 'stop' };
 
-/** Message from a server process to `dev`: it now accepts connections. */
-export type ChildMessage = { readonly type: 'reachable' };
+/**
+ * Messages from a server process to `dev`: it now accepts connections, and `reloads` code by itself; it has loaded the project's code anew, or the
+ * change needs a new process.
+ */
+export type ChildMessage =
+  | { readonly type: 'reachable'; readonly reloads: boolean }
+  | { readonly type: 'reloaded'; readonly is_enough: boolean };
 
 /** Time to stop, ms: a slower process executes code that never yields. Its runs resume in the next process. */
 const STOP_MS = 2000;
@@ -41,6 +50,7 @@ export class ServerProcess {
   readonly given: DevServerArguments;
   /** Exit code; null if killed by a signal. */
   readonly ended: Promise<number | null>;
+  #reloads = false;
 
   /** The process preloads, but does not load the project or open its data before `serve`. */
   constructor(given: DevServerArguments) {
@@ -61,15 +71,31 @@ export class ServerProcess {
 
   /** `shows_banner`: stdout is a terminal. Resolves to true when it accepts connections, to false if it exits first. */
   async serve(url: string, shows_banner: boolean, crashedRun?: CrashedRun): Promise<boolean> {
-    const reachable = new Promise<true>((resolve) => this.child.once('message', () => resolve(true)));
+    const reachable = this.#nextMessage().then((message) => {
+      this.#reloads = message.type === 'reachable' && message.reloads;
+      return true;
+    });
     this.#send({ type: 'serve', url, shows_banner, ...(crashedRun && { crashed_run: crashedRun }) });
     return await Promise.race([reachable, this.ended.then(() => false)]);
+  }
+
+  /** Has the code loaded anew without a new process. Resolves to false if that cannot be, or is not enough. */
+  async reload(): Promise<boolean> {
+    if (!this.#reloads) return false;
+    const reloaded = this.#nextMessage();
+    this.#send({ type: 'reload' });
+    const message = await Promise.race([reloaded, this.ended.then(() => undefined)]);
+    return message?.type === 'reloaded' && message.is_enough;
   }
 
   async stop(): Promise<void> {
     this.#send({ type: 'stop' });
     using _overdue = after(STOP_MS, () => this.child.kill('SIGKILL'));
     await this.ended;
+  }
+
+  #nextMessage(): Promise<ChildMessage> {
+    return new Promise((resolve) => this.child.once('message', resolve));
   }
 
   #send(message: ParentMessage): void {

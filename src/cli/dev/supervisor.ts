@@ -44,6 +44,11 @@ export class DevSupervisor implements AsyncDisposable {
     await this.#replace();
   }
 
+  /** After a change of the project's code: restarts unless the process can load it by itself, in graph hosts. */
+  async reload(): Promise<void> {
+    if (!(await this.#current?.reload())) await this.restart();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#retry?.[Symbol.dispose]();
     const last = this.#current;

@@ -104,6 +104,7 @@ export const Http = group({
       .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that use OpenAI's API."),
   }).prefault({}),
   disable_ui: boolean().default(false).describe('Disables `/ui`.'),
+  disable_studio: boolean().default(false).describe('Disables `/studio`.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
   configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
   logging_headers: headerPatterns('Request headers that are copied to the request log'),
@@ -132,4 +133,12 @@ export const Mcp = group({
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./mcp.ts:register')
     .optional()
     .describe('A function that registers your own tools, resources and prompts, as `path:export`.'),
+});
+
+export const Studio = group({
+  read_only: boolean()
+    .default(false)
+    .describe(
+      'Studio shows everything and changes nothing. Sessions then have the scope `read`; without authentication only the page hides what changes something.',
+    ),
 });

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { parseNetwork } from '../../core/ip-ranges.ts';
 import { MAX_DELAY_S, MAX_INTEGER } from '../../schemas/numbers.ts';
+import { RECORD_LEVELS } from '../../schemas/steps.ts';
 import { boolean, group, integer, mustBe, number, oneOf, port, stringList, text } from '../value-types.ts';
+import { Budgets, budgetLimits } from './budgets.ts';
 
 export const Runs = group({
   concurrency: integer(0, 10_000, 'runs')
@@ -18,9 +20,41 @@ export const Runs = group({
   timeout_seconds: integer(1, MAX_DELAY_S, 'seconds')
     .default(86_400)
     .describe('A run that takes longer ends as `timeout`.'),
+  ...budgetLimits('a run in all its attempts'),
+  budgets: Budgets.prefault({}),
+  on_budget: oneOf(['error', 'interrupt'])
+    .default('error')
+    .describe(
+      'What becomes of a run that reaches a budget, after the step that did. `error`: it ends so; `interrupt`: its thread is interrupted and asks a person, with whose answer a new run goes on. See [usage](usage.md#budgets).',
+    ),
+  fair_by: oneOf(['none', 'owner'])
+    .default('none')
+    .describe(
+      'Who gets the next free slot. `none`: the run that has waited longest; `owner`: users, or API keys, in turn, however many runs each has.',
+    ),
+  max_per_owner: integer(1, 1_000_000, 'runs')
+    .optional()
+    .describe(
+      'Runs of one owner that execute at the same time, in all processes; implies `fair_by: owner`. Unset: no limit.',
+    ),
+  lease_seconds: number(1, 600, 'seconds')
+    .default(20)
+    .describe(
+      'PostgreSQL. How long a process may be silent before others take its runs. It renews four times as often; all processes should have the same.',
+    ),
+  max_stall_seconds: number(1, MAX_DELAY_S, 'seconds')
+    .default(300)
+    .describe(
+      'PostgreSQL. How long a node may block the event loop before the other processes take the runs of this one.',
+    ),
   shutdown_grace_seconds: integer(0, 3600, 'seconds')
     .default(180)
     .describe('How long running runs may continue after SIGTERM before they return to the queue.'),
+  record: oneOf([...RECORD_LEVELS])
+    .default('all')
+    .describe(
+      'What is recorded of each run: `nodes` their times and outcomes; `all` also the calls of models and tools, with their tokens; `off` nothing.',
+    ),
   stream_ttl_seconds: integer(0, MAX_DELAY_S, 'seconds')
     .default(86_400)
     .describe('How long the events of a finished run can be replayed.'),

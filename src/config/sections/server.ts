@@ -25,6 +25,11 @@ export const Server = group({
     .describe(
       'Host names of a server without keys, such as that of a proxy in front of it. `localhost` and loopback addresses are always allowed.',
     ),
+  role: oneOf(['all', 'api', 'worker'])
+    .default('all')
+    .describe(
+      'PostgreSQL. `api`: answers requests and executes no runs; `worker`: executes runs, crons, webhooks and expiry, and answers only `/ok`, `/info` and `/metrics`.',
+    ),
   trust_proxy: stringList()
     .pipe(z.array(ReverseProxy))
     .default([])
@@ -84,6 +89,20 @@ export const Log = group({
     .optional()
     .describe('JSON lines or readable ones. Unset: readable in `dev` and on a terminal, else JSON.'),
   color: boolean().optional().describe('Colour in readable lines. Unset: when the output is a terminal.'),
+});
+
+export const Metrics = group({
+  prefix: text()
+    .regex(/^[A-Za-z_:][\w:]{0,63}$/, 'must be letters, digits, _ and :, and not begin with a digit')
+    .default('lg_api_')
+    .describe(
+      'Prefix of the metrics that the official server has too; the others begin with `agent_server_`, see [monitoring](monitoring.md).',
+    ),
+  internal: boolean()
+    .default(false)
+    .describe(
+      "Also exposes the official server's internal metrics: what became of attempts, and of streams.",
+    ),
 });
 
 /** LOG_LEVEL uses the level names of Python's logging. */

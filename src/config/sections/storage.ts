@@ -1,4 +1,5 @@
 import { KEY_RULE, keyBytes } from '../../db/encryption/key-ring.ts';
+import { parsePostgresUrl } from '../../db/engines/postgres-url.ts';
 import { MAX_TTL_MINUTES } from '../../schemas/numbers.ts';
 import {
   boolean,
@@ -20,7 +21,7 @@ export const Storage = group({
       'is not a valid URL: percent-encode special characters of the password, such as %40 for @',
     )
     .default('sqlite:.agent-server/server.db')
-    .describe('The database: `sqlite:` and a file, or `postgres://…`.'),
+    .describe('The database: `sqlite:` and a file, or `postgres://…`, also with several hosts.'),
   folder: text()
     .optional()
     .describe(
@@ -31,18 +32,40 @@ export const Storage = group({
     .describe(
       'SQLite. `full`: acknowledged writes survive a power failure; `normal`: only a crash of the process.',
     ),
+  listen_url: text()
+    .refine((url) => parsePostgresUrl(url) !== undefined, 'must be a URL that begins with postgres://')
+    .optional()
+    .describe(
+      'PostgreSQL. Direct URL of the same database for notifications, if `url` leads through a pooler such as PgBouncer. Unset: `url`.',
+    ),
+  password_command: text()
+    .optional()
+    .describe(
+      'PostgreSQL. Command that prints the password, such as a token of a cloud. Run without a shell for new connections, at most every 5 minutes.',
+    ),
+  max_connections: integer(5, 1000, 'connections')
+    .default(20)
+    .describe('PostgreSQL. Connections that this process may open.'),
+  wait_seconds: integer(0, 86_400, 'seconds')
+    .default(600)
+    .describe(
+      'PostgreSQL. How long a start waits for a database that cannot be reached. Then, or at once with 0, it ends.',
+    ),
+  migrations: oneOf(['apply', 'wait', 'refuse'])
+    .default('apply')
+    .describe(
+      'What a start does when the database needs migrations: applies them, waits up to 10 minutes for `agent-server migrate`, or ends.',
+    ),
+  notifications: oneOf(['notify', 'poll', 'off'])
+    .default('notify')
+    .describe(
+      'PostgreSQL. How processes notice the changes of others. `notify`: LISTEN and NOTIFY, or `poll` where these do not arrive; `poll`: by polling four times a second; `off`: by polling once a second.',
+    ),
 });
 
 /** Validates the URL up front: the PostgreSQL client would fail with a stack that contains the URL. */
 function isDatabaseUrl(url: string): boolean {
-  if (url.startsWith('sqlite:')) return true;
-  const address = URL.parse(url);
-  if (!address) return false;
-  try {
-    return [address.username, address.password, address.pathname].map(decodeURIComponent).length > 0;
-  } catch {
-    return false;
-  }
+  return url.startsWith('sqlite:') || parsePostgresUrl(url) !== undefined;
 }
 
 const isEncryptionKey = (key: string) => keyBytes(key) !== undefined;

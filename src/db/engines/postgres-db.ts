@@ -2,7 +2,7 @@ import { sleep } from '../../core/timers.ts';
 import type { CommitMode, Db, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
-import { isRetriable, postgresError } from './postgres-errors.ts';
+import { codeOf, isRetriable, postgresError } from './postgres-errors.ts';
 
 const BOOL = 16;
 const INT8 = 20;
@@ -41,9 +41,17 @@ export interface PostgresDriver extends PostgresSession {
   close(): Promise<void>;
 }
 
-/** A database over a client library. Reruns a transaction body from the start after a deadlock. */
-export function postgresDb(driver: PostgresDriver, cipher: Cipher = plainCipher): Db {
+/**
+ * A database over a client library. Reruns a transaction body from the start after a deadlock; `onRetry` receives the
+ * code of the error.
+ */
+export function postgresDb(
+  driver: PostgresDriver,
+  cipher: Cipher = plainCipher,
+  onRetry: (code: string) => void = () => {},
+): Db {
   const pool = statements(driver, cipher);
+  const withRetry = <T>(action: () => Promise<T>) => retried(action, onRetry);
   let closing: Promise<void> | undefined;
 
   function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -84,12 +92,13 @@ function statements(session: PostgresSession, cipher: Cipher): Transaction {
 
 const MAX_ATTEMPTS = 4;
 
-async function withRetry<T>(action: () => Promise<T>): Promise<T> {
+async function retried<T>(action: () => Promise<T>, onRetry: (code: string) => void): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await action();
     } catch (error) {
       if (tried === MAX_ATTEMPTS || !isRetriable(error)) throw postgresError(error);
+      onRetry(codeOf(error));
       await sleep(5 * 2 ** tried * Math.random());
     }
   }

@@ -1,14 +1,15 @@
 import { InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
 import { redactCredentials } from '../../core/redact.ts';
 
-/** Connection exceptions, server shutting down or starting, too many connections, lock and statement timeouts. */
-const UNAVAILABLE = /^(08|57P0|53300|55P03|57014|25P0[34]|25006)/;
+/** Connection exceptions, refused passwords, server shutting down or starting, too many connections, lock and statement timeouts. */
+const UNAVAILABLE = /^(08|28|57P0|53300|55P03|57014|25P0[34]|25006|PASSWORD_COMMAND)/;
 /** Number out of range, invalid text, JSON nested too deep. SQLite accepts them and finds nothing. */
 const INVALID_VALUE = /^(22003|22021|22P02|22P05|54001)/;
 const NETWORK_ERROR = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
 /** `pg` gives these errors no code. */
 const CLIENT_ERROR =
   /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
+const LOST_CONNECTION = /connection terminated(?! due)|not queryable/i;
 
 /** Maps a PostgreSQL error to the one for the client; an error of our own passes through unchanged. */
 export function postgresError(error: unknown): unknown {
@@ -22,11 +23,44 @@ export function postgresError(error: unknown): unknown {
   return error;
 }
 
-/** The connection is broken or in an unknown state: do not reuse it. */
+/** The connection is broken, of no use, or in an unknown state: do not reuse it. */
 export function isConnectionError(error: unknown): boolean {
   const code = codeOf(error);
-  if (code !== '') return NETWORK_ERROR.test(code) || /^(08|57P0|25P0[34])/.test(code);
+  if (code !== '') return isLost(error) || /^25P0[34]/.test(code);
   return error instanceof Error && CLIENT_ERROR.test(error.message);
+}
+
+/**
+ * The server went away, or became a replica (25006) in a fail-over: another connection may succeed at once. A timeout
+ * is none of these.
+ */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== '') return NETWORK_ERROR.test(code) || /^(08|57P0|25006)/.test(code);
+  return error instanceof Error && LOST_CONNECTION.test(error.message);
+}
+
+/** A host that cannot be used for now: another host of the URL may be. */
+export function isHostFailure(error: unknown): boolean {
+  return isLost(error) || (error instanceof Error && /due to connection timeout/i.test(error.message));
+}
+
+/**
+ * The server closed the connection instead of executing what it was sent, so that even a write can be repeated. 57P01:
+ * it ends a session only between statements or by aborting one, never after the commit of one without reporting it.
+ */
+export function isUnexecuted(error: unknown): boolean {
+  return ['57P01', '25006', 'EPIPE'].includes(codeOf(error));
+}
+
+/** A password that was right may have expired. */
+export function isPasswordRefused(error: unknown): boolean {
+  return ['28P01', '28000'].includes(codeOf(error));
+}
+
+/** An error of a `Db` that waited for a lock for as long as `lock_timeout` allows. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Unavailable && codeOf(error.cause) === '55P03';
 }
 
 /** Deadlock or serialisation failure: rerunning the transaction may succeed. */
@@ -34,7 +68,8 @@ export function isRetriable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
 }
 
-function codeOf(error: unknown): string {
+/** SQLSTATE, or the code of the system; empty without one. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
@@ -46,6 +81,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^ETIMEDOUT/, 'no answer in time'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE)/, 'the connection was closed before it was ready'],
   [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL)/, 'TLS: …'],
+  [/^PASSWORD_COMMAND/, '… ("storage.password_command")'],
   [/^28/, 'user or password refused: …'],
   [/^3D000/, '…; create it, or name another one'],
   [/^53300/, 'too many connections: …'],

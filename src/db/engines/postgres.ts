@@ -1,8 +1,15 @@
-import pg from 'pg';
-import type { Db } from '../db.ts';
+import type pg from 'pg';
+import { after } from '../../core/timers.ts';
+import type { ConnectionStats } from '../../schemas/system.ts';
+import type { CommitMode, Db } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
-import { POSTGRES_PARSERS, type PostgresDriver, type PostgresSession, postgresDb } from './postgres-db.ts';
-import { isConnectionError } from './postgres-errors.ts';
+import { cancelStatement } from './postgres-cancel.ts';
+import { clientConfig } from './postgres-client.ts';
+import { type Connections, type Lent, openConnections } from './postgres-connections.ts';
+import { type PostgresDriver, type PostgresSession, postgresDb } from './postgres-db.ts';
+import { codeOf, isLost, isUnexecuted, postgresError } from './postgres-errors.ts';
+import type { PasswordSource } from './postgres-password.ts';
+import { inspectServer, type ServerInfo } from './postgres-server.ts';
 
 export interface PostgresOptions {
   /** Maximum pool size; 10 by default. */
@@ -11,88 +18,145 @@ export interface PostgresOptions {
   readonly no_timeouts?: boolean;
   /** Without one, nothing is encrypted. */
   readonly cipher?: Cipher;
+  /** Of new connections, instead of the password of the URL. */
+  readonly password?: PasswordSource | undefined;
+  /** Receives the error code of every statement and transaction that is tried again. */
+  readonly onRetry?: ((code: string) => void) | undefined;
 }
 
-/** Bounds every wait: without `query_timeout` a statement hung for 13 s when the network was cut (ENGINE §4). */
-const TIMEOUTS_MS = {
-  lock_timeout: 3000,
-  // Below `query_timeout`: an error from the server leaves the connection usable.
-  statement_timeout: 8000,
-  query_timeout: 10_000,
-  idle_in_transaction_session_timeout: 15_000,
-};
+/** Without it a statement hung for 13 s when the network was cut (ENGINE §4). */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Below `ANSWER_TIMEOUT_MS`: an error from the server leaves the connection usable. */
+const STATEMENT_TIMEOUT_MS = 8000;
 
-/** Opens a pool. It connects lazily, so an unreachable database surfaces at the first statement. */
-export function openPostgres(
-  uri: string,
-  { max_connections = 10, no_timeouts = false, cipher }: PostgresOptions = {},
-): Db {
-  const pool = new pg.Pool({
-    ...(no_timeouts ? {} : TIMEOUTS_MS),
-    connectionTimeoutMillis: 3000,
-    connectionString: uri,
-    application_name: 'agent-server',
-    keepAlive: true,
-    max: max_connections,
-    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
-  });
-  // A broken connection emits `error` here and fails its current statement. Without a listener on every client, idle or
-  // in use, a restart of the database would end the process.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return postgresDb(poolDriver(pool), cipher);
+/**
+ * Limits of a transaction, in the round trip of `begin`. As start-up parameters PgBouncer would refuse them, and a plain
+ * `set` would leak into the sessions of others there.
+ */
+const LIMITS = `; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local lock_timeout = 3000; set local idle_in_transaction_session_timeout = 15000`;
+
+/** A pool of one database, as a `Db`. */
+export interface PostgresPool extends Db {
+  stats(): ConnectionStats;
+  /** Throws `Unavailable` for a server that is not supported. */
+  inspect(): Promise<ServerInfo>;
 }
 
-function parserOf(type: number, format?: 'text'): unknown {
-  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, format);
-}
-
-function poolDriver(pool: pg.Pool): PostgresDriver {
+/**
+ * Opens a pool. It connects lazily, so an unreachable database surfaces at the first statement. Throws `Unavailable` for
+ * a URL whose parameters cannot be honoured.
+ */
+export function openPostgres(uri: string, options: PostgresOptions = {}): PostgresPool {
+  const { max_connections: max = 10, no_timeouts = false, cipher, password, onRetry = () => {} } = options;
+  const { config, targets } = clientConfig(uri);
+  const connections = openConnections(
+    { ...config, max, ...(!no_timeouts && { query_timeout: ANSWER_TIMEOUT_MS }) },
+    { targets, password },
+  );
+  const driver = poolDriver({ connections, onRetry, limits: no_timeouts ? '' : LIMITS });
   return {
-    query: (text, values) => withClient(pool, (client) => session(client).query(text, values)),
-    transaction: (durability, body) =>
-      withClient(pool, async (client) => {
-        await client.query(durability === 'async' ? 'begin; set local synchronous_commit = off' : 'begin');
-        const result = await body(session(client));
-        // After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error.
-        const { command } = await client.query('commit');
-        if (command !== 'COMMIT')
-          throw new Error('A statement of this transaction failed; it is rolled back.');
-        return result;
+    ...postgresDb(driver, cipher, onRetry),
+    stats: connections.stats,
+    inspect: () =>
+      inspectServer(connections).catch((error: unknown) => {
+        throw postgresError(error);
       }),
-    close: () => pool.end(),
   };
 }
 
-/** Returns the connection to the pool without an open transaction, or closes it. */
-async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let usable = true;
-  try {
-    return await use(client);
-  } catch (error) {
-    // A timed-out statement still occupies the connection: a rollback would wait behind it.
-    usable = !isConnectionError(error) && (await rollback(client));
-    throw error;
-  } finally {
-    client.release(!usable);
-  }
+interface PoolParts {
+  readonly connections: Connections;
+  readonly onRetry: (code: string) => void;
+  readonly limits: string;
 }
 
-async function rollback(client: pg.PoolClient): Promise<boolean> {
-  try {
-    await client.query('rollback');
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function session(client: pg.PoolClient): PostgresSession {
+function poolDriver(parts: PoolParts): PostgresDriver {
   return {
-    async query(text, values) {
-      const { rows, rowCount } = await client.query(text, [...values]);
-      return { rows, changes: rowCount ?? 0 };
-    },
+    query: (text, values) => loneStatement(parts, text, values),
+    transaction: (durability, body) => transaction(parts, durability, body),
+    close: () => parts.connections.close(),
   };
+}
+
+/**
+ * A statement in its own transaction, in one round trip. Its limit is kept by this process, which cancels it: a server-side
+ * limit without `begin` would have to stay in the session.
+ */
+function loneStatement({ limits, ...parts }: PoolParts, text: string, values: readonly unknown[]) {
+  return withConnection(parts, {
+    has_transaction: false,
+    async use({ client, discard }) {
+      const cancel = () => {
+        // The request may arrive late, and would then hit a later statement.
+        discard();
+        cancelStatement(client);
+      };
+      using _limit = limits === '' ? undefined : after(STATEMENT_TIMEOUT_MS, cancel);
+      return await execute(client, text, values);
+    },
+    mayRepeat: (error) => isUnexecuted(error) || isRead(text),
+  });
+}
+
+function transaction<T>(
+  { limits, ...parts }: PoolParts,
+  durability: CommitMode,
+  body: (session: PostgresSession) => Promise<T>,
+): Promise<T> {
+  const begin = `begin${limits}${durability === 'async' ? '; set local synchronous_commit = off' : ''}`;
+  let committing = false;
+  return withConnection(parts, {
+    has_transaction: true,
+    async use({ client }) {
+      committing = false;
+      await client.query(begin);
+      const result = await body({ query: (text, values) => execute(client, text, values) });
+      committing = true;
+      // After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error.
+      const { command } = await client.query('commit');
+      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed; it is rolled back.');
+      return result;
+    },
+    // Without the answer to COMMIT it is unknown if the transaction took effect.
+    mayRepeat: () => !committing,
+  });
+}
+
+interface Attempt<T> {
+  readonly has_transaction: boolean;
+  use(lent: Lent): Promise<T>;
+  /** Whether nothing can have taken effect, or a repetition changes nothing. */
+  mayRepeat(error: unknown): boolean;
+}
+
+/**
+ * Repeats once, on a new connection, after the connection was lost: pooled connections die while idle, and in every
+ * restart and fail-over.
+ */
+async function withConnection<T>(
+  { connections, onRetry }: Omit<PoolParts, 'limits'>,
+  { has_transaction, use, mayRepeat }: Attempt<T>,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    const lent = await connections.acquire();
+    try {
+      const result = await use(lent);
+      lent.release();
+      return result;
+    } catch (error) {
+      await lent.fail(error, { has_transaction });
+      if (tried > 1 || !isLost(error) || !mayRepeat(error)) throw error;
+      onRetry(codeOf(error) || 'connection lost');
+    }
+  }
+}
+
+/** A statement that changes nothing, whatever becomes of its answer. */
+function isRead(text: string): boolean {
+  return /^\s*select\b/i.test(text);
+}
+
+async function execute(client: pg.PoolClient, text: string, values: readonly unknown[]) {
+  const { rows, rowCount } = await client.query(text, [...values]);
+  return { rows, changes: rowCount ?? 0 };
 }

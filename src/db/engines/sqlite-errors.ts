@@ -16,7 +16,9 @@ export function sqliteError(error: unknown): unknown {
 /** Explains why the file in `path` cannot be opened, and what to do. */
 export function sqliteOpenError(path: string, error: unknown): Unavailable {
   const code = codeOf(error);
-  const way = `Set another "storage.url" or AGENT_SERVER_DATA_DIR`;
+  const other = 'Set another "storage.url" or AGENT_SERVER_DATA_DIR';
+  const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code);
+  const way = isDamaged ? `${other}, or restore a backup with "agent-server restore"` : other;
   if (/^(EACCES|EPERM|EROFS|SQLITE_CANTOPEN|SQLITE_READONLY)/.test(code)) {
     const detail = `The database ${path} cannot be opened: no right to write in ${dirname(path)} (${code})`;
     return new Unavailable(`${detail}. ${way}.`, { cause: error });

@@ -12,6 +12,17 @@ import { a2aPush } from './011-a2a-push.ts';
 import { queueRecovery } from './012-queue-recovery.ts';
 import { runMarkers } from './013-run-markers.ts';
 import { a2aTaskStates } from './014-a2a-task-states.ts';
+import { migrationCompatibility } from './015-migration-compatibility.ts';
+import { manyProcesses } from './016-many-processes.ts';
+import { runSteps } from './017-run-steps.ts';
+import { runLists } from './018-run-lists.ts';
+import { systemOverview } from './019-system-overview.ts';
+import { runLogs } from './020-run-logs.ts';
+import { waitingThreads } from './021-waiting-threads.ts';
+import { usage } from './022-usage.ts';
+import { budgets } from './023-budgets.ts';
+import { resumedRuns } from './024-resumed-runs.ts';
+import { runPriority } from './025-run-priority.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -22,6 +33,11 @@ export interface Migration {
    * per engine where they share nothing.
    */
   readonly text: string | Readonly<Record<DialectName, string>>;
+  /**
+   * It only adds what programs without it can ignore: tables, indexes, columns that have a default or may be null. Such
+   * programs keep serving during and after it. Without this mark they refuse to start.
+   */
+  readonly expands?: true;
 }
 
 export const migrations: readonly Migration[] = [
@@ -38,4 +54,15 @@ export const migrations: readonly Migration[] = [
   { version: 12, name: 'queue recovery', text: queueRecovery },
   { version: 13, name: 'run markers', text: runMarkers },
   { version: 14, name: 'a2a task states', text: a2aTaskStates },
+  { version: 15, name: 'migration compatibility', text: migrationCompatibility, expands: true },
+  { version: 16, name: 'many processes', text: manyProcesses, expands: true },
+  { version: 17, name: 'run steps', text: runSteps, expands: true },
+  { version: 18, name: 'run lists', text: runLists, expands: true },
+  { version: 19, name: 'system overview', text: systemOverview, expands: true },
+  { version: 20, name: 'run logs', text: runLogs, expands: true },
+  { version: 21, name: 'waiting threads', text: waitingThreads, expands: true },
+  { version: 22, name: 'usage', text: usage, expands: true },
+  { version: 23, name: 'budgets', text: budgets, expands: true },
+  { version: 24, name: 'resumed runs', text: resumedRuns, expands: true },
+  { version: 25, name: 'run priority', text: runPriority, expands: true },
 ];

@@ -1,8 +1,10 @@
 import type { CommitMode } from '../../db/db.ts';
+import type { RecordedStep, RecordLevel } from '../../schemas/steps.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
 import type { AncestorQuery, CheckpointQuery } from '../../storage/checkpoints/find.ts';
 import type { Fence, NewCheckpoint, NewWrites } from '../../storage/checkpoints/put.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
+import type { CurrentSteps } from '../../storage/runs/active-attempts.ts';
 
 /** When a write is on disk: before the verb resolves, or with a later group commit. */
 type Durability = Extract<CommitMode, 'sync' | 'async'>;
@@ -19,6 +21,10 @@ export interface CheckpointAccess {
   put(checkpoint: NewCheckpoint, durability: Durability): Promise<boolean>;
   putWrites(request: NewWrites, durability: Durability): Promise<boolean>;
   deleteThread(thread_id: string): Promise<boolean>;
+  /** Steps of the run that are stored with what is written next in this turn of the event loop, or with its end. */
+  record(steps: readonly RecordedStep[]): void;
+  /** From now on `current` says what the run executes. */
+  observe?(current: CurrentSteps): void;
 }
 
 /** Who writes checkpoints: an attempt of a run, or a request outside of runs. */
@@ -32,6 +38,8 @@ export interface CheckpointWriter {
   readonly writer: string;
   /** Holds a lease: the only writer of its thread. */
   readonly is_attempt: boolean;
+  /** What is recorded of the run. */
+  readonly record: RecordLevel;
 }
 
 /** Access to storage in this process, under `fence`. */
@@ -52,5 +60,11 @@ export function fencedCheckpoints(checkpoints: CheckpointRepository, fence: Fenc
     put: (checkpoint, durability) => checkpoints.put(fence, checkpoint, durability),
     putWrites: (request, durability) => checkpoints.putWrites(fence, request, durability),
     deleteThread: (thread_id) => checkpoints.deleteThread(fence, thread_id),
+    record(steps) {
+      if ('attempt' in fence) fence.attempt.addSteps(steps);
+    },
+    observe(current) {
+      if ('attempt' in fence) fence.attempt.observe(current);
+    },
   };
 }

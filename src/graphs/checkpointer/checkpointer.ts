@@ -8,11 +8,13 @@ import type {
   DeltaChannelHistory,
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
+import { systemClock } from '../../core/clock.ts';
 import { Conflict } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { storable } from '../../core/json.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { addressOf, checkpointMetadata, configOf } from '../checkpoint-config.ts';
+import { StepRecorder } from '../steps/recorder.ts';
 import { diffChannels, versionSource } from './channels.ts';
 import type { CheckpointWriter } from './checkpoint-access.ts';
 import { CheckpointCache } from './checkpoint-cache.ts';
@@ -51,6 +53,8 @@ export class Checkpointer {
   readonly getNextVersion: (current: string | undefined) => string;
   /** Who writes, and where: a graph host makes its own checkpointer from it. */
   readonly writer: CheckpointWriter;
+  /** Of the attempt, unless nothing is recorded of it. */
+  readonly steps: StepRecorder | undefined;
   readonly #cache: CheckpointCache;
   readonly #fallback: UnreadableFallback;
   readonly #failure = new AbortController();
@@ -63,6 +67,9 @@ export class Checkpointer {
     { cache = new CheckpointCache(), fallback = failOnUse }: Partial<ReadOptions> = {},
   ) {
     this.writer = writer;
+    this.steps = writer.record === 'off' ? undefined : new StepRecorder(writer.record, systemClock);
+    const { steps } = this;
+    if (steps) writer.access.observe?.(() => steps.current());
     this.#cache = cache;
     this.#fallback = fallback;
     this.getNextVersion = versionSource(writer.writer);
@@ -80,7 +87,8 @@ export class Checkpointer {
   lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
     const unreadable = new UnreadableReport();
     const view = { cache: this.#cache, fallback: unreadable.add };
-    const checkpointer = new Checkpointer(this.writer, view);
+    // It executes nothing, and so has no steps to record.
+    const checkpointer = new Checkpointer({ ...this.writer, record: 'off' }, view);
     checkpointer.serde = this.serde;
     return { checkpointer, unreadable };
   }
@@ -142,6 +150,7 @@ export class Checkpointer {
       const at = { thread_id, ns, checkpoint_id: checkpoint.id };
       const texts = { ...serializeCheckpoint(checkpoint), metadata: storable(text) };
       const row = { ...at, ...texts, parent_id, run_id: this.writer.run_id, blobs: rows };
+      this.#record();
       this.#requireIdle(await this.writer.access.put(row, this.writer.durability));
       if (isOwn) this.#cache.put(row, values);
     });
@@ -163,11 +172,24 @@ export class Checkpointer {
       this.#unlessFailed(checkpoint_id, async () => {
         const [rows] = await Promise.all([dumped, applied]);
         const request = { ...at, task_id, run_id: this.writer.run_id, writes: rows };
+        this.#record();
         this.#requireIdle(await this.writer.access.putWrites(request, this.writer.durability));
         if (thread_id === this.writer.thread_id) this.#cache.putWrites(at, rows);
       });
     if (isStateUpdate(task_id, writes)) this.#deferred.defer(checkpoint_id, store);
     else await store();
+  }
+
+  /** The attempt is over: steps that still execute are cancelled, and the last ones recorded. */
+  endSteps(): void {
+    this.steps?.close();
+    this.#record();
+  }
+
+  /** With what is written next: a step is stored with the checkpoint that holds its result. */
+  #record(): void {
+    const steps = this.steps?.take() ?? [];
+    if (steps.length > 0) this.writer.access.record(steps);
   }
 
   async deleteThread(thread_id: string): Promise<void> {

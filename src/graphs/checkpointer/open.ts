@@ -1,6 +1,8 @@
 import type { Ids } from '../../core/ids.ts';
 import type { RunKwargs } from '../../schemas/runs.ts';
+import type { RecordLevel } from '../../schemas/steps.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
+import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import type { Lease } from '../../storage/runs/lease.ts';
 import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
 import { fencedCheckpoints } from './checkpoint-access.ts';
@@ -11,6 +13,19 @@ export interface RunCheckpointerDeps {
   readonly writes: WriteBuffer;
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
+  readonly record: RecordLevel;
+  /** Called after each checkpoint of the run itself, not of a subgraph. */
+  readonly onCheckpoint?: () => void;
+  /** If there is one, the next step of the graph begins only once each checkpoint has passed it. */
+  readonly gate?: CheckpointGate | undefined;
+}
+
+/** What happens around each checkpoint of a run. */
+export interface CheckpointGate {
+  /** The checkpoint is about to be written. */
+  before(checkpoint: NewCheckpoint): void;
+  /** Resolves when the graph may go on. */
+  after(): Promise<void>;
 }
 
 /**
@@ -23,14 +38,32 @@ export function runCheckpointer({
   writes,
   lease,
   durability,
+  record,
+  onCheckpoint = () => {},
+  gate,
 }: RunCheckpointerDeps): Checkpointer {
+  const access = fencedCheckpoints(checkpoints, { attempt: writes });
+  const mode = durability === 'sync' ? 'sync' : 'async';
   return new Checkpointer({
-    access: fencedCheckpoints(checkpoints, { attempt: writes }),
+    access: {
+      ...access,
+      async put(checkpoint) {
+        const isOwn = checkpoint.thread_id === lease.thread_id;
+        if (isOwn) gate?.before(checkpoint);
+        const isPut = await access.put(checkpoint, mode);
+        if (isOwn && checkpoint.ns === '') onCheckpoint();
+        if (isOwn) await gate?.after();
+        return isPut;
+      },
+      putWrites: (request) => access.putWrites(request, mode),
+    },
     is_attempt: true,
     thread_id: lease.thread_id,
     run_id: lease.run_id,
-    durability: durability === 'sync' ? 'sync' : 'async',
+    // A graph host waits for what is `sync` alone; what is committed when is decided above.
+    durability: gate ? 'sync' : mode,
     writer: lease.token.slice(-8),
+    record,
   });
 }
 export interface ThreadCheckpointerDeps {
@@ -51,5 +84,6 @@ export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckp
     run_id: null,
     durability: 'sync',
     writer: ids.uuid4().slice(-8),
+    record: 'off',
   });
 }

@@ -1,4 +1,6 @@
 import type { LogFields, Logger } from '../../core/logger.ts';
+import { callingNode } from './capture-output.ts';
+import { currentRunOutput } from './run-output.ts';
 
 /** Global symbol that `getLogger` of `@langchain/langgraph-sdk/logging` reads; it throws if nothing is set. */
 const SDK_LOGGER = Symbol.for('langgraph.api.sdk-logger');
@@ -12,7 +14,7 @@ const LEVELS = {
 } as const;
 
 /**
- * Lets graphs write to the server's log. The symbol is process-wide: of several servers in one process, the last one
+ * Lets graphs write to the server's log; in a run, with its fields. The symbol is process-wide: of several servers in one process, the last one
  * that loaded graphs wins.
  */
 export function exposeSdkLogger(logger: Logger): void {
@@ -21,7 +23,9 @@ export function exposeSdkLogger(logger: Logger): void {
     for (const name of LEVELS[level]) {
       sdkLogger[name] = (...args) => {
         const { text, fields } = lineOf(args);
-        logger[level](text, fields);
+        const run = currentRunOutput();
+        if (run) run.log(level, text, fields, callingNode());
+        else logger[level](text, fields);
         return sdkLogger;
       };
     }

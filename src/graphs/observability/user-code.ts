@@ -1,5 +1,7 @@
 import type { Logger } from '../../core/logger.ts';
 import { firstUserFrame } from '../../core/stack-frames.ts';
+import { uncapturedLogger } from './capture-output.ts';
+import { currentRunOutput } from './run-output.ts';
 import type { RunningNode } from './running-node.ts';
 
 /** A node whose code ends this process or blocks its event loop. */
@@ -21,11 +23,16 @@ export interface UserCodeWatch extends Disposable {
  * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
  * transaction or fenced by its lease. Also reports a node that ends the process.
  */
-export function watchUserCode(logger: Logger, onExit: (node: FaultyNode) => void = () => {}): UserCodeWatch {
+export function watchUserCode(given: Logger, onExit: (node: FaultyNode) => void = () => {}): UserCodeWatch {
+  // It is called within a run, whose output would be lost with the process.
+  const logger = uncapturedLogger(given);
   let runningNode: () => RunningNode | undefined = () => undefined;
   const report = (what: string) => (error: unknown) => {
     const node = runningNode();
-    if (node) logger.error(`${what} in a node; its run is not affected`, { ...node, error });
+    const message = `${what} in a node; its run is not affected`;
+    const run = currentRunOutput();
+    if (run) run.log('error', message, { error }, node?.node);
+    else if (node) logger.error(message, { ...node, error });
     else logger.error(`${what} outside of any run`, { error });
   };
   const onThrown = report('uncaught exception');

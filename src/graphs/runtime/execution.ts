@@ -4,6 +4,8 @@ import { Checkpointer } from '../checkpointer/checkpointer.ts';
 import type { CheckpointEvent, GraphCall, GraphEvent } from '../graph.ts';
 import { asInputError, withPublicData } from '../public-errors.ts';
 import { callOptions, isLocalPregel, type RunnableGraph, withMemory } from '../runnable.ts';
+import { recordedNodesOf, recordingSteps } from '../steps/recorded-graph.ts';
+import type { StepRecorder } from '../steps/recorder.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
 import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand } from './command.ts';
@@ -29,7 +31,10 @@ export async function* execute(
 ): AsyncGenerator<GraphEvent | CheckpointEvent, void> {
   call.signal.throwIfAborted();
   const abandoned = new AbortController();
-  const storeFailure = storeFailureOf(call.memory.checkpointer);
+  const checkpointer =
+    call.memory.checkpointer instanceof Checkpointer ? call.memory.checkpointer : undefined;
+  // The graph is stopped: nothing after a value that cannot be stored would be stored either.
+  const storeFailure = checkpointer?.storeFailure ?? new AbortController().signal;
   const stop = AbortSignal.any([call.signal, storeFailure]);
   const signal = AbortSignal.any([stop, abandoned.signal]);
   const queue = new EventQueue<GraphEvent | CheckpointEvent>();
@@ -42,7 +47,9 @@ export async function* execute(
   let running = true;
   const emit: Emit = (event) => queue.push(event);
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
-  runGraph(withMemory(graph, call.memory, call.protocol), call, library, signal, emit)
+  const steps = checkpointer?.steps;
+  const run = () => runGraph(executable(graph, call, steps), call, library, signal, emit);
+  (steps ? recordingSteps(steps, run) : run())
     .then(() => storeFailure.throwIfAborted())
     .then(
       () => queue.end(),
@@ -56,14 +63,17 @@ export async function* execute(
   } finally {
     grace?.[Symbol.dispose]();
     stop.removeEventListener('abort', onAbort);
+    checkpointer?.endSteps();
     // The reader left before the end.
     if (running) abandoned.abort();
   }
 }
 
-/** Aborted when a value cannot be stored: the graph is stopped, because nothing after it would be stored either. */
-function storeFailureOf(checkpointer: unknown): AbortSignal {
-  return checkpointer instanceof Checkpointer ? checkpointer.storeFailure : new AbortController().signal;
+/** The graph with the memory of the run, and with nodes that are recorded. */
+function executable(graph: RunnableGraph, call: GraphCall, steps: StepRecorder | undefined): RunnableGraph {
+  const prepared = withMemory(graph, call.memory, call.protocol);
+  const nodes = steps && recordedNodesOf(graph);
+  return nodes ? Object.assign(prepared, { nodes }) : prepared;
 }
 
 async function runGraph(
@@ -96,7 +106,7 @@ async function runGraph(
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LangGraphChunk);
     checkpointEvents.flush();
   } catch (error) {
-    if (!signal.aborted) modes.failed();
+    if (!signal.aborted && !call.drain?.aborted) modes.failed();
     throw error;
   }
 }

@@ -122,6 +122,7 @@ function registry(
       }
     },
 
+    loads: () => 1,
     hosts: () => [],
 
     loadErrors: () => {

@@ -5,9 +5,17 @@ import { importUserModule, resolveUserModule } from '../project/user-module.ts';
 /** Computes the embedding of each text. */
 export interface Embedder {
   /** Embeddings of stored texts. */
-  documents(texts: string[]): Promise<number[][]>;
+  documents(texts: string[]): Promise<Vector[]>;
   /** Embedding of a query: some models distinguish the two. */
-  query(text: string): Promise<number[]>;
+  query(text: string): Promise<Vector>;
+}
+
+export type Vector = number[] | Float32Array;
+
+/** True for a list of finite numbers, in a form that an embedder may return. */
+export function isVector(value: unknown): value is Vector {
+  if (!Array.isArray(value) && !(value instanceof Float32Array)) return false;
+  return (value as number[]).every((number) => Number.isFinite(number));
 }
 
 export interface EmbedderSpec {

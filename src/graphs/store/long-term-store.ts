@@ -66,6 +66,7 @@ export type LongTermStore = ReturnType<typeof longTermStore>;
  * over an item that is not visible to the actor.
  */
 export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
+  const listeners: ((item: Readonly<Pick<StoreItem, 'namespace' | 'key'>>) => void)[] = [];
   const refreshes = (wanted: boolean | null | undefined) => wanted ?? ttl.refresh_on_read;
 
   function toStoreWrite(change: StoreChange, embedded: StoreVectors | undefined): StoreWrite {
@@ -79,6 +80,11 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
   }
 
   return {
+    /** Calls `listener`, which must not throw, with each item that is put or deleted, once that is committed. */
+    onChanged(listener: (item: Readonly<Pick<StoreItem, 'namespace' | 'key'>>) => void): void {
+      listeners.push(listener);
+    },
+
     /** Atomic and in order; committed when the promise resolves. The vectors are computed first. */
     async apply(changes: readonly StoreChange[], visibility?: Visibility): Promise<void> {
       // Copied first: the caller may mutate its objects while vectors are computed.
@@ -87,6 +93,7 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
       const vectors = index && (await embedChanges(index, snapshot));
       const writes = snapshot.map((change, place) => toStoreWrite(change, vectors?.[place]));
       if (!(await items.apply(writes, visibility))) throw new Conflict('Conflict');
+      for (const listener of listeners) for (const change of snapshot) listener(change);
     },
 
     async get(

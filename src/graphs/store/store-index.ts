@@ -3,7 +3,7 @@ import { type ServerError, Unavailable } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { ROOT_PATH, textsAtPaths } from '../../storage/store/text-at-path.ts';
-import type { Embedder } from './embedder.ts';
+import { type Embedder, isVector } from './embedder.ts';
 
 /** The configuration's `store.index`. */
 export interface StoreIndexRules {
@@ -61,7 +61,7 @@ export function storeIndex({
   }
 
   function unitVector(numbers: unknown): Float32Array {
-    const vector = Float32Array.from(isNumbers(numbers) ? numbers : []);
+    const vector = Float32Array.from(isVector(numbers) ? numbers : []);
     if (vector.length !== dims) {
       throw failure(`have ${vector.length} numbers, but "store.index.dims" is ${dims}.`);
     }
@@ -95,9 +95,4 @@ export function storeIndex({
       return unitVector(await withTimeout(embedder.query(query)));
     },
   };
-}
-
-function isNumbers(value: unknown): value is number[] {
-  if (!Array.isArray(value) && !(value instanceof Float32Array)) return false;
-  return (value as number[]).every((number) => Number.isFinite(number));
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Logger } from '../../core/logger.ts';
-import { bundleUi, type UiBundle, type UiSource } from './bundle.ts';
+import type { UiBundle, UiSource } from './bundle.ts';
 import { areUnchanged } from './bundle-inputs.ts';
 
 export interface UiBundles {
@@ -9,15 +9,19 @@ export interface UiBundles {
   get(name: string): Promise<UiBundle | undefined>;
 }
 
+/** Bundles components, in this process or in another. Throws `UiBuildError`, or an error with its status. */
+export type BundleUi = (source: UiSource) => Promise<UiBundle>;
+
 export interface UiOptions extends Pick<UiSource, 'root' | 'shared'> {
   /** Files by name. */
   readonly paths: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly bundleUi: BundleUi;
 }
 
 /** Builds a bundle on the first request, and again when one of its files has changed. */
-export function uiBundles({ paths, root, shared, clock, logger }: UiOptions): UiBundles {
+export function uiBundles({ paths, root, shared, clock, logger, bundleUi }: UiOptions): UiBundles {
   const sources = new Map(Object.entries(paths).map(([name, path]) => [name, { name, path, root, shared }]));
   const built = new Map<string, { bundle: UiBundle; begun_at: number }>();
   const building = new Map<string, Promise<UiBundle>>();

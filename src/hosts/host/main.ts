@@ -3,11 +3,13 @@ import { Socket } from 'node:net';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
+import { captureOutput } from '../../graphs/observability/capture-output.ts';
 import { type LangSmithTraces, traceInBackground } from '../../graphs/observability/langsmith-traces.ts';
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
-import { deepStack, watchUserCode } from '../../graphs/observability/user-code.ts';
+import { deepStack, userLocation, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { type FailedGraph, loadGraphs } from '../../graphs/runtime/registry.ts';
+import { bindClient } from '../../http/in-process.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
   HOST_METHODS,
@@ -19,15 +21,24 @@ import {
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
 import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
+import { type ServedApp, serveCustomApp } from './custom-app.ts';
+import { removeSocketsOfDead } from './leftovers.ts';
 import { remoteLogger } from './log.ts';
+import { mcpHandlers } from './mcp.ts';
+import { openProjectCode, type ProjectCode, projectCodeHandlers } from './project-code.ts';
 import { hostRuns } from './runs.ts';
+import { fetchFromServer, serverClient } from './server-client.ts';
 import { graphHandlers } from './states.ts';
-import { redirectConsole } from './user-output.ts';
 import { placeOf, startWatch } from './watch.ts';
+
+/** The server's process. */
+const PARENT = process.ppid;
 
 interface Project {
   readonly graphs: GraphRegistry;
+  readonly code: ProjectCode;
   readonly runs: ReturnType<typeof hostRuns>;
+  readonly app: ServedApp;
   readonly traces: LangSmithTraces | undefined;
 }
 
@@ -35,6 +46,7 @@ interface Project {
 function serveGraphs(): void {
   let project: Project | undefined;
   const failed: FailedGraph[] = [];
+  let leave = async () => {};
   let readNode: () => RunningNode | undefined = () => undefined;
   const runningNode = () => readNode();
   const required = () => {
@@ -48,34 +60,48 @@ function serveGraphs(): void {
       theirs: SERVER_METHODS,
       handlers: {
         async initialize(params) {
-          readNode = await runningNodeReader(params.root);
+          const { root, http } = params;
+          leave = () => removeSocketsOfDead(PARENT, http.server_socket);
+          readNode = await runningNodeReader(root);
+          const client = serverClient(http.server_socket, http.token);
+          // Before the project: its modules may create a client as they load.
+          bindClient(fetchFromServer(client), http.mount_prefix);
           const graphs = await openGraphs(params);
-          const traces = isTracingEnabled() ? await traceInBackground(params.root) : undefined;
-          project = { graphs, runs: hostRuns(server, graphs, logger), traces };
-          return listing(graphs, failed, await langgraphVersion(params.root));
+          const code = await openProjectCode(params);
+          const app = await serveCustomApp(params, client, logger);
+          const traces = isTracingEnabled() ? await traceInBackground(root) : undefined;
+          project = { graphs, code, app, runs: hostRuns(server, graphs, logger), traces };
+          return listing(project, failed, await langgraphVersion(root));
         },
         async drain() {
+          await project?.app.close();
           await project?.traces?.flush();
           return {};
         },
         'run/start': (params) => required().runs.start(params),
         'run/cancel': (params) => required().runs.cancel(params),
         'run/hand_over': (params) => required().runs.handOver(params),
+        'run/steps': (params) => required().runs.steps(params),
+        'run/drain': (params) => required().runs.drain(params),
         'run/credit': (params) => required().runs.credit(params),
         ...graphHandlers(
           () => server,
           () => required().graphs,
         ),
+        ...projectCodeHandlers(() => required().code),
+        ...mcpHandlers(
+          () => server,
+          () => required().code.registerTools(),
+        ),
       },
     },
   );
   const logger = remoteLogger(server);
-  redirectConsole(logger, runningNode);
+  captureOutput({ runningNode, outside: logger });
   startWatch(runningNode);
   noteExit(runningNode);
-  watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at })).setRunningNode(
-    runningNode,
-  );
+  const watch = watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at }));
+  watch.setRunningNode(runningNode);
 
   function openGraphs({ root, graphs, schema_cache: cache, version }: Params<HostMethods, 'initialize'>) {
     if (version !== PROTOCOL_VERSION)
@@ -85,14 +111,15 @@ function serveGraphs(): void {
   }
 
   // Without its server a host has nothing to do.
-  void server.closed.then((reason) => {
+  void server.closed.then(async (reason) => {
+    await leave();
     if (reason instanceof ConnectionClosed) process.exit(0);
     process.stderr.write(`${reason.stack}\n`, () => process.exit(1));
   });
 }
 
 function listing(
-  graphs: GraphRegistry,
+  { graphs, code, app }: Project,
   failed: readonly FailedGraph[],
   langgraph_version: string | null,
 ): Result<HostMethods, 'initialize'> {
@@ -106,11 +133,17 @@ function listing(
       const own = [...(overridden.get(graph_id) ?? [])];
       return { graph_id, overridden: own, ...(error && { error: toWireError(error), file }) };
     }),
+    project_errors: code.errors,
+    app: app.loaded,
   };
 }
 
-/** `process.abort` calls no listener of `exit`. */
+/** Notes what `watchUserCode` does not: `process.abort`, which calls no listener of `exit`, and exits outside of nodes. */
 function noteExit(runningNode: () => RunningNode | undefined): void {
+  process.on('exit', (code) => {
+    const at = userLocation(deepStack('exit'));
+    if (at !== undefined && !runningNode()) writeNote({ at, what: `called process.exit(${code})` });
+  });
   const abort = process.abort.bind(process);
   process.abort = () => {
     writeNote({ ...placeOf(runningNode(), deepStack('abort')), what: 'called process.abort()' });

@@ -2,6 +2,7 @@ import type { CheckpointAccess, CheckpointWriter } from '../../graphs/checkpoint
 import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
 import type { GraphMemory } from '../../graphs/graph.ts';
 import { type GraphStoreAccess, graphStore } from '../../graphs/store/graph-store.ts';
+import type { CurrentStep, RecordedStep } from '../../schemas/steps.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
 import { fromWireCheckpoint } from '../protocol/checkpoints.ts';
 import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
@@ -14,14 +15,22 @@ interface RunMemory {
   readonly onCheckpoint?: () => void;
 }
 
+/** Memory of a session, and the steps that no message has brought to the server yet. */
+type SessionMemory = GraphMemory & {
+  takeSteps(): RecordedStep[] | undefined;
+  /** Steps that execute, or whose result is in no checkpoint yet. */
+  currentSteps(): CurrentStep[];
+};
+
 /** Checkpointer and store of one session: both ask the server. */
 export function sessionMemory(
   server: ServerConnection,
   session: number,
   writer: Omit<CheckpointWriter, 'access'>,
   { latest, onCheckpoint = () => {} }: RunMemory = {},
-): GraphMemory {
-  const remote = remoteCheckpoints(server, session);
+): SessionMemory {
+  const steps = stepBuffer();
+  const remote = remoteCheckpoints(server, session, steps);
   const access: CheckpointAccess = {
     ...(latest ? withLatest(remote, latest) : remote),
     async put(checkpoint, durability) {
@@ -30,14 +39,37 @@ export function sessionMemory(
       return stored;
     },
   };
+  const checkpointer = new Checkpointer({ ...writer, access });
   return {
-    checkpointer: new Checkpointer({ ...writer, access }),
+    checkpointer,
+    currentSteps: () => checkpointer.steps?.current() ?? [],
     store: graphStore(remoteStore(server)),
+    takeSteps: steps.take,
   };
 }
 
-function remoteCheckpoints(server: ServerConnection, session: number): CheckpointAccess {
+/** The server stores steps with the checkpoint or the end of the run that the same message brings. */
+function stepBuffer() {
+  let waiting: RecordedStep[] = [];
   return {
+    add: (steps: readonly RecordedStep[]) => void waiting.push(...steps),
+    take(): RecordedStep[] | undefined {
+      if (waiting.length === 0) return undefined;
+      const taken = waiting;
+      waiting = [];
+      return taken;
+    },
+  };
+}
+
+function remoteCheckpoints(
+  server: ServerConnection,
+  session: number,
+  steps: ReturnType<typeof stepBuffer>,
+): CheckpointAccess {
+  return {
+    record: steps.add,
+
     find: ({ metadata, ...query }) =>
       pages(query.limit, (from, limit) =>
         server.request('checkpoint/find', {
@@ -64,11 +96,18 @@ function remoteCheckpoints(server: ServerConnection, session: number): Checkpoin
       write(server, 'checkpoint/put', {
         session,
         durability,
+        steps: steps.take(),
         checkpoint: { ...checkpoint, blobs: [...blobs] },
       }),
 
     putWrites: ({ writes, ...request }, durability) =>
-      write(server, 'checkpoint/put_writes', { session, durability, ...request, writes: [...writes] }),
+      write(server, 'checkpoint/put_writes', {
+        session,
+        durability,
+        steps: steps.take(),
+        ...request,
+        writes: [...writes],
+      }),
 
     async deleteThread(thread_id) {
       return (await server.request('checkpoint/delete_thread', { session, thread_id })).stored;

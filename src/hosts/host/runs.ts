@@ -3,6 +3,8 @@ import { failureForLog } from '../../core/failure.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GraphCall, GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
+import { RunOutput, withRunOutput } from '../../graphs/observability/run-output.ts';
+import type { CurrentStep } from '../../schemas/steps.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
@@ -17,11 +19,15 @@ type WireEvent = Params<ServerMethods, 'run/events'>['events'][number];
 type RunEvent = ReturnType<GraphRuntime['stream']> extends AsyncIterable<infer Event> ? Event : never;
 
 /** The part of a `GraphCall` that crosses, as JSON. */
-type WireCall = Omit<GraphCall, 'memory' | 'signal'>;
+type WireCall = Omit<GraphCall, 'memory' | 'signal' | 'drain' | 'onOutput'>;
 
 interface Run {
   readonly stop: AbortController;
+  readonly drain: AbortController;
   readonly events: EventSender;
+  readonly output: RunOutput;
+  /** Its steps that the server does not know yet. */
+  currentSteps: () => CurrentStep[];
   /** It stops at its next checkpoint. */
   isHandedOver: boolean;
 }
@@ -36,17 +42,18 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   const runs = new Map<number, Run>();
 
   async function execute(start: Start, run: Run): Promise<void> {
-    const { stop, events } = run;
+    const { stop, drain, events } = run;
     const { session, graph_id, writer } = start;
     const call: WireCall = JSON.parse(start.call);
     const onCheckpoint = () => {
       if (run.isHandedOver) stop.abort(new HandedOver('The run goes on in another host.'));
     };
     const memory = sessionMemory(server, session, writer, { latest: start.latest, onCheckpoint });
+    run.currentSteps = memory.currentSteps;
     const graph = await graphs.get(graph_id, call.config, 'threads.create_run', call.context);
     let error: unknown;
     try {
-      for await (const event of graph.stream({ ...call, memory, signal: stop.signal })) {
+      for await (const event of graph.stream({ ...call, memory, signal: stop.signal, drain: drain.signal })) {
         await events.send(event);
         await yieldToEventLoop();
       }
@@ -55,32 +62,45 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       error = thrown ?? new Error(String(thrown));
     }
     events.flush();
-    if (error instanceof HandedOver) return server.notify('run/end', { session, handed_over: true });
-    const state = await stateAfter(() => graph.state(configOf(writer), memory, false));
-    server.notify('run/end', { session, ...(error !== undefined && { error: toWireError(error) }), state });
+    const steps = memory.takeSteps();
+    if (error instanceof HandedOver) return endWith({ session, handed_over: true, steps }, run);
+    const state = await stateAfter(logger, () => graph.state(configOf(writer), memory, false));
+    endWith({ session, ...(error !== undefined && { error: toWireError(error) }), state, steps }, run);
   }
 
-  /** An unreadable state must not keep the run from ending. */
-  async function stateAfter(read: () => Promise<unknown>): Promise<string | undefined> {
-    try {
-      return JSON.stringify(await read());
-    } catch (error) {
-      logger.error('cannot read the state after a run', { error: failureForLog(error) });
-      return undefined;
-    }
+  /** Nothing that the run printed comes after its end. */
+  function endWith(end: Params<ServerMethods, 'run/end'>, { output }: Run): void {
+    output[Symbol.dispose]();
+    server.notify('run/end', end);
   }
+
+  /** Sent at once: what is printed before a crash says the most about it. */
+  function outputOf({ session, writer: { run_id } }: Start): RunOutput {
+    return new RunOutput({
+      is_logged: true,
+      sink: ({ lines, dropped }) => {
+        server.notify('run/output', { session, run_id, lines: [...lines], dropped });
+        server.flush();
+      },
+    });
+  }
+
+  // The process ends: lines that are held back would be lost.
+  process.on('exit', () => {
+    for (const { output } of runs.values()) output.flush();
+  });
 
   return {
     start(params: Start): Record<string, never> {
       const { session } = params;
-      const events = new EventSender(server, session);
-      const run = { stop: new AbortController(), events, isHandedOver: false };
+      const output = outputOf(params);
+      const run = newRun(new EventSender(server, session), output);
       runs.set(session, run);
       setImmediate(() => {
         // The answer goes first: a node that blocks at once would seem not to have been accepted.
         server.flush();
-        execute(params, run)
-          .catch((error: unknown) => server.notify('run/end', { session, error: toWireError(error) }))
+        withRunOutput(output, () => execute(params, run))
+          .catch((error: unknown) => endWith({ session, error: toWireError(error) }, run))
           .finally(() => runs.delete(session));
       });
       return {};
@@ -98,10 +118,33 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       if (run) run.isHandedOver = true;
     },
 
+    steps: ({ session }: Params<HostMethods, 'run/steps'>) => ({
+      steps: runs.get(session)?.currentSteps() ?? [],
+    }),
+
+    drain({ session }: Params<HostMethods, 'run/drain'>): void {
+      runs.get(session)?.drain.abort();
+    },
+
     credit({ session, bytes }: Params<HostMethods, 'run/credit'>): void {
       runs.get(session)?.events.addCredit(bytes);
     },
   };
+}
+
+function newRun(events: EventSender, output: RunOutput): Run {
+  const [stop, drain] = [new AbortController(), new AbortController()];
+  return { stop, drain, events, output, currentSteps: () => [], isHandedOver: false };
+}
+
+/** An unreadable state must not keep the run from ending. */
+async function stateAfter(logger: Logger, read: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    return JSON.stringify(await read());
+  } catch (error) {
+    logger.error('cannot read the state after a run', { error: failureForLog(error) });
+    return undefined;
+  }
 }
 
 function configOf({ thread_id }: Start['writer']) {

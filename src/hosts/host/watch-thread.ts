@@ -18,7 +18,7 @@ const ORPHAN_GRACE_MS = 1000;
 const counter = new Int32Array((workerData as WatchData).heartbeat);
 let last_beat = Atomics.load(counter, 0);
 let beat_at = systemClock.monotonic();
-/** Where the loop is blocked, asked once for each blocking. */
+/** Where the loop is blocked: asked once for each blocking, again if there was no answer. */
 let blockedAt: Promise<Place | undefined> | undefined;
 
 every(HEARTBEAT_MS, () => {
@@ -32,9 +32,14 @@ every(HEARTBEAT_MS, () => {
 async function status(locates: boolean): Promise<HostStatus> {
   const late_ms = systemClock.monotonic() - beat_at;
   const blocked_ms = late_ms < BLOCKED_MS ? 0 : Math.round(late_ms);
-  if (blocked_ms > 0) blockedAt ??= locate();
+  if (blocked_ms > 0) blockedAt ??= locate().then(askAgainIfUnknown);
   const place = await (blockedAt ?? (locates ? locate() : undefined));
   return { blocked_ms, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
+}
+
+function askAgainIfUnknown(place: Place | undefined): Place | undefined {
+  if (!place) blockedAt = undefined;
+  return place;
 }
 
 /** Asks the main thread for its location by the debugger protocol. */
@@ -70,7 +75,7 @@ function locate(): Promise<Place | undefined> {
 const link = new Socket({ fd: WATCH_FD, readable: true, writable: true });
 const lines = createInterface(link).on('error', () => link.destroy());
 lines.on('line', (line) => {
-  void status(line === 'locate').then((known) => link.write(`${JSON.stringify(known)}\n`));
+  void status(line === 'locate').then((answer) => link.write(`${JSON.stringify(answer)}\n`));
 });
 link.on('close', () => {
   after(ORPHAN_GRACE_MS, () => process.kill(process.pid, 'SIGKILL'));

@@ -7,8 +7,12 @@ export interface HostEnd {
   readonly reason: string;
   /** The server ended it on purpose. */
   readonly is_intended: boolean;
+  /** Somebody else killed it: an operator, or a system without memory. */
+  readonly is_external: boolean;
   /** The run to blame, if it is known. */
   readonly run_id: string | undefined;
+  /** It is known that no run is to blame, but other code of the project, such as an auth handler. */
+  readonly is_outside_runs: boolean;
   /** The error of a session; `run_id` if it is that of a run. */
   readonly errorFor: (run_id: string | undefined) => HostLost;
 }
@@ -20,6 +24,8 @@ export interface Kill {
   readonly is_intended: boolean;
   /** The run for whose sake it is ended. */
   readonly run_id?: string | undefined;
+  /** It is ended for the sake of code that belongs to no run. */
+  readonly is_outside_runs?: boolean;
 }
 
 interface Ending {
@@ -31,21 +37,24 @@ interface Ending {
 }
 
 /**
- * If a run is known to be to blame, only its attempt is charged; nobody's if the server ended the host on purpose; else
- * that of each run, since any may have been the cause.
+ * If a run is known to be to blame, only its attempt is charged; nobody's if the server ended the host on purpose, or for
+ * the sake of other code; else that of each run, since any may have been the cause.
  */
 export function endOf({ code, signal, note, kill }: Ending): HostEnd {
   const culprit = kill ? kill.run_id : note?.run_id;
   const is_intended = kill?.is_intended ?? false;
+  const isUncharged = is_intended || kill?.is_outside_runs === true;
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
   const what = kill?.reason ?? (note && whatHappened(note));
   const why = what === undefined || kill || note?.at === undefined ? what : `${what} at ${note.at}`;
   return {
     reason: why === undefined ? how : `${how}: ${why}`,
     is_intended,
+    is_external: signal === 'SIGKILL' && kill === undefined,
     run_id: culprit,
+    is_outside_runs: kill ? kill.is_outside_runs === true : note !== undefined && culprit === undefined,
     errorFor: (run_id) => {
-      const isCharged = !is_intended && (culprit === undefined || culprit === run_id);
+      const isCharged = !isUncharged && (culprit === undefined || culprit === run_id);
       const known = culprit !== undefined && culprit === run_id ? what : undefined;
       return new HostLost(
         `The graph host ended ${how}${known === undefined ? '' : `: ${known}`}.`,

@@ -33,7 +33,7 @@ const PROGRAM = fileURLToPath(new URL(`../host/main${extname(import.meta.url)}`,
 const INITIALIZE_MS = 300_000;
 /** How long a host may take to exit by itself after its connection is closed, ms. */
 const EXIT_MS = 1000;
-/** How long a run that was told to stop may block its host, ms; then the host is ended for its sake. */
+/** How long a run that was told to stop, or a handler that was given up, may block its host, ms; then the host is ended. */
 const MAX_BLOCKED_MS = 5000;
 
 export interface HostOptions {
@@ -43,7 +43,8 @@ export interface HostOptions {
   readonly started_at: number;
   readonly project: Omit<Params<HostMethods, 'initialize'>, 'version'>;
   readonly env: NodeJS.ProcessEnv;
-  readonly store: GraphStoreAccess;
+  /** What the graphs use as their store. */
+  readonly store: () => GraphStoreAccess;
   readonly logger: Logger;
 }
 
@@ -53,6 +54,8 @@ export type HostListing = Result<HostMethods, 'initialize'>;
 export class Host {
   readonly number: number;
   readonly started_at: number;
+  /** Where it serves the project's app. */
+  readonly appSocket: string;
   readonly sessions = new Sessions();
   readonly peer: Peer<ServerMethods, HostMethods>;
   /** Resolves when its graphs are loaded; rejects if the process ends before. */
@@ -65,15 +68,18 @@ export class Host {
   readonly #logger: Logger;
   #status: HostStatus | undefined;
   #isReady = false;
+  #servesApp = false;
   #isDraining = false;
   #hasEnded = false;
   /** Set once the server ends the process. */
   #kill: Kill | undefined;
   /** Runs that did not stop when they were told to. */
   readonly #unstoppable = new Set<string>();
+  #hasGivenUp = false;
 
   constructor({ number, started_at, project, env, store, logger }: HostOptions) {
     this.number = number;
+    this.appSocket = project.http.app_socket;
     this.started_at = started_at;
     this.#process = spawn(process.execPath, [...process.execArgv, PROGRAM], {
       env,
@@ -104,6 +110,11 @@ export class Host {
     return (
       this.#isReady && !this.#hasEnded && !this.peer.isClosed && !this.#isDraining && this.#kill === undefined
     );
+  }
+
+  /** It has loaded the project's app. */
+  get servesApp(): boolean {
+    return this.#servesApp;
   }
 
   /** The newest answer of its watch. */
@@ -143,6 +154,17 @@ export class Host {
     for (const session of this.sessions.ofRuns()) this.peer.notify('run/hand_over', { session });
   }
 
+  /** Code that belongs to no run was given up: if it blocks the event loop, nothing else would ever end that. */
+  giveUp(): void {
+    this.#hasGivenUp = true;
+  }
+
+  /** As far as is known, code that belongs to no run blocks the event loop. */
+  get isBlockedOutsideRuns(): boolean {
+    const { blocked_ms = 0, place } = this.#status ?? {};
+    return blocked_ms > 0 && place?.at !== undefined && place.run_id === undefined;
+  }
+
   /** Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged. */
   async stop(reason: string, drain_ms = 0): Promise<void> {
     this.#isDraining = true;
@@ -158,6 +180,7 @@ export class Host {
     const loading = this.peer.request('initialize', { version: PROTOCOL_VERSION, ...project });
     const listing = await withDeadline(INITIALIZE_MS, loading);
     this.#isReady = true;
+    this.#servesApp = listing.app !== undefined && !('error' in listing.app);
     return listing;
   }
 
@@ -168,8 +191,8 @@ export class Host {
     void this.ended.then(() => timer[Symbol.dispose]());
   }
 
-  #killNow(reason: string, run_id?: string): void {
-    this.#kill ??= { reason, run_id, is_intended: false };
+  #killNow(kill: Omit<Kill, 'is_intended'>): void {
+    this.#kill ??= { ...kill, is_intended: false };
     this.#process.kill('SIGKILL');
   }
 
@@ -177,7 +200,7 @@ export class Host {
     const watch = watchHost(this.#pipe(WATCH_FD), {
       locates: () => false,
       onStatus: (status) => this.#onStatus(status),
-      onFrozen: () => this.#killNow('it no longer answers'),
+      onFrozen: () => this.#killNow({ reason: 'it no longer answers' }),
     });
     const note = text(this.#pipe(EXIT_NOTE_FD)).catch(() => '');
     const [code, signal] = await Promise.race([
@@ -202,6 +225,7 @@ export class Host {
     const { blocked_ms, place } = status;
     if (blocked_ms === 0) {
       this.#unstoppable.clear();
+      this.#hasGivenUp = false;
       if (was_blocked_ms > 0)
         this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });
       return;
@@ -209,9 +233,17 @@ export class Host {
     // If it turned in between, it is blocked anew.
     if (was_blocked_ms === 0 || blocked_ms < was_blocked_ms)
       this.#logger.warn('the event loop of a graph host is blocked: its other runs wait', { ...place });
-    if (blocked_ms < MAX_BLOCKED_MS || this.#unstoppable.size === 0) return;
+    if (blocked_ms >= MAX_BLOCKED_MS) this.#endBlocking(place);
+  }
+
+  /** Ends the host if what blocks it was to stop. */
+  #endBlocking(place: HostStatus['place']): void {
+    if (this.#hasGivenUp && this.isBlockedOutsideRuns) {
+      this.#killNow({ reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true });
+    }
+    if (this.#unstoppable.size === 0) return;
     const [run_id] = this.#unstoppable.has(place?.run_id ?? '') ? [place?.run_id] : this.#unstoppable;
-    this.#killNow(`run ${run_id} was to stop, and blocks its event loop`, run_id);
+    this.#killNow({ reason: `run ${run_id} was to stop, and blocks its event loop`, run_id });
   }
 
   #pipe(fd: number): Socket {

@@ -1,43 +1,35 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../core/clock.ts';
 import { HostLost, Unavailable } from '../../core/errors.ts';
+import { systemIds } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, every } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
 import { GraphLoadError } from '../../graphs/project/load-error.ts';
+import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
+import { fromWireError } from '../protocol/errors.ts';
+import { HostChoice, type Work } from './choice.ts';
+import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import type { HostEnd } from './host-end.ts';
+import { type HostLimits, limitReached } from './limits.ts';
+import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
+import { WaitingForHost } from './waiting.ts';
 
-export interface PoolOptions extends Omit<HostOptions, 'number' | 'started_at'> {
+export interface PoolOptions
+  extends Omit<HostOptions, 'number' | 'started_at' | 'store' | 'project'>,
+    HostedApp,
+    HostLimits {
+  readonly project: Omit<HostOptions['project'], 'http'>;
   /** How many hosts. */
   readonly count: number;
-  /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
-  readonly max_memory_bytes?: number | undefined;
-  /** Runs after which a host is replaced; `undefined`: no limit. */
-  readonly max_runs?: number | undefined;
   readonly clock: Clock;
 }
 
-/** What work is for: a host is chosen by it. */
-export interface Work {
-  /** Its next run prefers the same host: modules of the project may remember something about it. */
-  readonly thread_id?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Not this one. */
-  readonly except?: Host | undefined;
-}
-
-/** Time after which work without a host fails, ms. */
-const WAIT_MS = 30_000;
-/** Ends in a row, within the time, after which a host is not started again at once; if it never was ready, not at all. */
+/** Ends in a row, within the time, after which a host is not started again at once. */
 const MAX_ENDS = 3;
 const ENDS_MS = 30_000;
 /** Delay before a host that keeps ending is started again, ms. */
 const RESTART_DELAY_MS = 10_000;
-/** Threads whose last host is remembered. */
-const REMEMBERED_THREADS = 10_000;
-/** How much busier than another the preferred host may be, in sessions. */
-const MAX_PREFERENCE = 2;
 /** Interval at which limits are checked, ms. */
 const CHECK_MS = 1000;
 /** How long a host that is replaced may take until its last run has made a checkpoint, ms. */
@@ -47,32 +39,54 @@ const DRAIN_MS = 4000;
 
 /** The hosts of one revision of the project: as many as configured, each replaced when it ends. */
 export class HostPool implements AsyncDisposable {
+  readonly sockets: HostSockets;
+  readonly exchanges: Exchanges;
   readonly #options: PoolOptions;
   readonly #logger: Logger;
   /** By number; one that is being replaced is in `#leaving`. */
   readonly #hosts = new Map<number, Host>();
   readonly #leaving = new Set<Host>();
-  readonly #lastHost = new LRUCache<string, number>({ max: REMEMBERED_THREADS });
-  readonly #waiting = new Set<() => void>();
-  readonly #listing = Promise.withResolvers<HostListing>();
+  readonly #choice = new HostChoice();
+  readonly #waiting = new WaitingForHost<Host>();
+  #listing = Promise.withResolvers<HostListing>();
+  /** Its listeners have been called. */
+  #isListed = false;
+  readonly #onListing: ((listing: HostListing) => void)[] = [];
   readonly #checks: Disposable;
+  /** The highest number in use. */
+  #lastNumber = 0;
   /** How many processes each number has had. */
   readonly #starts = new Map<number, number>();
+  #store: GraphStoreAccess | undefined;
   #isClosed = false;
-  /** Why there are no hosts: none could load the project. */
+  #appHost: Host | undefined;
+  /** Why there are no hosts: none could load the project yet. */
   #failure: GraphLoadError | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#logger = options.logger;
+    const ids = systemIds(options.clock);
+    this.sockets = hostSockets(ids);
+    this.exchanges = new Exchanges(ids);
     this.#listing.promise.catch(() => {});
     this.#start(1);
     this.#checks = every(CHECK_MS, () => this.#check());
   }
 
-  /** What the first host that is ready has loaded. Rejects if none could start. */
+  /** Sets what the graphs use as their store, which may itself need hosts. Called before the first run. */
+  serveStore(store: GraphStoreAccess): void {
+    this.#store = store;
+  }
+
+  /** What the first host that is ready has loaded. Rejects while none could. */
   get listing(): Promise<HostListing> {
     return this.#listing.promise;
+  }
+
+  /** Calls `act` with what the first host has loaded, and again after each reload. */
+  onListing(act: (listing: HostListing) => void): void {
+    this.#onListing.push(act);
   }
 
   /** Those that are being replaced included. */
@@ -89,42 +103,50 @@ export class HostPool implements AsyncDisposable {
   }
 
   /**
-   * The thread's last host, or the one with the fewest sessions; not one whose event loop is blocked. Waits for one;
+   * The thread's last host, or the one with the fewest runs; not one whose event loop is blocked. Waits for one;
    * throws `Unavailable` if there is none for long.
    */
-  async take(work: Work = {}): Promise<Host> {
-    const found = this.find(work);
-    if (found) return found;
-    if (this.#failure) throw this.#failure;
-    const { promise, resolve, reject } = Promise.withResolvers<Host>();
-    const look = () => {
-      const host = this.find(work);
-      if (host) resolve(host);
-      else if (this.#failure) reject(this.#failure);
-    };
-    const onAbort = () => reject(work.signal?.reason);
-    using _timer = after(WAIT_MS, () => reject(new Unavailable('No graph host is ready. Try again later.')));
-    this.#waiting.add(look);
-    work.signal?.addEventListener('abort', onAbort, { once: true });
-    try {
-      return await promise;
-    } finally {
-      this.#waiting.delete(look);
-      work.signal?.removeEventListener('abort', onAbort);
-    }
+  take(work: Work = {}): Promise<Host> {
+    return this.#whenFound(() => this.find(work), work.signal);
+  }
+
+  /** The host with the lowest number, of those whose event loop is not blocked, if there is one. Waits like `take`. */
+  first(signal: AbortSignal): Promise<Host> {
+    return this.#whenFound(() => this.firstBeside([]), signal);
+  }
+
+  /** The same among the others, without waiting. */
+  firstBeside(known: readonly Host[]): Host | undefined {
+    const others = this.#available().filter((host) => !known.includes(host));
+    return others.find(({ blocked_ms }) => blocked_ms === 0) ?? others[0];
+  }
+
+  /**
+   * The host that serves the project's app: the same until it ends, then the one with the lowest number. Waits and
+   * throws like `take`.
+   */
+  takeForApp(signal?: AbortSignal): Promise<Host> {
+    return this.#whenFound(() => {
+      if (this.#appHost?.isAvailable) return this.#appHost;
+      const available = this.#available();
+      this.#appHost = available.find(({ servesApp }) => servesApp);
+      return this.#appHost ?? available[0];
+    }, signal);
+  }
+
+  /** Hosts that take work, by number. */
+  #available(): Host[] {
+    const hosts = [...this.#hosts.values()].filter(({ isAvailable }) => isAvailable);
+    return hosts.sort((a, b) => a.number - b.number);
+  }
+
+  #whenFound(find: () => Host | undefined, signal: AbortSignal | undefined): Promise<Host> {
+    return this.#waiting.whenFound(find, () => this.#failure, signal);
   }
 
   /** As `take`, but does not wait. */
-  find({ thread_id = '', except }: Work = {}): Host | undefined {
-    const free = [...this.#hosts.values()].filter(
-      (host) => host.isAvailable && host.blocked_ms === 0 && host !== except,
-    );
-    const least = free.toSorted((a, b) => a.sessions.size - b.sessions.size)[0];
-    const last = free.find(({ number }) => number === this.#lastHost.get(thread_id));
-    const isBusier = last && least && last.sessions.size > least.sessions.size + MAX_PREFERENCE;
-    const chosen = isBusier ? least : (last ?? least);
-    if (chosen && thread_id !== '') this.#lastHost.set(thread_id, chosen.number);
-    return chosen;
+  find(work: Work = {}): Host | undefined {
+    return this.#choice.find(this.#available(), work);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,36 +154,82 @@ export class HostPool implements AsyncDisposable {
     this.#checks[Symbol.dispose]();
     this.#listing.reject(new HostLost('The server is stopping.', false));
     await Promise.all(this.hosts.map((host) => host.stop('the server stops', DRAIN_MS)));
+    this.sockets[Symbol.dispose]();
   }
 
-  /** One after the other: loaded at once, all of them would be ready later than the first alone. */
-  #startFurther(): void {
-    const number = this.#starts.size + 1;
-    if (number <= this.#options.count) this.#start(number);
+  /**
+   * Loads the project as it is now. Its hosts take the place of those there are, whose runs go on from their next
+   * checkpoint. Resolves with what the first has loaded; rejects, and changes nothing, if it ends before.
+   */
+  async reload(): Promise<HostListing> {
+    const host = this.#spawn(1);
+    this.#leaving.add(host);
+    const listing = await host.ready.catch(async (error: unknown) => {
+      await host.stop('it did not load the project');
+      throw error;
+    });
+    this.#leaving.delete(host);
+    for (const old of this.#hosts.values()) this.#retire(old, 'the project has changed');
+    this.#hosts.clear();
+    this.#hosts.set(host.number, host);
+    this.#lastNumber = host.number;
+    this.#isListed = false;
+    this.#onReady(host, listing);
+    return listing;
   }
 
   /** `ends`: when earlier processes with this number ended, lately. */
   #start(number: number, ends: readonly number[] = []): void {
     if (this.#isClosed) return;
-    const host = new Host({ ...this.#options, number, started_at: this.#options.clock.monotonic() });
-    this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
+    const host = this.#spawn(number, ends);
     this.#hosts.set(number, host);
+    this.#lastNumber = Math.max(this.#lastNumber, number);
     host.ready.then(
-      (listing) => {
-        this.#logger.debug('graph host ready', { host: number, pid: host.pid });
-        this.#listing.resolve(listing);
-        this.#notifyWaiting();
-        this.#startFurther();
-      },
+      (listing) => this.#onReady(host, listing),
       () => {
         // One that has ended is handled below.
         if (!host.peer.isClosed) void host.stop('it did not load the project');
       },
     );
-    void host.ended.then((end) => this.#onEnded(host, end, ends));
   }
 
-  #onEnded(host: Host, { reason, is_intended, run_id }: HostEnd, before: readonly number[]): void {
+  #spawn(number: number, ends: readonly number[] = []): Host {
+    const started_at = this.#options.clock.monotonic();
+    const project = { ...this.#options.project, http: this.sockets.forHost(this.#options) };
+    const store = () => this.#requireStore();
+    const host = new Host({ ...this.#options, number, started_at, project, store });
+    this.#starts.set(number, (this.#starts.get(number) ?? 0) + 1);
+    void host.ended.then((end) => this.#onEnded(host, end, ends));
+    return host;
+  }
+
+  #onReady(host: Host, listing: HostListing): void {
+    this.#logger.debug('graph host ready', { host: host.number, pid: host.pid });
+    if (listing.app && 'error' in listing.app) {
+      const error = fromWireError(listing.app.error);
+      this.#logger.error('http.app failed to load in a graph host', { host: host.number, error });
+    }
+    this.#failure = undefined;
+    if (!this.#isListed) {
+      // The one before may have been rejected, or be that of other code.
+      this.#listing.resolve(listing);
+      this.#listing = Promise.withResolvers();
+      this.#listing.resolve(listing);
+      for (const act of this.#onListing) act(listing);
+    }
+    this.#isListed = true;
+    this.#waiting.notify();
+    // One after the other: loaded at once, all of them would be ready later than the first alone.
+    if (this.#lastNumber < this.#options.count) this.#start(this.#lastNumber + 1);
+  }
+
+  #requireStore(): GraphStoreAccess {
+    if (!this.#store) throw new Unavailable('The server is starting. Try again later.');
+    return this.#store;
+  }
+
+  #onEnded(host: Host, end: HostEnd, before: readonly number[]): void {
+    const { reason, is_intended, is_external, run_id } = end;
     const { number, pid } = host;
     this.#leaving.delete(host);
     const isReplaced = this.#hosts.get(number) !== host;
@@ -171,56 +239,60 @@ export class HostPool implements AsyncDisposable {
     const now = this.#options.clock.monotonic();
     const ends = [...before.filter((at) => at > now - ENDS_MS), now];
     if (ends.length < MAX_ENDS) this.#start(number, ends);
-    else if (host.isReady) after(RESTART_DELAY_MS, () => this.#start(number, ends)).unref();
-    else if (this.#hosts.size === 0) this.#giveUp(reason);
+    else after(RESTART_DELAY_MS, () => this.#startMissing(number, ends)).unref();
+    // What has been loaded before can be loaded.
+    const isBroken = !host.isReady && !this.#isListed && !is_external;
+    if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
-  #giveUp(reason: string): void {
+  /** A reload may have come before. */
+  #startMissing(number: number, ends: readonly number[]): void {
+    if (!this.#hosts.has(number)) this.#start(number, ends);
+  }
+
+  /** Until one can load the project, requests for its graphs are answered with the error. */
+  #fail(reason: string): void {
+    if (this.#failure) return;
     const times = `${MAX_ENDS} times`;
-    this.#logger.error(`graph hosts ended ${times} while they loaded the project; none is started again`, {
-      reason,
-    });
+    const seconds = RESTART_DELAY_MS / 1000;
+    this.#logger.error(
+      `graph hosts ended ${times} while they loaded the project; tried again each ${seconds} s`,
+      {
+        reason,
+      },
+    );
     this.#failure = new GraphLoadError(
       `The graphs failed to load: their process ended ${times}; see the server log.`,
     );
     this.#listing.reject(this.#failure);
-    this.#notifyWaiting();
+    this.#waiting.notify();
   }
 
   /** Replaces hosts that are beyond a limit; hosts that were blocked may be free again. */
   #check(): void {
-    const {
-      max_memory_bytes = Number.POSITIVE_INFINITY,
-      max_runs = Number.POSITIVE_INFINITY,
-      clock,
-    } = this.#options;
-    for (const host of [...this.#hosts.values()]) {
-      if (!host.isAvailable) continue;
-      const { rss_bytes = 0 } = host.status ?? {};
-      // A project that needs more than that at rest would be replaced all the time.
-      const isOld = clock.monotonic() - host.started_at > RESTART_DELAY_MS;
-      if (rss_bytes > max_memory_bytes && isOld)
-        this.#replace(host, 'it uses more memory than hosts.max_memory_mb');
-      else if (host.runs >= max_runs) this.#replace(host, 'it has executed hosts.max_runs runs');
+    const now = this.#options.clock.monotonic();
+    for (const host of this.#available()) {
+      const reason = limitReached(host, this.#options, now);
+      if (reason !== undefined) this.#replace(host, reason);
     }
-    this.#notifyWaiting();
+    this.#waiting.notify();
   }
 
   /** Its runs go on elsewhere from their next checkpoint. */
   #replace(host: Host, reason: string): void {
+    this.#retire(host, reason);
+    this.#start(host.number);
+  }
+
+  #retire(host: Host, reason: string): void {
     this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
     host.drain();
     this.#leaving.add(host);
-    this.#start(host.number);
     const stop = () => {
       deadline[Symbol.dispose]();
       void host.stop(reason, DRAIN_MS);
     };
     const deadline = after(HAND_OVER_MS, stop).unref();
     host.sessions.whenEmpty(stop);
-  }
-
-  #notifyWaiting(): void {
-    for (const look of [...this.#waiting]) look();
   }
 }

@@ -11,8 +11,11 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
   const descriptions = new Map(specs.map(({ graph_id, description }) => [graph_id, description ?? null]));
   const errors = new Map<string, Error>();
   const overridden = new Map<string, readonly ('checkpointer' | 'store')[]>();
-  let isLoaded = false;
-  const loaded = pool.listing.then(({ graphs }) => {
+  let loads = 0;
+  pool.onListing(({ graphs }) => {
+    loads += 1;
+    errors.clear();
+    overridden.clear();
     for (const { graph_id, error, file = '', overridden: own } of graphs) {
       if (error) {
         const { cause, ...known } = error;
@@ -22,25 +25,19 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
       if (own.length > 0) overridden.set(graph_id, own);
     }
   });
-  loaded.catch(() => {});
-  /** Waits for the first host as long as any request does. */
-  const ready = async () => {
-    if (isLoaded) return;
-    await pool.take();
-    await loaded;
-    isLoaded = true;
-  };
 
   return {
     ids,
     description: (graph_id) => descriptions.get(graph_id) ?? null,
     async get(graph_id, config, access, context) {
       if (!descriptions.has(graph_id)) throw unknownGraph(graph_id, ids);
-      await ready();
+      // Waits for the first host as long as any request does.
+      if (loads === 0) await pool.take();
       const error = errors.get(graph_id);
       if (error) throw error;
       return remoteGraph(pool, { graph_id, config, access, context });
     },
+    loads: () => loads,
     hosts: () => pool.views(),
     loadErrors: () => errors,
     overriddenMemory: () => overridden,

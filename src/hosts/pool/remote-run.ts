@@ -1,9 +1,16 @@
-import { HostLost } from '../../core/errors.ts';
-import { after, every } from '../../core/timers.ts';
+import { HostLost, Unavailable } from '../../core/errors.ts';
+import { after, every, withDeadline } from '../../core/timers.ts';
 import type { CheckpointWriter } from '../../graphs/checkpointer/checkpoint-access.ts';
 import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
-import type { CheckpointEvent, GraphCall, GraphMemory, SerializedEvent } from '../../graphs/graph.ts';
+import type {
+  CheckpointEvent,
+  GraphCall,
+  GraphMemory,
+  OutputSink,
+  SerializedEvent,
+} from '../../graphs/graph.ts';
 import { EventQueue } from '../../graphs/runtime/event-queue.ts';
+import type { CurrentStep } from '../../schemas/steps.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import { checkpointPage } from '../protocol/checkpoints.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
@@ -17,6 +24,8 @@ const CREDIT_STEP = 1024 * 1024;
 const STOP_GRACE_MS = 1000;
 /** A host that has not accepted a run for so long is blocked: the run goes to another one, ms. */
 const ACCEPT_MS = 1000;
+/** Longest wait for a host that is asked for the steps of a run, ms. */
+const ANSWER_MS = 1000;
 
 type RunEvent = SerializedEvent | CheckpointEvent;
 
@@ -24,7 +33,7 @@ type RunEvent = SerializedEvent | CheckpointEvent;
 export async function* remoteRun(
   pool: HostPool,
   graph_id: string,
-  { memory, signal, ...call }: GraphCall,
+  { memory, signal, drain, onOutput = () => {}, ...call }: GraphCall,
   onState: (state: ThreadState) => void,
 ): AsyncGenerator<RunEvent, void> {
   signal.throwIfAborted();
@@ -32,14 +41,23 @@ export async function* remoteRun(
   const { thread_id } = writer;
   const latest = await latestCheckpoint(access, thread_id, call.config);
   const start = { graph_id, call: JSON.stringify(call), writer, ...(latest && { latest }) };
-  let host = await pool.take({ thread_id, signal });
+  // Without a pause before the session is open: runs that start at once must see each other to be spread.
+  let host = pool.find({ thread_id }) ?? (await pool.take({ thread_id, signal }).catch(notBegun));
   for (;;) {
-    await using run = new RemoteRun(host, access, writer.run_id ?? '', signal, onState);
+    // An abort while the host was awaited has no listener yet.
+    signal.throwIfAborted();
+    await using run = new RemoteRun(host, access, { run_id: writer.run_id ?? '', signal, onState, onOutput });
     run.start(start);
+    using _drain = run.drainOn(drain);
     const other = await run.acceptedOr(() => pool.find({ thread_id, except: host }));
     if (!other) return yield* run.events();
     host = other;
   }
+}
+
+/** That there is no host for long is no fault of the run. */
+function notBegun(error: unknown): never {
+  throw error instanceof Unavailable ? new HostLost(error.message, false) : error;
 }
 
 /** What LangGraph asks for first; nothing if the run begins at another checkpoint. */
@@ -60,6 +78,15 @@ export function writerOf({ checkpointer }: GraphMemory) {
   return { access, writer };
 }
 
+/** A run, and who is told of it. */
+interface RunListeners {
+  readonly run_id: string;
+  readonly signal: AbortSignal;
+  /** The state that it leaves. */
+  readonly onState: (state: ThreadState) => void;
+  readonly onOutput: OutputSink;
+}
+
 /** One run in one host. */
 class RemoteRun implements AsyncDisposable {
   readonly #host: Host;
@@ -77,9 +104,7 @@ class RemoteRun implements AsyncDisposable {
   constructor(
     host: Host,
     checkpoints: CheckpointWriter['access'],
-    run_id: string,
-    signal: AbortSignal,
-    onState: (state: ThreadState) => void,
+    { run_id, signal, onState, onOutput }: RunListeners,
   ) {
     this.#host = host;
     this.#run_id = run_id;
@@ -91,6 +116,7 @@ class RemoteRun implements AsyncDisposable {
         onEvents: (events) => {
           for (const event of events) this.#queue.push(event);
         },
+        onOutput: ({ lines, dropped }) => onOutput({ lines, dropped, host: host.number }),
         onEnd: ({ error, state, handed_over }) => {
           if (state !== undefined) onState(JSON.parse(state));
           const failure = handed_over
@@ -105,6 +131,7 @@ class RemoteRun implements AsyncDisposable {
         },
       },
     });
+    checkpoints.observe?.(() => this.#currentSteps());
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -120,6 +147,14 @@ class RemoteRun implements AsyncDisposable {
         // A host that ends fails its sessions; else the request itself was at fault.
         if (!this.#host.peer.isClosed) this.#end(error);
       });
+  }
+
+  /** The host is notified before the answer to the checkpoint at which `drain` was aborted. */
+  drainOn(drain: AbortSignal | undefined): Disposable {
+    const onDrain = () => this.#host.peer.notify('run/drain', { session: this.#session.id });
+    if (drain?.aborted) onDrain();
+    else drain?.addEventListener('abort', onDrain, { once: true });
+    return { [Symbol.dispose]: () => drain?.removeEventListener('abort', onDrain) };
   }
 
   /** Waits until the host has accepted the run, or until it is late and there is another one. */
@@ -159,6 +194,17 @@ class RemoteRun implements AsyncDisposable {
     // The reader left before the end, or the run did not stop in time.
     if (this.#isRunning) this.#cancel(new Error('The run is abandoned.'));
     this.#session[Symbol.dispose]();
+  }
+
+  /** What the host says, unless it is blocked. */
+  async #currentSteps(): Promise<CurrentStep[] | undefined> {
+    if (!this.#isRunning) return [];
+    try {
+      const answer = this.#host.peer.request('run/steps', { session: this.#session.id });
+      return (await withDeadline(ANSWER_MS, answer)).steps;
+    } catch {
+      return undefined;
+    }
   }
 
   /** `undefined`: it ended normally. */

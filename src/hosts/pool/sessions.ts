@@ -7,22 +7,31 @@ import { fromWireError } from '../protocol/errors.ts';
 import type { Params, ServerMethods } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
 
-/** What a host may do for one run attempt, or for one request about a state. */
+/** What a host may do for one run attempt, or for one request. */
 export interface Session {
-  readonly checkpoints: CheckpointAccess;
+  /** Only of runs, and of requests about a state. */
+  readonly checkpoints?: CheckpointAccess;
   /** Only of runs. */
   readonly run?: {
     readonly run_id: string;
     onEvents(events: Params<ServerMethods, 'run/events'>['events']): void;
+    onOutput(output: Params<ServerMethods, 'run/output'>): void;
     onEnd(end: Params<ServerMethods, 'run/end'>): void;
     /** The host has ended. */
     onLost(reason: HostLost): void;
+  };
+  /** Only of MCP requests. */
+  readonly mcp?: {
+    /** JSON of a notification to the client. */
+    onNotify(request_id: string | number, notification: string): void;
   };
 }
 
 /** The open sessions of one host. What a host says of another session, such as one that has ended, has no effect. */
 export class Sessions {
   readonly #open = new Map<number, Session>();
+  /** How many are of runs: each run asks for it of every host. */
+  #runs = 0;
   #last = 0;
   #onEmpty: (() => void) | undefined;
 
@@ -30,13 +39,19 @@ export class Sessions {
     return this.#open.size;
   }
 
+  get runs(): number {
+    return this.#runs;
+  }
+
   open(session: Session): { readonly id: number } & Disposable {
     const id = ++this.#last;
+    const isRun = session.run === undefined ? 0 : 1;
     this.#open.set(id, session);
+    this.#runs += isRun;
     return {
       id,
       [Symbol.dispose]: () => {
-        this.#open.delete(id);
+        if (this.#open.delete(id)) this.#runs -= isRun;
         if (this.#open.size === 0) this.#onEmpty?.();
       },
     };
@@ -68,21 +83,32 @@ export class Sessions {
 
   /** Throws for a session that has ended: its lease may belong to another process by now. */
   checkpoints(id: number): CheckpointAccess {
-    const session = this.#open.get(id);
-    if (!session) throw new LeaseLost(`of session ${id}`);
-    return session.checkpoints;
+    const checkpoints = this.#open.get(id)?.checkpoints;
+    if (!checkpoints) throw new LeaseLost(`of session ${id}`);
+    return checkpoints;
   }
 }
 
 /** Handlers of what a host asks for: each reaches only what its session may. */
 export function serverHandlers(
   sessions: Sessions,
-  store: GraphStoreAccess,
+  store: () => GraphStoreAccess,
   logger: Logger,
 ): Handlers<ServerMethods> {
   return {
     'run/events': ({ session, events }) => sessions.find(session)?.run?.onEvents(events),
-    'run/end': (end) => sessions.find(end.session)?.run?.onEnd(end),
+    'run/output'(output) {
+      const run = sessions.find(output.session)?.run;
+      if (run) return run.onOutput(output);
+      // The server gave the run up before the host did.
+      const { run_id } = output;
+      for (const { level, message, node, at } of output.lines) logger[level](message, { run_id, node, at });
+    },
+    'run/end': (end) => {
+      const session = sessions.find(end.session);
+      if (end.steps) session?.checkpoints?.record(end.steps);
+      session?.run?.onEnd(end);
+    },
 
     async 'checkpoint/find'({ session, metadata, ...query }) {
       const filter = metadata === undefined ? {} : { metadata: JSON.parse(metadata) };
@@ -91,24 +117,31 @@ export function serverHandlers(
     async 'checkpoint/ancestors'({ session, ...query }) {
       return checkpointPage(await sessions.checkpoints(session).ancestors(query), query.channels);
     },
-    async 'checkpoint/put'({ session, durability, checkpoint }) {
-      return { stored: await sessions.checkpoints(session).put(checkpoint, durability) };
+    async 'checkpoint/put'({ session, durability, steps, checkpoint }) {
+      const checkpoints = sessions.checkpoints(session);
+      if (steps) checkpoints.record(steps);
+      return { stored: await checkpoints.put(checkpoint, durability) };
     },
-    async 'checkpoint/put_writes'({ session, durability, ...request }) {
+    async 'checkpoint/put_writes'({ session, durability, steps, ...request }) {
       const writes = request.writes.map((write) => ({ ...write, task_id: request.task_id }));
-      return { stored: await sessions.checkpoints(session).putWrites({ ...request, writes }, durability) };
+      const checkpoints = sessions.checkpoints(session);
+      if (steps) checkpoints.record(steps);
+      return { stored: await checkpoints.putWrites({ ...request, writes }, durability) };
     },
     async 'checkpoint/delete_thread'({ session, thread_id }) {
       return { stored: await sessions.checkpoints(session).deleteThread(thread_id) };
     },
 
     async 'store/apply'({ changes }) {
-      await store.apply(JSON.parse(changes));
+      await store().apply(JSON.parse(changes));
       return {};
     },
-    'store/get': async (address) => json(await store.get(address)),
-    'store/search': async ({ query }) => json(await store.search(JSON.parse(query))),
-    'store/namespaces': async ({ query }) => json(await store.namespaces(JSON.parse(query))),
+    'store/get': async (address) => json(await store().get(address)),
+    'store/search': async ({ query }) => json(await store().search(JSON.parse(query))),
+    'store/namespaces': async ({ query }) => json(await store().namespaces(JSON.parse(query))),
+
+    'mcp/notify': ({ session, request_id, notification }) =>
+      sessions.find(session)?.mcp?.onNotify(request_id, notification),
 
     log({ level, message, fields, errors }) {
       const restored = Object.entries(errors).map(([name, error]) => [name, fromWireError(error)]);

@@ -108,7 +108,9 @@ export function fromWireError(wire: WireError): Error {
 
 function errorOf(wire: WireError): Error {
   const Known = Object.hasOwn(KNOWN, wire.name) ? KNOWN[wire.name] : undefined;
-  if (Known) return new Known(wire.message);
+  // Without a status it is an error of the project that has the name of one of ours: no client may see it.
+  const isOurs = wire.status !== undefined || !(Known?.prototype instanceof ServerError);
+  if (Known && isOurs) return new Known(wire.message);
   return wire.status === undefined
     ? new Error(wire.message)
     : new OtherServerError({ ...wire, status: wire.status });

@@ -1,14 +1,18 @@
 import { z } from 'zod';
+import { CurrentStep, RECORD_LEVELS, RecordedStep } from '../../schemas/steps.ts';
 import { WireErrorSchema } from './errors.ts';
+import { LOG_SERVER_METHODS } from './log-messages.ts';
+import {
+  PROJECT_METHODS,
+  PROJECT_PARAMS,
+  PROJECT_SERVER_METHODS,
+  ProjectErrors,
+} from './project-messages.ts';
+import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
 
 /** Version of the protocol. A host of another version is refused. */
 export const PROTOCOL_VERSION = 1;
 
-/** JSON text. Data of users travels as text, so that every number and key arrives as it was. */
-const Json = z.string();
-const Bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
-/** Number of an open session: one run attempt, or one request about a state. Chosen by the server. */
-const Session = z.number().int().positive();
 const Durability = z.enum(['sync', 'async']);
 
 const Access = z.enum(['threads.create_run', 'threads.read', 'threads.update', 'assistants.read']);
@@ -23,6 +27,8 @@ const Writer = z.object({
   durability: Durability,
   writer: z.string(),
   is_attempt: z.boolean(),
+  /** What is recorded of the run. */
+  record: z.enum(RECORD_LEVELS).default('off'),
 });
 
 const LoadedGraph = z.object({
@@ -34,8 +40,29 @@ const LoadedGraph = z.object({
   overridden: z.array(z.enum(['checkpointer', 'store'])),
 });
 
+/** How the host reaches the server over HTTP, and the server the project's app; paths of Unix sockets (see http.ts). */
+const HttpAccess = z.object({
+  /** Shows that a request comes from the server, or from one of its hosts. */
+  token: z.string(),
+  server_socket: z.string(),
+  /** Of every path of the server, such as `/agents`. */
+  mount_prefix: z.string(),
+  /** The project's app, as `path:export`; absent: it has none. */
+  app: z.string().optional(),
+  /** Where the host listens for requests for the app. */
+  app_socket: z.string(),
+});
+
+/** The project's app, if it has one: what it is, or why it failed to load. */
+const LoadedApp = z.union([
+  z.object({
+    kind: z.enum(['fetch', 'handle']),
+    routes: z.array(z.object({ method: z.string(), path: z.string() })),
+  }),
+  z.object({ error: WireErrorSchema }),
+]);
+
 const StateUse = { session: Session, graph: GraphUse, writer: Writer, config: Json };
-const JsonResult = z.object({ json: Json });
 
 const Write = z.object({
   task_id: z.string(),
@@ -90,11 +117,15 @@ export const HOST_METHODS = {
       ),
       /** Cache folder of the schemas that are read from types; absent: they are not read. */
       schema_cache: z.string().optional(),
+      ...PROJECT_PARAMS,
+      http: HttpAccess,
     }),
     result: z.object({
       version: z.number().int(),
       langgraph_version: z.string().nullable(),
       graphs: z.array(LoadedGraph),
+      project_errors: ProjectErrors,
+      app: LoadedApp.optional(),
     }),
   },
   /** Answered at once: an answer that is late says that the host is blocked. */
@@ -112,6 +143,10 @@ export const HOST_METHODS = {
   'run/cancel': { params: z.object({ session: Session, reason: WireErrorSchema }) },
   /** The run is to stop at its next checkpoint: another host goes on from there. */
   'run/hand_over': { params: z.object({ session: Session }) },
+  /** The steps of a run that no message has brought yet. */
+  'run/steps': { params: z.object({ session: Session }), result: z.object({ steps: z.array(CurrentStep) }) },
+  /** It stops before its next superstep. */
+  'run/drain': { params: z.object({ session: Session }) },
   'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
   /** What must be done before the host ends, within `ms`. */
   drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
@@ -134,6 +169,7 @@ export const HOST_METHODS = {
     params: z.object({ graph: GraphUse, namespace: z.string().optional(), recurse: z.boolean() }),
     result: JsonResult,
   },
+  ...PROJECT_METHODS,
 } as const;
 
 /** A new value: whole (`base_version` null), or as the elements appended to the list of `base_version`. */
@@ -145,6 +181,9 @@ const Blob = z.object({
   type: z.string(),
   value: Bytes,
 });
+
+/** Steps of the run that ended since the last ones: stored with the message that brings them. */
+const Steps = z.array(RecordedStep).optional();
 
 const Stored = z.object({ stored: z.boolean() });
 const Namespace = z.array(z.string());
@@ -166,6 +205,7 @@ export const SERVER_METHODS = {
       session: Session,
       error: WireErrorSchema.optional(),
       state: Json.optional(),
+      steps: Steps,
       /** It stopped at a checkpoint because it was to be handed over. */
       handed_over: z.boolean().optional(),
     }),
@@ -196,6 +236,7 @@ export const SERVER_METHODS = {
     params: z.object({
       session: Session,
       durability: Durability,
+      steps: Steps,
       checkpoint: z.object({
         ...CheckpointKey,
         parent_id: z.string().nullable(),
@@ -213,6 +254,7 @@ export const SERVER_METHODS = {
     params: z.object({
       session: Session,
       durability: Durability,
+      steps: Steps,
       ...CheckpointKey,
       run_id: z.string().nullable(),
       task_id: z.string(),
@@ -228,16 +270,8 @@ export const SERVER_METHODS = {
   'store/get': { params: z.object({ namespace: Namespace, key: z.string() }), result: StoreResult },
   'store/search': { params: z.object({ query: Json }), result: StoreResult },
   'store/namespaces': { params: z.object({ query: Json }), result: StoreResult },
-  log: {
-    params: z.object({
-      level: z.enum(['debug', 'info', 'warn', 'error']),
-      message: z.string(),
-      /** JSON object. */
-      fields: Json,
-      /** Fields that hold an error. */
-      errors: z.record(z.string(), WireErrorSchema),
-    }),
-  },
+  ...LOG_SERVER_METHODS,
+  ...PROJECT_SERVER_METHODS,
 } as const;
 
 export type HostMethods = typeof HOST_METHODS;

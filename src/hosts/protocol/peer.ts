@@ -80,6 +80,11 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
     return this.#failure !== undefined;
   }
 
+  /** Why it has ended, if it has: with this, pending requests were rejected. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   /** Rejects with the error of the other side, or with the reason for which the connection ended. */
   request<Name extends keyof Theirs & string>(
     method: Name,

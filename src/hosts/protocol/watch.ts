@@ -13,7 +13,10 @@ export const EXIT_NOTE_FD = 5;
 const Place = z.object({
   run_id: z.string().optional(),
   thread_id: z.string().optional(),
+  assistant_id: z.string().optional(),
   graph: z.string().optional(),
+  attempt: z.number().optional(),
+  trace_id: z.string().optional(),
   node: z.string().optional(),
   /** `file:line:column` in the project. */
   at: z.string().optional(),

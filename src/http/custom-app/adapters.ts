@@ -81,6 +81,13 @@ async function withUnreadBody({ req: { raw, bodyCache } }: HonoContext): Promise
   return new Request(raw.url, { method, headers, signal, ...(bytes === undefined ? {} : { body: bytes }) });
 }
 
+/** The headers of a request for such an app. */
+export function headerList({ headers }: IncomingMessage): [string, string][] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each): [string, string] => [name, each]),
+  );
+}
+
 /** Express-style handler: calls `next` for a request that it does not serve. */
 export type NodeHandler = (
   request: IncomingMessage,
@@ -88,8 +95,8 @@ export type NodeHandler = (
   next: (error?: unknown) => void,
 ) => unknown;
 
-/** The custom app (`http.app`), as one of two handler types. */
-export type CustomApp = (
+/** The custom app (`http.app`) in this process, as one of two handler types. */
+export type LocalApp = (
   | { readonly fetch: (request: Request, context: FetchContext) => Promise<Response> }
   | { readonly handle: NodeHandler; readonly close?: () => Promise<unknown> }
 ) & {
@@ -97,11 +104,17 @@ export type CustomApp = (
   readonly routes: readonly CustomRoute[];
 };
 
+/** A body that the handler's parser has consumed; undefined if it is unread. */
+export function consumedBody(raw: IncomingMessage & { body?: unknown }): Buffer | undefined {
+  if (!raw.readableEnded || raw.body === undefined) return undefined;
+  return Buffer.from(typeof raw.body === 'string' ? raw.body : JSON.stringify(raw.body));
+}
+
 /**
  * Detects by duck typing what the project exports: a Hono app, an object with `fetch(request)`, a Fastify plugin, an
  * Express-style handler, or a function like `fetch`. Throws an `Error` that names these for anything else.
  */
-export async function adaptCustomApp(exported: unknown): Promise<CustomApp> {
+export async function adaptCustomApp(exported: unknown): Promise<LocalApp> {
   const app = await exported;
   if (isHono(app)) {
     const hono = app as HonoApp;
@@ -125,7 +138,9 @@ type FetchFunction = (request: Request, env: { auth: CallerContext | undefined }
 /** Without middleware, 404 is the only sign that the app has no route for a path that the server has. */
 function fallThroughOn404(answer: FetchFunction) {
   return async (request: Request, { auth, has_server_route, forward }: FetchContext): Promise<Response> => {
-    const untouched = request.clone();
+    // A copy holds the whole body. Where the server has no route, its answer does not depend on one.
+    const { url, method, headers, signal } = request;
+    const untouched = has_server_route ? request.clone() : new Request(url, { method, headers, signal });
     const response = (await answer(request, { auth })) as Response | undefined;
     if (response && (response.status !== 404 || !has_server_route)) return response;
     return forward(untouched);
@@ -139,7 +154,7 @@ function isFastifyPlugin(app: object): boolean {
 }
 
 /** Runs the plugin in its own Fastify instance, isolated from this server's hooks and decorators. */
-async function fastifyApp(plugin: FastifyPluginAsync): Promise<CustomApp> {
+async function fastifyApp(plugin: FastifyPluginAsync): Promise<LocalApp> {
   const instance: FastifyInstance = fastify({ routerOptions: { maxParamLength: 1024 } });
   const fallThrough = new WeakMap<IncomingMessage, () => void>();
   const routes: CustomRoute[] = [];

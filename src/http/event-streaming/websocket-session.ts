@@ -2,6 +2,7 @@ import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { Meter } from '../../core/meter.ts';
 import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
@@ -21,7 +22,7 @@ const INTERNAL_ERROR = 1011;
 /** The subset of the `ws` socket in use. */
 export interface Socket extends Pausable {
   readonly bufferedAmount: number;
-  send(text: string, onWritten?: () => void): void;
+  send(text: string, onWritten?: (error?: Error | null) => void): void;
   close(code: number, reason?: string): void;
   terminate(): void;
   on(event: 'close', listener: () => void): void;
@@ -32,6 +33,7 @@ export interface SessionDeps {
   readonly eventStreaming: EventStreamingService;
   readonly logger: Logger;
   readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
+  readonly meter?: Meter | undefined;
 }
 
 /** Closes with the close code for an HTTP status. */
@@ -48,11 +50,12 @@ export function runSession(
   socket: Socket,
   actor: Actor,
   thread_id: string,
-  { eventStreaming, logger, bodies }: SessionDeps,
+  { eventStreaming, logger, bodies, meter }: SessionDeps,
 ): void {
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
-  const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket), gone.signal);
+  const send = sender(socket, meter);
+  const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket, send), gone.signal);
   const window = new ReceiveWindow(socket);
   let isOver = false;
   let turn = Promise.resolve();
@@ -65,7 +68,7 @@ export function runSession(
     const response = answerTo(connection, command)
       // Release the bytes before the answer is written: a client that does not read holds only the answer.
       .finally(() => message.counted?.[Symbol.dispose]())
-      .then((answer) => (gone.signal.aborted ? undefined : sent(socket, JSON.stringify(answer))))
+      .then((answer) => (gone.signal.aborted ? undefined : send(JSON.stringify(answer))))
       .catch(fail)
       .finally(release);
     if (!('value' in command && isSubscription(command.value))) await response;
@@ -123,9 +126,17 @@ async function answerTo(
   return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
 }
 
-/** Resolves when the kernel has accepted the message, or the socket is closed. */
-function sent(socket: Socket, text: string): Promise<void> {
-  return new Promise((resolve) => socket.send(text, () => resolve()));
+/** Sends a message. Resolves when the kernel has accepted it, or the socket is closed. */
+type Send = (text: string) => Promise<void>;
+
+function sender(socket: Socket, meter: Meter | undefined): Send {
+  return (text) =>
+    new Promise((resolve) =>
+      socket.send(text, (error) => {
+        if (error) meter?.count('protocol_v2_transport_send_failure');
+        resolve();
+      }),
+    );
 }
 
 /** Resolves when the socket is closed. */
@@ -144,11 +155,11 @@ async function serve(
   }
 }
 
-function sinkOf(socket: Socket): EventSink {
+function sinkOf(socket: Socket, send: Send): EventSink {
   let written = Promise.resolve();
   return {
     send({ text }) {
-      written = sent(socket, text);
+      written = send(text);
     },
     isFull: () => socket.bufferedAmount > MAX_BUFFERED_BYTES,
     // Sends are ordered: the last one sent is the last one written.

@@ -6,6 +6,7 @@ import type { Logger } from '../../core/logger.ts';
 import { after } from '../../core/timers.ts';
 import { ThreadPath } from '../../schemas/request-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
+import type { HttpMetrics } from '../metrics/metrics.ts';
 import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
 const SERVICE_RESTART = 1012;
@@ -35,7 +36,11 @@ export async function useWebSockets(server: FastifyInstance, max_bytes: number):
 
 export function webSocketRoutes(
   server: FastifyInstance,
-  { eventStreaming, logger }: { eventStreaming: EventStreamingService; logger: Logger },
+  {
+    eventStreaming,
+    logger,
+    metrics,
+  }: { eventStreaming: EventStreamingService; logger: Logger; metrics: Pick<HttpMetrics, 'meter'> },
 ) {
   server.route<{ Params: { thread_id: string } }>({
     method: 'GET',
@@ -63,6 +68,7 @@ export function webSocketRoutes(
         eventStreaming,
         logger: log,
         bodies: server.bodies,
+        meter: metrics.meter,
       });
     },
   });

@@ -9,8 +9,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
-import { InvalidInput } from '../../core/errors.ts';
+import { InvalidInput, Unavailable } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
+import { traceOf } from '../plugins/auth.ts';
 import { publicUrl } from '../public-url.ts';
 import type { ParsedJson } from '../secure-json.ts';
 import { withKeepAlive } from './keep-alive.ts';
@@ -32,8 +33,15 @@ export interface McpHandler {
 
 /** Serves clients of all protocol revisions. Stateless: each request has its own MCP server. */
 export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
-  const factory = ({ authInfo, requestInfo }: McpRequestContext) =>
-    mcpServer(parts, authInfo?.extra?.['caller'] as Caller, requestInfo as Request);
+  const factory = async ({ authInfo, requestInfo }: McpRequestContext) => {
+    const { caller, onFailure } = (authInfo?.extra ?? {}) as unknown as Served;
+    try {
+      return await mcpServer(parts, caller, requestInfo as Request, caller.actor.protocol?.version);
+    } catch (error) {
+      onFailure(error);
+      throw error;
+    }
+  };
   const modern = createMcpHandler(factory, {
     legacy: 'reject',
     maxRequestBodySize: parts.body_limit,
@@ -63,22 +71,54 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const caller = callerOf(incoming, message);
       const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)
-        : modern.fetch(request, { authInfo: authInfoOf(caller), parsedBody: message });
+        : serveModern(request, message, caller);
       const takesStreams = incoming.headers.accept?.includes('text/event-stream') ?? false;
-      return send(reply, await (takesStreams ? withKeepAlive(answer) : answer));
+      const handled = answer.catch((error: unknown) => unavailable(error, message));
+      return send(reply, await (takesStreams ? withKeepAlive(handled) : handled));
     },
   };
+
+  /** Rejects with what made the server of the request fail, of which the SDK would say nothing. */
+  async function serveModern(request: Request, message: unknown, caller: Caller): Promise<Response> {
+    let failure: unknown;
+    const onFailure = (error: unknown) => {
+      failure = error;
+    };
+    const authInfo = authInfoOf({ caller, onFailure });
+    const response = await modern.fetch(request, { authInfo, parsedBody: message });
+    if (failure instanceof Unavailable) throw failure;
+    return response;
+  }
+}
+
+/** What the server of a request is given by the one who serves it. */
+interface Served {
+  readonly caller: Caller;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** The SDK passes this through; the caller is already authenticated. */
-function authInfoOf(caller: Caller) {
-  return { token: '', clientId: caller.actor.user?.identity ?? '', scopes: [], extra: { caller } };
+function authInfoOf(served: Served) {
+  const clientId = served.caller.actor.user?.identity ?? '';
+  return { token: '', clientId, scopes: [], extra: { ...served } };
+}
+
+/** The response when the server cannot serve right now, such as when the project's tools do not answer. */
+function unavailable(error: unknown, message: unknown): Response {
+  if (!(error instanceof Unavailable)) throw error;
+  const id = isObject(message) ? (message['id'] ?? null) : null;
+  const body = { jsonrpc: '2.0', id, error: { code: -32603, message: error.message } };
+  return Response.json(body, { status: error.status, headers: { ...error.headers } });
 }
 
 function callerOf({ actor, params, headers }: FastifyRequest, message: unknown): Caller {
   const thread = headers['x-thread-id'];
   return {
-    actor: { ...actor, protocol: protocolOf(message, headers['mcp-protocol-version']) },
+    actor: {
+      ...actor,
+      trace: traceOf(metaOf(message)) ?? actor.trace,
+      protocol: protocolOf(message, headers['mcp-protocol-version']),
+    },
     assistant_id: (params as { assistant_id?: string }).assistant_id,
     tool_name: toolCalledBy(message),
     thread: typeof thread === 'string' && thread !== '' ? thread : undefined,
@@ -92,9 +132,13 @@ function toolCalledBy(message: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function protocolOf(message: unknown, header: unknown): NonNullable<Actor['protocol']> {
+function metaOf(message: unknown): Record<string, unknown> {
   const params = isObject(message) && isObject(message['params']) ? message['params'] : {};
-  const meta = isObject(params['_meta']) ? params['_meta'] : {};
+  return isObject(params['_meta']) ? params['_meta'] : {};
+}
+
+function protocolOf(message: unknown, header: unknown): NonNullable<Actor['protocol']> {
+  const meta = metaOf(message);
   const version = meta[PROTOCOL_VERSION_META_KEY] ?? header;
   return {
     name: 'mcp',

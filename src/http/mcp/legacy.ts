@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import type { Ids } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
@@ -12,11 +13,13 @@ const SESSION = 'mcp-session-id';
 
 /**
  * Serves clients of revisions before 2026-07-28, which begin with `initialize`. Requests are stateless, except for
- * cancellation, which arrives as a second message. If cancelling ends the run, clients get a session id that tells
- * their request ids apart. Cancellation reaches calls of this process only.
+ * cancellation, which arrives as a second message, at any process. If cancelling ends the run, clients get a session id
+ * that tells their request ids apart.
  */
 export function legacyHandler(parts: LegacyDeps) {
   const calls = new Map<string, AbortController>();
+  // Never unsubscribed: the handler lives as long as the bus.
+  parts.mcp.onCallCancelled((key) => calls.get(key)?.abort());
 
   function cancellable(key: string): Cancellable {
     const call = new AbortController();
@@ -28,9 +31,9 @@ export function legacyHandler(parts: LegacyDeps) {
   function cancellationFor(message: unknown, { actor }: Caller, session: string | null) {
     if (!parts.cancel_on_disconnect || session === null || !isObject(message)) return undefined;
     const { method, id, params } = message;
-    const keyOf = (request_id: unknown) => JSON.stringify([actor.principal, session, request_id]);
+    const keyOf = (request_id: unknown) => hashOf([actor.principal, session, request_id]);
     if (method === 'notifications/cancelled' && isObject(params)) {
-      calls.get(keyOf(params['requestId']))?.abort();
+      parts.mcp.cancelCall(keyOf(params['requestId']));
     }
     return () => cancellable(keyOf(id));
   }
@@ -47,6 +50,11 @@ export function legacyHandler(parts: LegacyDeps) {
     if (isFirst && parts.cancel_on_disconnect) response.headers.set(SESSION, parts.ids.uuid4());
     return response;
   };
+}
+
+/** Short, and silent about its parts: it travels to other processes. */
+function hashOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
 /** End of a server-sent event, as the SDK writes it. */

@@ -9,31 +9,37 @@ import {
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
-import { type RegisterCustomTools, registerCustomTools } from './custom-tools.ts';
+import { type ExtendMcpServer, NO_CUSTOM_TOOLS, type RemoteTools } from './custom-tools.ts';
+import { SERVER_OPTIONS, serverInfo } from './server-options.ts';
 import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './tool-call.ts';
 
 export interface McpServerDeps extends ToolCallDeps {
   readonly version: string;
-  /** The project's own tools; undefined if it has none. */
-  readonly register: RegisterCustomTools | undefined;
+  /** Adds what the project registers; undefined if it has nothing. */
+  readonly extend: ExtendMcpServer | undefined;
 }
 
 const PAGE = 100;
 
 /**
  * MCP server of one request: the caller's assistants as tools, and what the project registers. Stateless between
- * requests.
+ * requests. `revision`: that of the request, of 2026-07-28 or later.
  */
-export async function mcpServer(parts: McpServerDeps, caller: Caller, request: Request): Promise<McpServer> {
+export async function mcpServer(
+  parts: McpServerDeps,
+  caller: Caller,
+  request: Request,
+  revision?: string,
+): Promise<McpServer> {
   const codec = pendingCallCodec(await parts.mcp.stateKey(), caller.actor);
   const { tool_name } = caller;
   // The call itself reports the error.
   const called =
     tool_name === undefined ? undefined : await findTool(parts, caller, tool_name).catch(() => undefined);
   const mcp = createMcpServer(parts.version, codec, called);
-  const customTools = await registerCustomTools(mcp, () =>
-    parts.register?.(mcp, { request, auth: caller.actor.user }),
-  );
+  const served = { request, auth: caller.actor.user, revision, tool_name };
+  const customTools = (await parts.extend?.(mcp, served)) ?? NO_CUSTOM_TOOLS;
+  mcp.remoteTools = customTools.remote;
 
   /** The URL of one assistant exposes that tool only. */
   const listCustomTools = async (asked: unknown, ctx: unknown) =>
@@ -135,17 +141,25 @@ async function withMcpErrors<T>(logger: Logger, answer: () => Promise<T>): Promi
 /** Cache lifetime of the tool list, ms; a listening client is notified of changes. */
 const LIST_TTL_MS = 60_000;
 
-/** Exposes the called tool's input schema, which the SDK needs to check a call's headers against its arguments. */
+/**
+ * Exposes what the SDK needs of tools that are not registered on the server itself: the input schema of the called one,
+ * to check a call's headers against its arguments, and the scopes that the project requires.
+ */
 class CallServer extends McpServer {
   readonly #tool: AssistantTool | undefined;
+  /** The project's, in another process. */
+  remoteTools: RemoteTools | undefined;
 
   constructor(tool: AssistantTool | undefined, ...args: ConstructorParameters<typeof McpServer>) {
     super(...args);
     this.#tool = tool;
+    const own = this.resolveScopeChallenge;
+    this.resolveScopeChallenge = (context) => (this.remoteTools?.scopeChallenge ?? own)(context);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return super.toolInputSchemaJson(name) ?? this.#tool?.schemas.input;
+    const own = super.toolInputSchemaJson(name);
+    return own ?? this.remoteTools?.input_schema ?? this.#tool?.schemas.input;
   }
 }
 
@@ -154,19 +168,13 @@ function createMcpServer(
   version: string,
   { verify }: Pick<RequestStateCodec, 'verify'>,
   tool: AssistantTool | undefined,
-): McpServer {
-  return new CallServer(
-    tool,
-    { name: 'agent-server', title: 'Agent Server', version },
-    {
-      capabilities: { logging: {} },
-      cacheHints: {
-        'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
-        'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
-      },
-      requestState: { verify },
-      // Clients of older revisions have no channel for input requests.
-      inputRequired: { legacyShim: false },
+): CallServer {
+  return new CallServer(tool, serverInfo(version), {
+    ...SERVER_OPTIONS,
+    cacheHints: {
+      'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+      'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
     },
-  );
+    requestState: { verify },
+  });
 }

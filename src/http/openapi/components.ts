@@ -2,16 +2,24 @@ import { z } from 'zod';
 import * as a2a from '../../schemas/a2a.ts';
 import * as assistants from '../../schemas/assistants.ts';
 import { Command, Send } from '../../schemas/command.ts';
+import { CronExplanation } from '../../schemas/cron-explanation.ts';
 import * as crons from '../../schemas/crons.ts';
+import { DeliveryExplanation } from '../../schemas/delivery-explanation.ts';
 import * as streaming from '../../schemas/event-streaming.ts';
 import { ErrorResponse } from '../../schemas/fields.ts';
+import { InterruptFilter, InterruptSearch, PendingInterrupt } from '../../schemas/interrupts.ts';
+import { Key, KeyCreate, KeyCreated } from '../../schemas/keys.ts';
 import * as mcp from '../../schemas/mcp.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
+import { RunFilter, RunSearch, RunSummary } from '../../schemas/run-search.ts';
 import * as runs from '../../schemas/runs.ts';
 import * as store from '../../schemas/store.ts';
 import { StreamMode } from '../../schemas/stream-mode.ts';
+import { StudioSession, StudioSessionCreate } from '../../schemas/studio.ts';
 import * as system from '../../schemas/system.ts';
+import { ThreadExplanation } from '../../schemas/thread-explanation.ts';
 import * as state from '../../schemas/thread-state.ts';
+import { CheckpointNode } from '../../schemas/thread-tree.ts';
 import * as threads from '../../schemas/threads.ts';
 import { Token, TokenCreate } from '../../schemas/tokens.ts';
 import { UiComponent } from '../../schemas/ui.ts';
@@ -40,6 +48,10 @@ export const REQUESTS: Record<string, z.ZodType> = {
   RunCreate: runs.RunCreate,
   RunBatchCreate: runs.RunBatchCreate,
   RunsCancel: runs.RunsCancel,
+  RunSearchRequest: RunSearch,
+  RunCountRequest: RunFilter,
+  InterruptSearchRequest: InterruptSearch,
+  InterruptCountRequest: InterruptFilter,
   CronCreate: crons.CronCreate,
   ThreadCronCreate: crons.ThreadCronCreate,
   CronPatch: crons.CronPatch,
@@ -56,6 +68,8 @@ export const REQUESTS: Record<string, z.ZodType> = {
   ProtocolCommand: streaming.ProtocolCommand,
   ProtocolEventStreamRequest: streaming.EventStreamRequest,
   TokenCreate,
+  KeyCreate,
+  StudioSessionCreate,
   UiComponent,
   A2aMessage: a2a.A2aMessage,
   McpMessage: mcp.McpMessage,
@@ -64,6 +78,9 @@ export const REQUESTS: Record<string, z.ZodType> = {
 /** Response schemas. */
 export const RESPONSES: Record<string, z.ZodType> = {
   Token,
+  Key,
+  KeyCreated,
+  StudioSession,
   A2aAnswer: a2a.A2aAnswer,
   A2aCard: a2a.A2aCard,
   McpAnswer: mcp.McpAnswer,
@@ -82,7 +99,13 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ThreadTask: state.ThreadTask,
   ThreadStateUpdateResponse: state.ThreadStateUpdated,
   Run: runs.Run,
+  RunSummary,
+  PendingInterrupt,
+  CheckpointNode,
   RunExplanation,
+  ThreadExplanation,
+  CronExplanation,
+  DeliveryExplanation,
   Cron: crons.Cron,
   CronRun: crons.CronRun,
   Item: store.StoreItem,
@@ -95,6 +118,7 @@ export const RESPONSES: Record<string, z.ZodType> = {
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,
+  SystemOverview: system.SystemOverview,
   ProtocolSuccess: streaming.ProtocolSuccess,
   ProtocolError: streaming.ProtocolError,
   ProtocolResponseMeta: streaming.ProtocolResponseMeta,

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
-import type { Authenticate } from '../../auth/authenticate.ts';
+import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { scopeIncludes } from '../../auth/scopes.ts';
 import { Forbidden } from '../../core/errors.ts';
+import { parseTraceparent } from '../../core/trace-ids.ts';
 import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
 
@@ -42,7 +43,8 @@ export function authenticateHook(
     const { id: request_id, raw } = request;
     const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
-    const context = { request_id, headers, ...(isInProcess(raw) && { is_internal: true }) };
+    const trace = traceOf(raw.headers);
+    const context = { request_id, headers, trace, ...(isInProcess(raw) && { is_internal: true }) };
     request.actor = { ...systemActor(request_id), ...context };
     // A webhook from this server; it reaches custom routes only.
     if (internal && !internal.from) return false;
@@ -57,11 +59,22 @@ export function authenticateHook(
   };
 }
 
+/** Span of the caller, from a header or from the `_meta` of a request of MCP. */
+export function traceOf({ traceparent, tracestate }: Readonly<Record<string, unknown>>): Actor['trace'] {
+  if (typeof traceparent !== 'string' || !parseTraceparent(traceparent)) return undefined;
+  const isState = typeof tracestate === 'string' && tracestate.length <= MAX_TRACESTATE;
+  return { traceparent, ...(isState && { tracestate }) };
+}
+
+/** Longer ones may be dropped (W3C Trace Context, 3.3.1.5), characters. */
+const MAX_TRACESTATE = 512;
+
 function isPublicRoute({ open = false }: FastifyContextConfig, has_users: boolean): boolean {
   return open === 'among users' ? has_users : open;
 }
 
-function callerOf(request: FastifyRequest) {
+/** What authentication needs of a request. */
+export function callerOf(request: FastifyRequest): Caller {
   const { method, url, headers } = request;
   return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers };
 }

@@ -2,10 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
-import type { CallerContext, CustomApp, NodeHandler } from '../custom-app/adapters.ts';
+import {
+  type CallerContext,
+  consumedBody,
+  headerList,
+  type LocalApp,
+  type NodeHandler,
+} from '../custom-app/adapters.ts';
+import { answerRemotely, type RemoteApp } from '../custom-app/remote-app.ts';
 import { handleInProcess, internalRequestOf } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
 import type { AuthHook } from './auth.ts';
+import { isProbe } from './rate-limit.ts';
+
+/** The custom app (`http.app`). */
+export type CustomApp = LocalApp | RemoteApp;
 
 export interface CustomAppOptions {
   readonly app: CustomApp;
@@ -25,8 +36,14 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
     const internal = internalRequestOf(request.raw);
     // WebSockets bypass the app; a request that the app forwarded has already been through it.
     if (internal?.from || request.ws || !hasPrefix(mount_prefix, request.url)) return;
+    // Probes ask for this process, not for the app's.
+    if ('send' in app && isProbe(request)) return;
     const requiresAuth = enable_custom_route_auth && request.is404 && !internal;
     if (requiresAuth) await authenticate(request);
+    if ('send' in app) {
+      const path = withoutPrefix(mount_prefix, request.url);
+      return answerRemotely(server, app, reply, { path, auth: callerOf(request), mount_prefix });
+    }
     if ('fetch' in app)
       return sendResponse(reply, await callFetchApp(server, app.fetch, request, reply, options));
     if (await callNodeHandler(app.handle, request, reply, mount_prefix)) return reply.hijack();
@@ -35,7 +52,8 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
     await authenticate(request);
   });
   if ('fetch' in app) return;
-  server.addHook('preParsing', async ({ raw }, _reply, payload) => replayParsedBody(raw, payload));
+  if ('handle' in app)
+    server.addHook('preParsing', async ({ raw }, _reply, payload) => replayParsedBody(raw, payload));
   server.addHook('onClose', async () => {
     await app.close?.();
   });
@@ -53,7 +71,7 @@ function hasPrefix(prefix: string, url: string): boolean {
 
 async function callFetchApp(
   server: FastifyInstance,
-  fetch: Extract<CustomApp, { fetch: unknown }>['fetch'],
+  fetch: Extract<LocalApp, { fetch: unknown }>['fetch'],
   request: FastifyRequest,
   reply: FastifyReply,
   { mount_prefix }: CustomAppOptions,
@@ -114,18 +132,12 @@ function withoutPrefix(prefix: string, url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function headerList({ headers }: IncomingMessage): [string, string][] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((each): [string, string] => [name, each]),
-  );
-}
-
 /** Replays a body that the app's parser has already consumed. */
-function replayParsedBody(raw: IncomingMessage & { body?: unknown }, payload: Readable): Readable {
-  if (!raw.readableEnded || raw.body === undefined) return payload;
-  const text = typeof raw.body === 'string' ? raw.body : JSON.stringify(raw.body);
-  const length = Number(raw.headers['content-length'] ?? Buffer.byteLength(text));
-  return Object.assign(Readable.from([Buffer.from(text)]), { receivedEncodedLength: length });
+function replayParsedBody(raw: IncomingMessage, payload: Readable): Readable {
+  const body = consumedBody(raw);
+  if (!body) return payload;
+  const length = Number(raw.headers['content-length'] ?? body.length);
+  return Object.assign(Readable.from([body]), { receivedEncodedLength: length });
 }
 
 function callerOf({ actor }: FastifyRequest): CallerContext | undefined {

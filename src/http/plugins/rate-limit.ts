@@ -16,7 +16,12 @@ export interface RateLimits {
 const MINUTE_MS = 60_000;
 
 /** Probes of proxies and orchestrators must not fail because of other clients' load. */
-const EXEMPT_ROUTES = /\/(ok|metrics)$/;
+const PROBES = /\/(ok|metrics)$/;
+
+/** Whether the request asks how this server does. */
+export function isProbe({ routeOptions }: FastifyRequest): boolean {
+  return PROBES.test(routeOptions.url ?? '');
+}
 
 /**
  * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before authentication, so
@@ -47,10 +52,11 @@ export async function useRateLimits(
 }
 
 /** A request forwarded by the custom app was already counted: by address, and by caller if authenticated then. */
-function isExempt({ raw, routeOptions, method, actor }: FastifyRequest): boolean {
+function isExempt(request: FastifyRequest): boolean {
+  const { raw, method, actor } = request;
   const internal = internalRequestOf(raw);
   const isCounted = internal !== undefined && (!actor || !internal.from || internal.from.actor !== undefined);
-  return isCounted || method === 'OPTIONS' || EXEMPT_ROUTES.test(routeOptions.url ?? '');
+  return isCounted || method === 'OPTIONS' || isProbe(request);
 }
 
 function callerKey({ actor, ip }: FastifyRequest): string {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../core/logger.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { internalRequestOf } from '../in-process.ts';
-import type { HttpMetrics } from './metrics.ts';
+import type { HttpMetrics } from '../metrics/metrics.ts';
 import { pathOf, pathTemplate } from './route-table.ts';
 
 /** Printable, and short enough for a log line and a database column. */

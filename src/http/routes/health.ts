@@ -10,13 +10,19 @@ export interface EngineHealth {
   ping(): Promise<void>;
   /** True as soon as shutdown has begun. */
   isDraining(): boolean;
+  /** Why the process must be replaced; `undefined` while its workers make progress. */
+  stuck(): string | undefined;
+}
+
+export interface HealthOptions {
+  readonly engine: EngineHealth;
+  readonly path: '/' | '/ok';
+  /** Where a browser is sent that opens the root. */
+  readonly page?: string | undefined;
 }
 
 /** `/ok` is always at the root, public and cannot be disabled (CONTRACT §1, §2.9). */
-export function healthRoutes(
-  server: FastifyInstance,
-  { engine, path }: { engine: EngineHealth; path: '/' | '/ok' },
-) {
+export function healthRoutes(server: FastifyInstance, { engine, path, page }: HealthOptions) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(
@@ -26,15 +32,21 @@ export function healthRoutes(
         operationId: path === '/ok' ? 'get_health' : 'get_root',
         summary: 'Health',
         description:
-          'Whether the server accepts requests and, with `check_db=1`, whether the database responds.',
+          'Whether the server accepts requests and, with `check_db=1`, whether the database responds. With `live=1`, whether its workers make progress, also while it shuts down: otherwise it must be replaced.',
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
-        failures: { 503: 'The database does not respond' },
+        failures: { 503: 'The server shuts down, is stuck, or its database does not respond' },
       },
       config: { open: true },
     },
-    async ({ query }) => {
+    async ({ query, headers }, reply) => {
+      if (page !== undefined && headers.accept?.startsWith('text/html')) return reply.redirect(page);
+      if (query.live === '1') {
+        const stuck = engine.stuck();
+        if (stuck !== undefined) throw new Unavailable(stuck);
+        return { ok: true, services: {} } as const;
+      }
       if (engine.isDraining()) throw new Unavailable('The server is shutting down');
       if (query.check_db !== '1') return { ok: true, services: {} } as const;
       await engine.ping().catch((cause: unknown) => {

@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type HostView, Metrics, MetricsQuery, ServerInfo } from '../../schemas/system.ts';
+import { type HostView, Metrics, MetricsQuery, ServerInfo, SystemOverview } from '../../schemas/system.ts';
+import type { ChangeService } from '../../services/changes.ts';
+import type { SystemService } from '../../services/system.ts';
+import type { EngineStats, HttpMetrics } from '../metrics/metrics.ts';
+import { EVENT_STREAM } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
-import type { EngineStats, HttpMetrics } from '../plugins/metrics.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
+import type { RunReplies } from '../run-replies.ts';
 
 /** Version of the official API that is implemented: clients and Studio compare it (CONTRACT §2.9). */
 const API_VERSION = '0.16.7';
@@ -66,6 +70,53 @@ export function systemRoutes(server: FastifyInstance, { info, engine, metrics }:
       }
       const http_requests_total = await metrics.requestCounts();
       return { queue: await engine.queue(), api: { http_requests_total }, workers: engine.workers() };
+    },
+  );
+}
+
+export function overviewRoutes(server: FastifyInstance, { system }: { system: SystemService }) {
+  server.withTypeProvider<ZodTypeProvider>().get(
+    '/system/overview',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        operationId: 'get_system_overview',
+        summary: 'Overview',
+        description:
+          'Runs, threads, crons and webhooks of all users by status, the processes on the database, its size, and versions.',
+        tags,
+        response: { 200: SystemOverview },
+        failures: {
+          403: 'Overviews of the server are for callers without limits, such as a key with the scope "admin".',
+        },
+      },
+    },
+    ({ actor }) => system.overview(actor),
+  );
+}
+
+export function changeRoutes(
+  server: FastifyInstance,
+  { changes, replies }: { changes: ChangeService; replies: Pick<RunReplies, 'sendEvents'> },
+) {
+  server.withTypeProvider<ZodTypeProvider>().get(
+    '/system/changes',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'watch_changes',
+        summary: 'Watch changes',
+        description:
+          'Sends the ids of runs, threads, assistants, crons, deliveries, store items and keys that change, at most 4 events a second. The stream never ends.',
+        tags,
+        response: { 200: EVENT_STREAM },
+        failures: { 403: 'Forbidden' },
+      },
+      exposeHeadRoute: false,
+    },
+    async ({ actor }, reply) => {
+      const frames = (signal: AbortSignal) => changes.follow(actor, signal);
+      await replies.sendEvents(reply, { headers: {}, resumable: false, frames });
     },
   );
 }

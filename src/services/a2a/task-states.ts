@@ -72,7 +72,7 @@ export function taskStates(deps: A2aTaskDeps) {
     if (!isFinal(row.run_status) || (row.state !== null && isTerminal(stateOf(row))))
       return Promise.resolve(row);
     const known = finalizing.get(row.run_id);
-    if (known) return known;
+    if (known !== undefined) return known;
     const found = finalizeNow(row).finally(() => finalizing.delete(row.run_id));
     finalizing.set(row.run_id, found);
     return found;

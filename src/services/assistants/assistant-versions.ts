@@ -9,11 +9,17 @@ import type { FindAssistant } from './assistant-lookup.ts';
 export interface AssistantVersionsDeps {
   readonly assistants: AssistantRepository;
   readonly clock: Clock;
-  readonly bus: Pick<EventBus, 'updated'>;
+  readonly bus: Pick<EventBus, 'updated' | 'emit'>;
 }
 
 /** Bus topic: an assistant was created, updated or deleted. */
 export const ASSISTANTS_CHANGED = 'assistants';
+
+/** Publishes that an assistant was created, changed or deleted. */
+export function assistantChanged(bus: Pick<EventBus, 'updated' | 'emit'>, assistant_id: string): void {
+  bus.updated(ASSISTANTS_CHANGED);
+  bus.emit('row.changed', 'assistant', assistant_id);
+}
 
 /** Version history of an assistant, and switching to an earlier version (CONTRACT §2.1). */
 export function assistantVersions({ assistants, clock, bus }: AssistantVersionsDeps, find: FindAssistant) {
@@ -32,7 +38,7 @@ export function assistantVersions({ assistants, clock, bus }: AssistantVersionsD
       if (!stored) throw new NotFound(`Assistant ${id} not found`);
       const current = await assistants.setLatest(stored.assistant_id, version, timestamp(clock.now()));
       if (!current) throw new NotFound(`Version ${version} not found for assistant ${id}`);
-      bus.updated(ASSISTANTS_CHANGED);
+      assistantChanged(bus, current.assistant_id);
       return current;
     },
   };

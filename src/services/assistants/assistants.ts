@@ -17,7 +17,7 @@ import { type Page, pageOf, pickFields } from '../pagination.ts';
 import { assistantCache } from './assistant-cache.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { assistantFinder, assistantIdOf, type FindAssistant, requireGraph } from './assistant-lookup.ts';
-import { ASSISTANTS_CHANGED, assistantVersions } from './assistant-versions.ts';
+import { assistantChanged, assistantVersions } from './assistant-versions.ts';
 import { checkRecursionLimit, type RecursionLimits, syncConfigurable } from './run-config.ts';
 import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
 
@@ -27,7 +27,7 @@ export interface AssistantDeps extends RecursionLimits {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly runs: AssistantRunDeletion;
-  readonly bus: Pick<EventBus, 'updated' | 'onUpdated'>;
+  readonly bus: Pick<EventBus, 'updated' | 'emit' | 'onUpdated'>;
   /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
 }
@@ -91,7 +91,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
       const visibility = await authorize(actor, 'assistants:create', value);
       const assistant = newAssistant(value, timestamp(clock.now()));
       const inserted = await assistants.insert(assistant);
-      if (inserted) bus.updated(ASSISTANTS_CHANGED);
+      if (inserted) assistantChanged(bus, assistant.assistant_id);
       const stored = await assistants.get(assistant.assistant_id, inserted ? undefined : visibility);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Assistant ${assistant.assistant_id} already exists`);
@@ -129,7 +129,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
           timestamp(clock.now()),
         ));
       if (!changed) throw new NotFound(`Assistant ${id} not found`);
-      bus.updated(ASSISTANTS_CHANGED);
+      assistantChanged(bus, changed.assistant_id);
       return changed;
     },
 
@@ -138,7 +138,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
       // Delete the assistant first, so that no new run of it can start.
       const deleted = stored && (await assistants.delete(stored.assistant_id));
       if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
-      bus.updated(ASSISTANTS_CHANGED);
+      assistantChanged(bus, stored.assistant_id);
       await runs.deleteOf(actor, stored.assistant_id, options);
     },
   };

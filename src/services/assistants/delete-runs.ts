@@ -39,6 +39,8 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
           if (!gone) await deleteRun(thread_id, run_id);
           bus.emit('run.cancelled', run_id);
           bus.updated(run_id);
+          bus.emit('row.changed', 'run', run_id);
+          bus.emit('row.changed', 'thread', thread_id);
         }
         bus.emit('run.ready');
         if (batch.length < BATCH) return;

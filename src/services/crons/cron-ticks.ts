@@ -4,7 +4,8 @@ import type { Logger } from '../../core/logger.ts';
 import type { CronRepository } from '../../storage/crons/crons.ts';
 import type { CronTimes } from '../../storage/crons/row.ts';
 import type { CronTick } from '../../storage/queue/fire-cron.ts';
-import { confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
+import { budgetRefusal } from '../runs/budgets.ts';
+import { budgetOwner, confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './stored-cron.ts';
 
@@ -40,6 +41,7 @@ export function cronTicks(deps: CronTickDeps) {
         const due = await crons.due(timestamp(clock.now()), BATCH);
         if (due.length === 0) return;
         const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
+        for (const { cron_id } of due) deps.bus.emit('row.changed', 'cron', cron_id);
         for (const each of served) if (each.status === 'rejected') throw each.reason;
       }
     },
@@ -104,7 +106,15 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   // Load the payload only now: a cron that fails to decrypt must not block the others.
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
-  const request = newRun(deps, await cronSubmission(deps, cron));
+  const submission = await cronSubmission(deps, cron);
+  // It may have some left at the next tick: unlike other refusals, this one does not disable the cron.
+  const refusal = await budgetRefusal(deps, budgetOwner(submission));
+  if (refusal) {
+    await deps.queue.fireCron({ ...due, run: { outcome: 'failed', detail: refusal.message } });
+    log.warn('cron refused: a budget is used up', { detail: refusal.message });
+    return;
+  }
+  const request = newRun(deps, submission);
   const fired = await deps.queue.fireCron({ ...due, run: request });
   if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
   if (fired.outcome === 'rejected') {

@@ -21,8 +21,10 @@ import type { StoredCron } from '../../storage/crons/row.ts';
 import { checkRecursionLimit } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { requireBudget } from '../runs/budgets.ts';
 import {
   authorizeRun,
+  budgetOwner,
   checkWebhook,
   confirmSubmission,
   newRun,
@@ -71,6 +73,7 @@ export function cronService(deps: CronDeps) {
       await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
       await crons.insert(cron);
       bus.emit('schedule.changed');
+      bus.emit('row.changed', 'cron', cron_id);
       return publicCron(cron);
     },
 
@@ -104,6 +107,7 @@ export function cronService(deps: CronDeps) {
       const cron = await crons.update(cron_id, revise, visibility);
       if (!cron) throw new NotFound(`Cron '${cron_id}' not found`);
       bus.emit('schedule.changed');
+      bus.emit('row.changed', 'cron', cron_id);
       return publicCron(cron);
     },
 
@@ -111,6 +115,7 @@ export function cronService(deps: CronDeps) {
     async delete(actor: Actor, cron_id: string): Promise<void> {
       const visibility = await authorize(actor, 'crons:delete', { cron_id });
       if (!(await crons.delete(cron_id, visibility))) throw new NotFound('Not Found');
+      bus.emit('row.changed', 'cron', cron_id);
     },
   };
 }
@@ -173,9 +178,11 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
       const authorized = await authorizeRun(deps, actor, cron.thread_id, cronRunInput(cron));
       const submission = await cronSubmission(deps, cron);
       const visibility = intersectVisibility(authorized.visibility, submission.visibility);
+      await requireBudget(deps, budgetOwner(submission));
       const request = newRun(deps, { ...submission, visibility, idempotency });
       const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
       if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
+      deps.bus.emit('row.changed', 'cron', cron_id);
       return confirmSubmission(deps, request, triggered);
     },
 

@@ -1,3 +1,4 @@
+import type { Meter } from '../../core/meter.ts';
 import { sleep } from '../../core/timers.ts';
 import {
   followThread,
@@ -5,6 +6,7 @@ import {
   type ThreadFollowSources,
   ThreadReader,
 } from '../../events/follow-thread.ts';
+import { isLostEvents } from '../../events/frame.ts';
 import type { Translate } from './protocol-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -23,6 +25,7 @@ export interface BroadcastDeps {
   /** Creates a stateful translator; each reader needs its own. */
   readonly translate: () => Translate;
   readonly onError: (error: unknown) => void;
+  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -30,7 +33,8 @@ export interface BroadcastDeps {
  * and each event is written to every connection before the next (CONTRACT §7 "Traps"). Late or slow subscribers replay
  * from the log at their own pace until they catch up.
  */
-export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps) {
+export function threadBroadcasts(deps: BroadcastDeps) {
+  const { sources, translate, onError } = deps;
   const broadcasts = new Map<string, Promise<Broadcast>>();
 
   async function open(thread_id: string): Promise<Broadcast> {
@@ -59,27 +63,9 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
     }
   }
 
-  /** Replays missed events to the subscriber until it catches up with the broadcast. */
-  async function catchUp(broadcast: Broadcast, subscriber: Subscriber, signal: AbortSignal) {
-    subscriber.beginReplay();
-    const reader = new ThreadReader(sources, broadcast.thread_id, subscriber.lastSeq ?? broadcast.seq);
-    const events = translate();
-    for (let caughtUp = false; !caughtUp && !signal.aborted; ) {
-      const readTo = broadcast.seq;
-      const entries = await reader.next();
-      for (const entry of entries) {
-        for (const event of await events(entry)) subscriber.offer(event);
-        subscriber.advance(entry.seq);
-        if (subscriber.isFull()) await subscriber.drained(signal);
-        if (signal.aborted || subscriber.needsReplay) return;
-      }
-      caughtUp = reader.seq >= broadcast.seq || (entries.length === 0 && readTo === broadcast.seq);
-    }
-  }
-
   async function listen(broadcast: Broadcast, subscriber: Subscriber, signal: AbortSignal) {
     while (!signal.aborted) {
-      await catchUp(broadcast, subscriber, signal);
+      await catchUp(deps, broadcast, subscriber, signal);
       if (subscriber.needsReplay) continue;
       // No await between the last read and this line, so that no event is missed.
       broadcast.listeners.add(subscriber);
@@ -118,6 +104,30 @@ export function threadBroadcasts({ sources, translate, onError }: BroadcastDeps)
       }
     },
   };
+}
+
+/** Replays missed events to the subscriber until it catches up with the broadcast. */
+async function catchUp(
+  { sources, translate, meter }: BroadcastDeps,
+  broadcast: Broadcast,
+  subscriber: Subscriber,
+  signal: AbortSignal,
+): Promise<void> {
+  subscriber.beginReplay();
+  const reader = new ThreadReader(sources, broadcast.thread_id, subscriber.lastSeq ?? broadcast.seq);
+  const events = translate();
+  for (let caughtUp = false; !caughtUp && !signal.aborted; ) {
+    const readTo = broadcast.seq;
+    const entries = await reader.next();
+    for (const entry of entries) {
+      if (isLostEvents(entry.frame)) meter?.count('protocol_v2_resume_gap');
+      for (const event of await events(entry)) subscriber.offer(event);
+      subscriber.advance(entry.seq);
+      if (subscriber.isFull()) await subscriber.drained(signal);
+      if (signal.aborted || subscriber.needsReplay) return;
+    }
+    caughtUp = reader.seq >= broadcast.seq || (entries.length === 0 && readTo === broadcast.seq);
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { Meter } from '../../core/meter.ts';
 import { lastThreadSeq, type ThreadFollowSources } from '../../events/follow-thread.ts';
 import {
   type EventStreamRequest,
@@ -37,6 +38,7 @@ export interface EventStreamingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  readonly meter?: Meter | undefined;
 }
 
 export type EventStreamingService = ReturnType<typeof eventStreamingService>;
@@ -53,12 +55,13 @@ const BAD_ENVELOPE = 'Protocol commands must include an integer id and string me
 
 /** Event streaming, also called protocol v2 (CONTRACT §7): the same commands and events over HTTP and WebSocket. */
 export function eventStreamingService(deps: EventStreamingDeps) {
-  const { sources, threads, runRows, clock, ids, logger } = deps;
+  const { sources, threads, runRows, clock, ids, logger, meter } = deps;
   const handlers = commandHandlers(deps);
   const broadcasts = threadBroadcasts({
     sources,
     translate: () => translator(runRows, clock),
     onError: (error) => logger.error('a thread can no longer be followed', { error }),
+    meter,
   });
 
   /**
@@ -111,7 +114,10 @@ export function eventStreamingService(deps: EventStreamingDeps) {
       signal: AbortSignal,
     ): Promise<void> {
       const refused = new AbortController();
-      const subscriber = new Subscriber(guard(sink, () => refused.abort()));
+      const subscriber = new Subscriber(
+        guard(sink, () => refused.abort()),
+        meter,
+      );
       void subscriber.subscribe('', filter, since);
       await broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal]));
     },
@@ -123,7 +129,10 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
       const guard = await authorizeSubscriber(threads, actor, thread_id);
       const refused = new AbortController();
-      const subscriber = new Subscriber(guard(sink, () => refused.abort()));
+      const subscriber = new Subscriber(
+        guard(sink, () => refused.abort()),
+        meter,
+      );
       return {
         served: broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal])),
         command: (envelope: unknown) => command(actor, thread_id, envelope, { subscriber }),

@@ -1,4 +1,5 @@
 import { Latch } from '../../core/latch.ts';
+import type { Meter } from '../../core/meter.ts';
 import { type EventFilter, wants } from './filter.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 
@@ -26,12 +27,14 @@ interface Subscription {
 /** One connection with its subscriptions; an event is sent once even if several match. */
 export class Subscriber {
   readonly #sink: EventSink;
+  readonly #meter: Meter | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #wakeup = new Latch();
   #needsReplay = false;
 
-  constructor(sink: EventSink) {
+  constructor(sink: EventSink, meter?: Meter) {
     this.#sink = sink;
+    this.#meter = meter;
   }
 
   /**
@@ -74,6 +77,7 @@ export class Subscriber {
     if (wanting.length === 0) return;
     for (const subscription of wanting) if (!subscription.isCaughtUp) subscription.replayed += 1;
     this.#sink.send(event);
+    this.#meter?.count('protocol_v2_event_emitted');
     if (this.#sink.isFull()) this.#wakeup.open();
   }
 
@@ -101,6 +105,7 @@ export class Subscriber {
       if (subscription.isCaughtUp) continue;
       subscription.isCaughtUp = true;
       subscription.onCaughtUp(subscription.replayed);
+      this.#meter?.observe('protocol_v2_replayed_events', subscription.replayed);
     }
   }
 

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { lazy } from '../../core/lifecycle.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
+import type { GraphRegistry } from '../../graphs/graph.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import type { ServerSecretRepository } from '../../storage/access/server-secrets.ts';
@@ -17,10 +18,11 @@ import { type AssistantTool, toolCatalog } from './tools.ts';
 
 export interface McpDeps extends ToolCallDeps {
   readonly assistants: AssistantService;
+  readonly graphs: Pick<GraphRegistry, 'loads'>;
   readonly threads: Pick<ThreadService, 'get' | 'delete'>;
   readonly secrets: ServerSecretRepository;
   readonly ids: Ids;
-  readonly bus: Pick<EventBus, 'onUpdated'>;
+  readonly bus: Pick<EventBus, 'emit' | 'on' | 'onUpdated'>;
 }
 
 export type McpService = ReturnType<typeof mcpService>;
@@ -39,6 +41,13 @@ export function mcpService(deps: McpDeps) {
 
     /** Signs the state that clients carry from an interrupt to its answer; the same key on every process. */
     stateKey: lazy(() => deps.secrets.getOrCreate('mcp', deps.ids.secret())),
+
+    /** Cancels a call, on whichever process executes it. `key`: any text that names the call, of a few bytes. */
+    cancelCall: (key: string): void => deps.bus.emit('mcp_call.cancelled', key),
+
+    /** Notifies of cancelled calls by their keys. */
+    onCallCancelled: (listener: (key: string) => void): Disposable =>
+      deps.bus.on('mcp_call.cancelled', listener),
 
     /** Notifies of assistants created, updated or deleted on any process. */
     onToolsChanged(listener: () => void): Disposable {

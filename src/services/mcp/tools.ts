@@ -3,6 +3,7 @@ import { type Actor, systemActor } from '../../auth/actor.ts';
 import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { DeadlineExceeded, withDeadline } from '../../core/timers.ts';
+import type { GraphRegistry } from '../../graphs/graph.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { ANY_SCHEMAS, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
@@ -41,18 +42,20 @@ function orAnySchemas(schemas: Promise<ToolSchemas>): Promise<ToolSchemas> {
 /** Tools of the assistants visible to a caller. */
 export function toolCatalog({
   assistants,
+  graphs,
 }: {
   assistants: Pick<AssistantService, 'listAll' | 'resolve' | 'schemas'>;
+  graphs: Pick<GraphRegistry, 'loads'>;
 }) {
   const schemaCache = new LRUCache<string, Promise<ToolSchemas>>({ max: MAX_SCHEMAS });
   const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
 
   /**
-   * Cached by id and version: every change creates a version. Reads as the system actor, because metadata rules can
+   * Cached by id and version: every change creates a version; and by how often the graphs were loaded. Reads as the system actor, because metadata rules can
    * hide assistants that the caller may run.
    */
   function schemasOf({ request_id }: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
-    const key = `${assistant_id}:${version}`;
+    const key = `${assistant_id}:${version}:${graphs.loads()}`;
     const cached = schemaCache.get(key);
     if (cached !== undefined) return cached;
     const schemas = assistants.schemas(systemActor(request_id), assistant_id).then(toolSchemas);

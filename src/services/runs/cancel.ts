@@ -1,6 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
+import type { Meter } from '../../core/meter.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
@@ -48,6 +49,7 @@ export interface CancelDeps {
   readonly bus: EventBus;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
+  readonly meter?: Meter | undefined;
 }
 
 export interface CancelOptions {
@@ -56,21 +58,25 @@ export interface CancelOptions {
   readonly reason?: 'taken' | undefined;
 }
 
-/** Runs cancelled per query; there may be very many. */
-const BATCH = 500;
+/** Runs cancelled per query; there may be very many, and those of one thread share a transaction. */
+const BATCH = 100;
 
 const NONE_FOUND = 'No runs found to cancel.';
 const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
 
 /** Cancels runs, one by id or many (CONTRACT §2.3, §3). */
-export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
+export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelDeps) {
   /** Returns how many of them were still in flight. */
   async function cancelRuns(thread_id: string, run_ids: string[], cancellation: CancelSpec) {
     const { stopping, ended, promoted } = await queue.cancel(thread_id, run_ids, {
       ...cancellation,
       log_retention_ms,
     });
+    for (const run_id of [...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
+    bus.emit('row.changed', 'thread', thread_id);
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
+    // The others are counted by their workers.
+    if (ended.length > 0) meter?.count('run_canceled_by_request', ended.length);
     for (const run_id of ended) bus.updated(run_id);
     if (promoted) bus.emit('run.ready');
     return stopping.length + ended.length;

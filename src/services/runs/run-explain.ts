@@ -8,9 +8,12 @@ import type { Run } from '../../schemas/runs.ts';
 import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { ThreadRepository } from '../../storage/threads/threads.ts';
+import { budgetStop } from './budget-interrupts.ts';
 
 export interface ExplainDeps {
   readonly runs: RunRepository;
+  readonly threads: Pick<ThreadRepository, 'get'>;
   readonly queue: RunQueue;
   readonly clock: Clock;
   readonly max_attempts: number;
@@ -28,23 +31,28 @@ const RETRY_REASONS: Record<RetryReason, string> = {
   unreadable: 'because it was claimed by a server that lacks its encryption key',
 };
 
+/** Says in a sentence why a run that is in the queue is in its state. */
+export async function queuedRunSummary(
+  { queue, clock, max_attempts, worker_id, graphs }: Omit<ExplainDeps, 'runs' | 'threads'>,
+  run_id: string,
+  position: QueuePosition,
+): Promise<string> {
+  if (position.state === 'running') {
+    const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
+    return runningSummary(position, max_attempts) + hostSummary(run_id, hosts);
+  }
+  const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
+  if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
+  const [first] = position.behind;
+  if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
+  return `${await readySummary(queue)}${again}`;
+}
+
 export type RunExplainService = ReturnType<typeof runExplain>;
 
 /** Explains a run's state as a sentence and as fields. */
-export function runExplain({ runs, queue, clock, max_attempts, worker_id, graphs }: ExplainDeps) {
-  async function summarize(run: Run, position: QueuePosition | undefined, times: RunTimes): Promise<string> {
-    if (!position) return endedSummary(run, times);
-    if (position.state === 'running') {
-      const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
-      return runningSummary(position, max_attempts) + hostSummary(run.run_id, hosts);
-    }
-    const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
-    if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
-    const [first] = position.behind;
-    if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
-    return `${await readySummary(queue)}${again}`;
-  }
-
+export function runExplain(deps: ExplainDeps) {
+  const { runs, queue, max_attempts } = deps;
   return {
     async explain(actor: Actor, thread_id: string | undefined, run_id: string): Promise<RunExplanation> {
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
@@ -56,9 +64,12 @@ export function runExplain({ runs, queue, clock, max_attempts, worker_id, graphs
         run_id,
         thread_id: run.thread_id,
         status: run.status,
-        summary: await summarize(run, position, times),
+        summary: position
+          ? await queuedRunSummary(deps, run_id, position)
+          : endedSummary(run, times, await waitsFor(deps, run)),
         behind: position?.behind ?? [],
         due_at: position && position.state !== 'running' ? position.not_before : null,
+        priority: position?.priority ?? null,
         worker: worker_id ? { worker_id, host, pid, lease_until } : null,
         attempt: position?.attempt ?? null,
         max_attempts,
@@ -70,8 +81,18 @@ export function runExplain({ runs, queue, clock, max_attempts, worker_id, graphs
   };
 }
 
-function endedSummary({ status }: Run, { ended_at, error }: RunTimes): string {
-  const reason = error ? `: ${error.error}: ${error.message}` : '.';
+/** The budget that stopped the run, if its thread waits for an answer because of it. */
+async function waitsFor(
+  { threads }: ExplainDeps,
+  { run_id, thread_id, status }: Run,
+): Promise<string | undefined> {
+  if (status !== 'success') return undefined;
+  return budgetStop(run_id, await threads.get(thread_id, ['interrupts']));
+}
+
+function endedSummary({ status }: Run, { ended_at, error }: RunTimes, budget: string | undefined): string {
+  const waits = budget === undefined ? '.' : `; its thread waits for an answer: ${budget}`;
+  const reason = error ? `: ${error.error}: ${error.message}` : waits;
   return `Ended${ended_at ? ` at ${ended_at}` : ''} with status ${status}${reason}`;
 }
 

@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { CALLER_SPAN, traceparentOf } from '../../core/trace-ids.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
@@ -146,7 +147,7 @@ function checkpointOf(input: RunCreate): JsonObject {
 
 /** Keys that clients cannot set; they override everything else. */
 function serverConfigurable(run: RunContext, after_seconds: number): JsonObject {
-  const { user, request_id, protocol, headers } = run.actor;
+  const { user, request_id, protocol, headers, trace } = run.actor;
   return {
     ...headers,
     run_id: run.run_id,
@@ -158,10 +159,17 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     langgraph_auth_user_id: user?.identity ?? '',
     langgraph_auth_permissions: user?.permissions ?? [],
     langgraph_request_id: request_id,
+    ...(trace && traceContext(run.run_id, trace)),
     ...(protocol ? { protocol } : {}),
     __request_start_time_ms__: run.now_ms,
     __after_seconds__: after_seconds,
     ...cronOf(run),
     ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),
   };
+}
+
+/** Code of the graph finds the span of its run, to pass it on; and who reads the run, the span of its caller. */
+function traceContext(run_id: string, { traceparent, tracestate }: NonNullable<Actor['trace']>): JsonObject {
+  const caller = { [CALLER_SPAN]: traceparent };
+  return { ...caller, traceparent: traceparentOf(run_id, caller), ...(tracestate && { tracestate }) };
 }

@@ -1,16 +1,24 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
+import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
+import { withoutBudgetAnswer } from './budget-interrupts.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
 import type { RunKind } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
-import { type AuthorizeRunDeps, authorizeRun, type SubmitDeps, submit } from './submit.ts';
+import {
+  type AuthorizedRun,
+  type AuthorizeRunDeps,
+  authorizeRun,
+  type SubmitDeps,
+  submit,
+} from './submit.ts';
 
 export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, CancelDeps {
   readonly assistants: Pick<AssistantService, 'resolve' | 'idOf'>;
@@ -46,16 +54,16 @@ export function runService(deps: RunDeps) {
     ): Promise<Run> {
       if (idempotency?.run) return idempotency.run;
       const authorized = await authorizeRun(deps, actor, thread_id, requested);
-      const { input, visibility } = authorized;
-      const [assistant, thread] = await Promise.all([
-        deps.assistants.resolve(actor, input.assistant_id),
-        threads.get(thread_id, ['thread_id', 'metadata'], visibility),
+      const [assistant, { thread, input }] = await Promise.all([
+        deps.assistants.resolve(actor, authorized.input.assistant_id),
+        findThread(deps, thread_id, authorized),
       ]);
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
       const submission = {
         ...authorized,
+        input,
         actor,
         assistant,
         thread_id,
@@ -89,9 +97,7 @@ export function runService(deps: RunDeps) {
       const visibility = await authorize(actor, 'threads:delete', { thread_id, run_id });
       const { deleted, promoted } = await queue.deleteRun(thread_id, run_id, undefined, visibility);
       if (!deleted) throw new NotFound('Run not found');
-      bus.emit('run.cancelled', run_id);
-      bus.updated(run_id);
-      if (promoted) bus.emit('run.ready');
+      notifyDeleted(bus, { thread_id, run_id, promoted });
       await deps.refreshStatus(thread_id);
     },
 
@@ -107,6 +113,29 @@ export function runService(deps: RunDeps) {
       if (wait) for await (const _ of streams.follow(run, signal));
     },
   };
+}
+
+function notifyDeleted(
+  bus: EventBus,
+  { thread_id, run_id, promoted }: { thread_id: string; run_id: string; promoted: boolean },
+): void {
+  bus.emit('run.cancelled', run_id);
+  bus.updated(run_id);
+  bus.emit('row.changed', 'run', run_id);
+  bus.emit('row.changed', 'thread', thread_id);
+  if (promoted) bus.emit('run.ready');
+}
+
+/** The thread, and the input without an answer that is not for its graph. */
+async function findThread(
+  { threads, budget }: RunDeps,
+  thread_id: string,
+  { input, visibility }: AuthorizedRun,
+) {
+  const interrupts = budget?.on_budget === 'interrupt';
+  const fields = ['thread_id', 'metadata', ...(interrupts ? (['interrupts'] as const) : [])] as const;
+  const thread = await threads.get(thread_id, fields, visibility);
+  return { thread, input: interrupts && thread ? withoutBudgetAnswer(input, thread) : input };
 }
 
 /** A missing checkpoint would silently start from an empty state. */

@@ -16,6 +16,7 @@ import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRecursionLimit, type RecursionLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
+import { type BudgetDeps, type BudgetOwner, requireBudget } from './budgets.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
 import { type RunContext, runKwargs, runMarkers, runMetadata } from './run-options.ts';
 
@@ -71,6 +72,8 @@ export interface SubmitDeps extends RecursionLimits {
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
+  /** Budgets of runs; undefined if there are none. */
+  readonly budget?: BudgetDeps | undefined;
   /** Aborted when graceful drain begins. */
   readonly draining: AbortSignal;
   /** TTL of threads created by runs; `undefined` means no expiry. */
@@ -90,11 +93,12 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Autho
 
 /**
  * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden webhook or
- * too high a recursion limit, and `Unavailable` while draining.
+ * too high a recursion limit, `Unavailable` while draining, and as `requireBudget` does.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   rejectWhileDraining(deps, submission.actor);
   await checkWebhook(deps, submission.input);
+  await requireBudget(deps, budgetOwner(submission));
   const request = newRun(deps, submission);
   return confirmSubmission(deps, request, await deps.queue.enqueue(request));
 }
@@ -109,9 +113,24 @@ export function confirmSubmission(deps: SubmitDeps, request: NewRun, outcome: En
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
   for (const { actor } of submissions) rejectWhileDraining(deps, actor);
   for (const { input } of submissions) await checkWebhook(deps, input);
+  for (const submission of submissions) await requireBudget(deps, budgetOwner(submission));
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
   return requests.map((request, i) => confirmSubmission(deps, request, outcomes[i] as EnqueueResult));
+}
+
+/** Id of the API key whose usage the run counts as. */
+function chargedKey({ key, token_key }: Actor): string | undefined {
+  return key ?? token_key;
+}
+
+/** Whose usage the run counts as. */
+export function budgetOwner({ actor, thread_id, temporary }: Submission): BudgetOwner {
+  return {
+    thread_id: temporary ? undefined : thread_id,
+    user_id: actor.user?.identity ?? '',
+    key_id: chargedKey(actor) ?? '',
+  };
 }
 
 /**
@@ -146,7 +165,13 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
   return outcome;
 }
 
-function notify({ bus }: SubmitDeps, { delay_ms }: NewRun, { stopping, ended, ready }: QueuedResult): void {
+function notify(
+  { bus }: SubmitDeps,
+  { run, delay_ms }: NewRun,
+  { stopping, ended, ready }: QueuedResult,
+): void {
+  for (const run_id of [run.run_id, ...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
+  bus.emit('row.changed', 'thread', run.thread_id);
   for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   for (const run_id of ended) bus.updated(run_id);
   if (ready) bus.emit('run.ready');
@@ -186,12 +211,15 @@ export function newRun(
     run,
     markers: runMarkers(input, { ...context, is_of_task: turn !== undefined }),
     delay_ms,
+    priority: input.priority ?? 0,
     thread: makesThread ? newThread(run, assistant) : undefined,
     visibility,
     thread_ttl: keep_interrupted ? INTERRUPTED_TTL : default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     idempotency_key: idempotency,
     turn,
+    key_id: chargedKey(rest.actor),
+    owner: rest.actor.principal || rest.actor.key || '',
     has_client_id: input.run_id === run_id,
     others: effectOnOthers(strategy, run_id, log_retention_ms),
   };

@@ -16,13 +16,17 @@ export function isFinal(status: RunStatus): boolean {
   return NEXT_STATUS[status].length === 0;
 }
 
-/** Thread status after a run, if no other run is in flight: `error` first, then whether the graph is interrupted. */
+/**
+ * Thread status after a run, if no other run is in flight: `error` first, then whether the graph is interrupted. A task
+ * that asks a second time is missing in `next`: LangGraph takes the stored answer to its first question for a result.
+ */
 export function threadStatusAfter(
   status: RunStatus,
   state: ThreadState | undefined,
 ): Exclude<ThreadStatus, 'busy'> {
   if (status === 'error' || status === 'timeout') return 'error';
-  return (state?.next.length ?? 0) > 0 ? 'interrupted' : 'idle';
+  const waits = state?.tasks.some((task) => task.interrupts.length > 0) ?? false;
+  return waits || (state?.next.length ?? 0) > 0 ? 'interrupted' : 'idle';
 }
 
 /** Pending interrupts by task id (CONTRACT §2.2). */

@@ -3,6 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { Conflict, NotFound } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
+import type { EventBus } from '../../events/bus.ts';
 import type { Thread, ThreadPrune, ThreadStorage, ThreadsPruned } from '../../schemas/threads.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
@@ -10,6 +11,7 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 
 export interface ThreadMaintenanceDeps {
   readonly threads: ThreadRepository;
+  readonly bus: Pick<EventBus, 'emit'>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Notifies the workers that these runs are deleted. */
@@ -21,6 +23,7 @@ export interface ThreadMaintenanceDeps {
 /** Whole threads: delete, prune, measure, copy (CONTRACT §2.2). */
 export function threadMaintenance({
   threads,
+  bus,
   clock,
   ids,
   notifyCancelled,
@@ -29,6 +32,7 @@ export function threadMaintenance({
   async function remove(thread_id: string, visibility: Visibility | undefined): Promise<boolean> {
     const stopped = await threads.delete(thread_id, visibility);
     if (stopped) notifyCancelled(stopped);
+    if (stopped) bus.emit('row.changed', 'thread', thread_id);
     return stopped !== undefined;
   }
 
@@ -80,6 +84,7 @@ export function threadMaintenance({
         visibility,
       });
       if (!copy) throw new Conflict('Conflict');
+      bus.emit('row.changed', 'thread', target_id);
       return copy;
     },
   };

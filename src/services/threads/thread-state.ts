@@ -25,7 +25,7 @@ import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './threa
 export interface ThreadStateDeps extends ThreadGraphDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly bus: Pick<EventBus, 'updated'>;
+  readonly bus: Pick<EventBus, 'updated' | 'emit'>;
   readonly queue: Pick<RunQueue, 'inFlightOn'>;
 }
 
@@ -188,6 +188,7 @@ async function refreshThread(
   const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, event };
   await threads.setState(thread_id, after, timestamp(clock.now()));
   bus.updated(thread_id);
+  bus.emit('row.changed', 'thread', thread_id);
 }
 
 function updateResponse(thread_id: string, written: Record<string, unknown>): ThreadStateUpdated {

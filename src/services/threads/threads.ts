@@ -28,7 +28,7 @@ export type ThreadService = ReturnType<typeof threadService>;
 
 /** Threads: conversations whose state is shared by runs (CONTRACT §2.2). */
 export function threadService(deps: ThreadDeps) {
-  const { threads, clock, ids, importHistory, default_ttl } = deps;
+  const { threads, bus, clock, ids, importHistory, default_ttl } = deps;
   return {
     ...threadMaintenance(deps),
 
@@ -45,6 +45,7 @@ export function threadService(deps: ThreadDeps) {
       const thread = newThread(thread_id, value, timestamp(clock.now()));
       const inserted = await threads.insert(thread, resolveTtl(input.ttl, default_ttl));
       if (inserted && input.supersteps?.length) await importHistory(thread_id, input.supersteps);
+      if (inserted) bus.emit('row.changed', 'thread', thread_id);
       const stored = await threads.get(thread_id, undefined, inserted ? undefined : visibility);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
@@ -88,6 +89,7 @@ export function threadService(deps: ThreadDeps) {
         visibility,
       );
       if (!thread) throw new NotFound('Not Found');
+      bus.emit('row.changed', 'thread', thread_id);
       return thread;
     },
   };

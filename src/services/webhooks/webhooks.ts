@@ -60,7 +60,10 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
     async redeliver(actor: Actor, delivery_id: string): Promise<Delivery> {
       const visibility = await authorize(actor, 'threads:update', { delivery_id });
       requireSending();
-      if (await outbox.redeliver(delivery_id, visibility)) bus.emit('delivery.queued');
+      if (await outbox.redeliver(delivery_id, visibility)) {
+        bus.emit('delivery.queued');
+        bus.emit('row.changed', 'delivery', delivery_id);
+      }
       return find(delivery_id, visibility);
     },
 

@@ -3,7 +3,8 @@ import type { Db } from '../../db/db.ts';
 import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 
-const SECRET_COLUMN = 'server_secrets.secret';
+/** Its encryption context. */
+export const SECRET_COLUMN = 'server_secrets.secret';
 
 export type ServerSecretRepository = ReturnType<typeof serverSecretRepository>;
 

@@ -5,6 +5,7 @@ import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains, isOneOf, mergeJson } from '../../db/json.ts';
 import { and, join, type Sql, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
 import type {
   Assistant,
   AssistantFilter,
@@ -95,7 +96,7 @@ export function assistantRepository(db: Db) {
       return upsertSystemAssistants(db, assistants);
     },
 
-    /** Deletes the system assistants of graphs that are no longer configured. */
+    /** Deletes the system assistants of graphs that no live process serves, except these. */
     deleteSystemAssistantsExcept(assistant_ids: readonly string[]): Promise<void> {
       return deleteSystemAssistantsExcept(db, assistant_ids);
     },
@@ -179,17 +180,26 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
 
 /**
  * System assistants are recognized by id, a UUIDv5 of their first graph: clients may also write the metadata
- * `created_by: system`.
+ * `created_by: system`. Those of graphs that another live process serves are kept; one of an earlier version does not
+ * say which it serves.
  */
 function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     const first = await tx.all(sql`
       select ${columns('assistant_versions', 'assistant_id, graph_id')} from assistant_versions
       where version = 1 and ${contains('metadata', { created_by: 'system' })}`);
+    const live = await tx.all(
+      sql`select ${columns('workers', 'graph_ids')} from workers where expires_at > ${NOW}`,
+    );
+    const served = new Set<string>();
+    for (const { graph_ids } of live) {
+      if (graph_ids === null) return;
+      for (const graph_id of JSON.parse(graph_ids)) served.add(systemAssistantId(graph_id));
+    }
     const gone = first
       .filter(({ assistant_id, graph_id }) => assistant_id === systemAssistantId(graph_id))
       .map(({ assistant_id }) => assistant_id)
-      .filter((assistant_id) => !assistant_ids.includes(assistant_id));
+      .filter((assistant_id) => !assistant_ids.includes(assistant_id) && !served.has(assistant_id));
     await tx.run(sql`delete from assistants where ${isOneOf('assistant_id', gone)}`);
   });
 }

@@ -9,6 +9,7 @@ import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
 import { RUN_COLUMNS, runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
+import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
 import { requeueUnknown } from './requeue.ts';
@@ -24,8 +25,12 @@ export interface ClaimedRun {
   readonly lease: Lease;
   readonly run: Run;
   readonly markers: RunMarkers;
+  /** Id of the API key that created it; null without one. */
+  readonly key_id: string | null;
   /** Last sequence number in the run's event log; 0 if it is empty. */
   readonly last_seq: number;
+  /** When this attempt was due: the start of its wait for a worker. */
+  readonly due_at: string;
   /** An earlier attempt left a checkpoint of this run: its input is already applied (invariant 4). */
   readonly has_checkpoint: boolean;
 }
@@ -33,12 +38,12 @@ export interface ClaimedRun {
 /** Qualified: the statement's other source has a `seq` too. */
 const CLAIMED = columns(
   'run_queue',
-  'run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before',
+  'run_queue.run_id, run_queue.thread_id, run_queue.attempt, run_queue.seq, run_queue.not_before, run_queue.priority',
 );
 type ClaimedRow = RowOf<typeof CLAIMED>;
 
 /** Here `attempt` counts every start, including refunded ones. */
-const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt')}, ${MARKER_COLUMNS}`;
+const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS}`;
 type StartedRow = RowOf<typeof STARTED>;
 type StartedRun = ReturnType<typeof runOf<StartedRow>>;
 
@@ -48,13 +53,13 @@ const LAST_SEQ = nullable(number('last'));
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
 
 /**
- * Claims due runs in queue order, at most one per thread: the head of a thread is unique. A claim lost to a power
+ * Claims due runs in queue order, those with a higher priority first, at most one per thread: the head of a thread is unique. A claim lost to a power
  * failure leaves the run `ready`, so `async` durability suffices. An orphan, a queue row whose run is gone, is removed
  * and reported, and the runs behind it proceed.
  */
 export async function claim(context: QueueContext, request: Claim): Promise<ClaimedRun[]> {
   const { db, report } = context;
-  const { runs, orphans } = await db.transaction('async', (tx) => claimRows(tx, request));
+  const { runs, orphans } = await db.transaction('async', (tx) => claimRows(tx, request, context));
   // Separate transactions, which lock the thread first: a claim holds heads, and would invert the lock order.
   await forEachRow(
     orphans,
@@ -73,29 +78,32 @@ export async function claim(context: QueueContext, request: Claim): Promise<Clai
  * release them without a notification. SQLite has a single writer, which never skips a row.
  */
 export async function isMoreReady(db: Db): Promise<boolean> {
-  if (db.dialect === 'sqlite') return false;
-  return (
-    (await db.get(sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW} limit 1`)) !==
-    undefined
+  return db.dialect !== 'sqlite' && hasReady(db);
+}
+
+/** Whether a claim may find a run. One read: for polls, which mostly find none. */
+export async function hasReady(db: Db): Promise<boolean> {
+  const ready = await db.get(
+    sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW} limit 1`,
   );
+  return ready !== undefined;
 }
 
 async function claimRows(
   tx: Transaction,
   { worker_id, token, limit }: Claim,
+  context: QueueContext,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
+  const due = await dueRuns(tx, context, limit);
   // Materialised CTE: PostgreSQL may run a plain subquery once per row, and lock and claim other rows each time.
   const claimed = await tx.all(sql`
-    with due as materialized (
-      select seq from run_queue where state = 'ready' and not_before <= ${NOW}
-      order by not_before, seq limit ${limit} ${SKIP_LOCKED}
-    )
+    with due as materialized (${due} ${SKIP_LOCKED})
     update run_queue set state = 'running', lease_token = ${token}, worker_id = ${worker_id}, attempt = attempt + 1,
       batches = 0
     from due where run_queue.seq = due.seq
     returning ${CLAIMED}`);
   if (claimed.length === 0) return { runs: [], orphans: [] };
-  claimed.sort((a, b) => Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq);
+  claimed.sort(inQueueOrder);
   const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
   await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
@@ -105,12 +113,17 @@ async function claimRows(
   );
   const byId = new Map(started.map((run) => [run.run_id, run]));
   const found = claimed.filter((row) => byId.has(row.run_id));
+  const runs: ClaimedRun[] = [];
+  // One after the other: a connection executes one statement at a time.
+  for (const row of found) runs.push(await toClaimedRun(tx, row, token, byId.get(row.run_id) as StartedRun));
   return {
-    runs: await Promise.all(
-      found.map((row) => toClaimedRun(tx, row, token, byId.get(row.run_id) as StartedRun)),
-    ),
+    runs,
     orphans: claimed.filter((row) => !byId.has(row.run_id) && !undecryptable.includes(row.run_id)),
   };
+}
+
+function inQueueOrder(a: ClaimedRow, b: ClaimedRow): number {
+  return b.priority - a.priority || Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq;
 }
 
 function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRow[]> {
@@ -127,16 +140,26 @@ async function toClaimedRun(
   token: string,
   started: StartedRun,
 ): Promise<ClaimedRun> {
-  const { attempt: starts, is_event_streaming, is_of_cron, is_of_task, thread_retention, ...run } = started;
+  const {
+    attempt: starts,
+    key_id,
+    is_event_streaming,
+    is_of_cron,
+    is_of_task,
+    thread_retention,
+    ...run
+  } = started;
   const markers = markersOf(started, run.kwargs);
-  const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt };
-  if (starts === 1) return { lease, run, markers, last_seq: 0, has_checkpoint: false };
+  const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
+  const { not_before: due_at } = row;
+  if (starts === 1) return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false };
   const log = await tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`);
   // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
   const checkpoint = await tx.get(
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
   );
-  return { lease, run, markers, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
+  const has_checkpoint = checkpoint !== undefined;
+  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint };
 }
 
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */

@@ -1,5 +1,6 @@
 import type { Db } from '../../db/db.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
+import type { ClaimRules } from './claim-fairly.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
 export interface QueueProblem {
@@ -12,7 +13,7 @@ export interface QueueProblem {
 export type QueueReport = (problem: QueueProblem) => void;
 
 /** Dependencies of the queue's verbs. */
-export interface QueueContext {
+export interface QueueContext extends ClaimRules {
   readonly db: Db;
   readonly webhooks: RunWebhookRules;
   readonly report: QueueReport;

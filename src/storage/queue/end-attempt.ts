@@ -24,6 +24,8 @@ export interface FailurePolicy {
   readonly log_retention_ms: number;
   /** Error of the run and its thread once the attempts are exhausted. */
   readonly exhausted: RunError;
+  /** Called when a run has ended for it. */
+  readonly onExhausted?: (() => void) | undefined;
   /** Poison pill: a run known to crash its worker. It is not retried at all, and ends with this error. */
   readonly crashed_run?: { readonly run_id: string; readonly error: RunError } | undefined;
 }
@@ -118,10 +120,11 @@ function backoffMs(first_ms: number, losses: number): number {
   return losses <= 1 ? 0 : Math.min(first_ms * 2 ** Math.min(losses - 2, 30), MAX_BACKOFF_MS);
 }
 
-async function failRun(
+/** Part of a transaction that holds the thread lock: run and thread have this error; `endRun` does the rest. */
+export async function failRun(
   tx: Transaction,
   { thread_id }: LockedThread,
-  { run_id }: HeadRow,
+  { run_id }: Pick<HeadRow, 'run_id'>,
   exhausted: RunError,
 ): Promise<void> {
   const { cipher } = tx;
@@ -148,7 +151,7 @@ export interface EndRules {
  * final status. Does everything that `finish` does except for the thread's state: webhook, cron history, end of the
  * log, temporary thread, promotion. Returns true if a run became ready.
  */
-async function endRun(
+export async function endRun(
   tx: Transaction,
   { thread_id }: LockedThread,
   { run_id, owns_thread }: Pick<QueueRow, 'run_id' | 'owns_thread'>,

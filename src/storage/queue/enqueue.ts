@@ -12,8 +12,8 @@ import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
 import { type LockedThread, lockThreadRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
-import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
+import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 
@@ -22,6 +22,8 @@ export interface NewRun {
   readonly markers: RunMarkers;
   /** Time until the run is due, ms; 0 for immediately. */
   readonly delay_ms: number;
+  /** Higher ones are claimed first; 0 by default. */
+  readonly priority?: number;
   /** Inserted in the same transaction if the thread is missing; without it, a missing thread is an outcome. */
   readonly thread: Thread | undefined;
   /** A thread that exists but is not visible counts as missing, and is not created. */
@@ -30,6 +32,10 @@ export interface NewRun {
   readonly thread_ttl?: Ttl | undefined;
   /** Merged into the thread's metadata: the graph and assistant of the latest run (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
+  /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: nobody in particular. */
+  readonly owner?: string;
+  /** Id of the API key that the request was made with. */
+  readonly key_id?: string | undefined;
   /** The client chose the run's id, which may have been used before. */
   readonly has_client_id?: boolean;
   /** Key of the request, which creates at most one run. */
@@ -53,9 +59,12 @@ export type EnqueueResult =
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | QueuedResult;
 
+/** What an enqueue must know of the queue. */
+export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness'>;
+
 /** Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). */
-export function enqueue({ db, webhooks }: QueueContext, request: NewRun): Promise<EnqueueResult> {
-  return db.transaction('sync', (tx) => enqueueIn(tx, request, webhooks));
+export function enqueue({ db, webhooks, fairness }: QueueContext, request: NewRun): Promise<EnqueueResult> {
+  return db.transaction('sync', (tx) => enqueueIn(tx, request, { webhooks, fairness }));
 }
 
 /** Rolls back the transaction of a batch. */
@@ -73,14 +82,14 @@ class BatchRefused extends Error {
  * first that is not `queued` is the last one and rolls back the batch.
  */
 export async function enqueueAll(
-  { db, webhooks }: QueueContext,
+  { db, webhooks, fairness }: QueueContext,
   requests: readonly NewRun[],
 ): Promise<EnqueueResult[]> {
   try {
     return await db.transaction('sync', async (tx) => {
       const outcomes: EnqueueResult[] = [];
       for (const request of requests) {
-        const outcome = await enqueueIn(tx, request, webhooks);
+        const outcome = await enqueueIn(tx, request, { webhooks, fairness });
         outcomes.push(outcome);
         if (outcome.outcome !== 'queued') throw new BatchRefused(outcomes);
       }
@@ -96,7 +105,7 @@ export async function enqueueAll(
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
-  webhooks: RunWebhookRules,
+  { webhooks, fairness }: EnqueueRules,
 ): Promise<EnqueueResult> {
   const { run, others } = request;
   const thread = await lockOrCreateThread(tx, request);
@@ -114,7 +123,8 @@ export async function enqueueIn(
     typeof others === 'string'
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
-  const isReady = await addToQueue(tx, request, headAfter(thread, cancelled.ended));
+  const hasHead = headAfter(thread, cancelled.ended);
+  const isReady = await addToQueue(tx, request, { hasHead, fairness });
   if (request.idempotency_key) await saveRun(tx, request.idempotency_key, run);
   if (request.turn) await insertTurn(tx, request.turn, run);
   return { outcome: 'queued', ready: isReady, ...cancelled };
@@ -125,6 +135,8 @@ function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
 }
 
 const STATE = columns('run_queue', 'state');
+/** Purpose of the blind index: names of users are not stored in plain text beside encrypted data. */
+const OWNER = 'run_queue.owner';
 
 /**
  * A run behind a head, or behind an earlier due run, is parked; a run for later is scheduled. Returns true if a run of
@@ -132,8 +144,8 @@ const STATE = columns('run_queue', 'state');
  */
 async function addToQueue(
   tx: Transaction,
-  { run, markers, delay_ms }: NewRun,
-  hasHead: boolean,
+  { run, markers, delay_ms, priority = 0, owner = '' }: NewRun,
+  { hasHead, fairness }: { hasHead: boolean; fairness: QueueContext['fairness'] },
 ): Promise<boolean> {
   const { thread_id, run_id } = run;
   const state =
@@ -143,10 +155,11 @@ async function addToQueue(
         ? sql`'parked'`
         : sql`case when exists (
     select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'parked' else 'ready' end`;
+  const stored_owner = isByOwner(fairness) ? tx.cipher.blindIndex(OWNER, owner) : null;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
   const row = await tx.get(sql`
-    insert into run_queue (run_id, thread_id, state, not_before, owns_thread)
-    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread})
+    insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority)
+    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}, ${stored_owner}, ${priority})
     returning ${STATE}`);
   if (row?.state === 'ready') return true;
   return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));
@@ -182,13 +195,13 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-async function insertRun(tx: Transaction, { run, markers }: NewRun): Promise<boolean> {
+async function insertRun(tx: Transaction, { run, markers, key_id }: NewRun): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-      created_at, updated_at, ${MARKER_COLUMNS})
+      created_at, updated_at, key_id, ${MARKER_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
       ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
-      ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
+      ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
       ${markers.thread_retention})
     on conflict (run_id) do nothing`);
   return inserted > 0;

@@ -6,11 +6,14 @@ import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
+import { chargeBudgets } from '../runs/budgets.ts';
 import { closeRunLog, type RunOutcome } from '../runs/events.ts';
 import { heldHead, isNextBatch, type Lease } from '../runs/lease.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
-import { withThread } from '../runs/thread-lock.ts';
+import { insertSteps } from '../runs/steps.ts';
+import { type HeadRow, withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
+import { chargeCalls } from '../runs/usage.ts';
 import { type Batch, writeBatch } from '../runs/write-buffer.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from '../threads/row.ts';
@@ -71,17 +74,41 @@ export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd
     await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
     if (end.of_cron && status !== 'rollback') await recordCronRunEnd(tx, run_id, status);
+    if (isContiguous) await chargeRest(tx, lease, head, { ...end, status });
     const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, { ...end, status });
-    // Its checkpoints are deleted with the thread.
-    const batch = removed ? { ...end.batch, writes: [] } : end.batch;
-    if (status !== 'rollback' && isContiguous) await writeBatch(tx, run_id, batch);
+    // Its checkpoints and steps are deleted with the thread.
+    const batch = removed ? { ...end.batch, writes: [], steps: [], attempt: undefined } : end.batch;
+    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch);
+    // What a run has used counts even if nothing else of it stays.
+    else if (batch.budget) await chargeBudgets(tx, batch.budget);
     const outcome = outcomeOf(status, end);
     await closeRunLog(tx, run_id, outcome, end.log_retention_ms);
     await closeThreadLog(tx, thread_id, run_id);
     return { outcome: 'finished', ending: outcome, promoted: !removed && (await promote(tx, thread_id)) };
   });
+}
+
+/**
+ * What the run used is charged even if its thread, and its steps with it, are deleted now, or were when it was rolled
+ * back. If the run had its steps stored before, it is not charged twice.
+ */
+async function chargeRest(
+  tx: Transaction,
+  lease: Lease,
+  head: HeadRow,
+  {
+    status,
+    remove_thread,
+    batch,
+  }: Pick<RunEnd, 'remove_thread' | 'batch'> & { status: RunOutcome['status'] },
+): Promise<void> {
+  const calls = batch.steps.filter(({ kind }) => kind === 'model');
+  if (calls.length === 0 || !batch.account) return;
+  if (status !== 'rollback') {
+    if (remove_thread) await insertSteps(tx, lease, calls, batch.account);
+  } else if (batch.follows === head.batches) await chargeCalls(tx, lease.run_id, batch.account, calls);
 }
 
 function endedRun({ run_id }: Lease, status: RunOutcome['status'], { error, thread, at }: RunEnd): EndedRun {

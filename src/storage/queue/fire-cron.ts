@@ -1,8 +1,7 @@
 import type { Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
-import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
-import { type EnqueueResult, enqueueIn, type NewRun } from './enqueue.ts';
+import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
 
 /** A due tick of a cron's schedule. */
 export interface CronTick {
@@ -35,16 +34,16 @@ class ThreadMissing extends Error {}
  * Fires a tick of a cron exactly once across processes: next date, fire record and run are one commit (invariant 6).
  * The condition on `next_run_date` alone would suffice if clocks were never set back.
  */
-export async function fireCron({ db, webhooks }: QueueContext, firing: CronTick): Promise<FireResult> {
+export async function fireCron({ db, ...rules }: QueueContext, firing: CronTick): Promise<FireResult> {
   try {
-    return await db.transaction('sync', (tx) => fireIn(tx, firing, webhooks));
+    return await db.transaction('sync', (tx) => fireIn(tx, firing, rules));
   } catch (error) {
     if (error instanceof ThreadMissing) return { outcome: 'missing thread' };
     throw error;
   }
 }
 
-async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRules): Promise<FireResult> {
+async function fireIn(tx: Transaction, firing: CronTick, rules: EnqueueRules): Promise<FireResult> {
   const { cron_id, tick, next, following, run } = firing;
   const moved = await tx.run(sql`update crons set next_run_date = ${next}
     where cron_id = ${cron_id} and next_run_date = ${tick}`);
@@ -55,7 +54,7 @@ async function fireIn(tx: Transaction, firing: CronTick, webhooks: RunWebhookRul
     return { outcome: 'passed' };
   }
   if (!('run' in run)) return { outcome: 'passed' };
-  const enqueued = await enqueueIn(tx, run, webhooks);
+  const enqueued = await enqueueIn(tx, run, rules);
   if (enqueued.outcome === 'missing thread') throw new ThreadMissing();
   if (enqueued.outcome === 'rejected') {
     await tx.run(sql`update cron_fires set outcome = 'rejected', run_id = null,
@@ -69,7 +68,7 @@ export type TriggerResult = { readonly outcome: 'missing cron' } | EnqueueResult
 
 /** Enqueues a run of a cron now; the cron stays unchanged. */
 export function triggerCron(
-  { db, webhooks }: QueueContext,
+  { db, ...rules }: QueueContext,
   cron_id: string,
   run: NewRun,
   at: string,
@@ -79,7 +78,7 @@ export function triggerCron(
   return db.transaction('sync', async (tx) => {
     const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${lock}`);
     if (!cron) return { outcome: 'missing cron' };
-    const enqueued = await enqueueIn(tx, run, webhooks);
+    const enqueued = await enqueueIn(tx, run, rules);
     if (enqueued.outcome === 'queued') await recordFire(tx, { cron_id, tick: null, run, at });
     return enqueued;
   });

@@ -17,6 +17,7 @@ export interface QueuePosition {
   readonly state: QueueRow['state'];
   /** Earliest start, ISO-8601. */
   readonly not_before: string;
+  readonly priority: number;
   /** Number of starts, without refunded ones. */
   readonly attempt: number;
   /** Consecutive attempts lost without progress. */
@@ -34,7 +35,7 @@ export interface QueuePosition {
 
 const POSITION = columns(
   'run_queue',
-  `q.thread_id, q.seq, q.state, q.not_before, q.attempt, q.failures, q.cancel_action, q.retry_reason,
+  `q.thread_id, q.seq, q.state, q.not_before, q.priority, q.attempt, q.failures, q.cancel_action, q.retry_reason,
   q.worker_id`,
 );
 const WORKER = nullable(columns('workers', 'w.host, w.pid, w.expires_at as lease_until'));

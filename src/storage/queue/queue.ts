@@ -2,7 +2,8 @@ import { bind } from '../../db/bind.ts';
 import type { Db } from '../../db/db.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
 import { cancelRuns, findInFlight, inFlightOnThread } from './cancel.ts';
-import { claim, isMoreReady } from './claim.ts';
+import { claim, hasReady, isMoreReady } from './claim.ts';
+import type { Fairness } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import { deleteRun } from './delete-run.ts';
 import { enqueue, enqueueAll } from './enqueue.ts';
@@ -10,26 +11,26 @@ import { finish } from './finish.ts';
 import { fireCron, triggerCron } from './fire-cron.ts';
 import { queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
-import { reap } from './reap.ts';
+import { deleteExpiredWorkers, reap } from './reap.ts';
 import { requeue, requeueUnknown } from './requeue.ts';
-import { queueStats } from './stats.ts';
-import { deleteAllWorkers, deregister, heartbeat, heldLeases } from './workers.ts';
+import { queueCounts, queueStats } from './stats.ts';
+import { lastEndedRun, threadQueue } from './thread-queue.ts';
+import { deleteAllWorkers, deregister, heartbeat, heldLeases, isOnlyWorker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
 
-export interface QueueOptions extends Partial<Omit<QueueContext, 'db'>> {
-  /** Database handle for the leases; `db` by default. */
-  readonly leases?: Db;
-}
+export type QueueOptions = Partial<Omit<QueueContext, 'db' | 'turn'>>;
+
+const FIRST_COME: Fairness = { fair_by: 'none' };
 
 /** The queue's verbs over one database, each in the file of its name. */
 export function runQueue(
   db: Db,
-  { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, leases = db }: QueueOptions = {},
+  { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, fairness = FIRST_COME }: QueueOptions = {},
 ) {
   return {
     ...bind(
-      { db, webhooks, report },
+      { db, webhooks, report, fairness, turn: { last_owner: '', claims: 0 } },
       {
         enqueue,
         enqueueAll,
@@ -48,13 +49,22 @@ export function runQueue(
       inFlight: findInFlight,
       inFlightOn: inFlightOnThread,
       deleteRun,
+      deleteExpiredWorkers,
+      hasReady,
       isMoreReady,
       nextDue,
       stats: queueStats,
+      counts: queueCounts,
       position: queuePosition,
       runTimes,
+      ofThread: threadQueue,
+      lastEndedOn: lastEndedRun,
       workerCapacity,
+      heartbeat,
+      deregister,
+      deleteAllWorkers,
+      heldLeases,
+      isOnlyWorker,
     }),
-    ...bind(leases, { heartbeat, deregister, deleteAllWorkers, heldLeases }),
   };
 }

@@ -19,6 +19,7 @@ export interface ReapRules extends FailurePolicy {
 
 /** A run that ended without its worker. */
 export interface LostRun {
+  readonly run_id: string;
   readonly graph_id: string | null;
   readonly status: string | null;
 }
@@ -38,7 +39,10 @@ const isExpiredWorker = (worker_id: string) => sql`not exists (
  * first query is only a hint: each run is decided again under its thread's lock. A failing run is reported and does not
  * block the others. Returns the number of runs reclaimed.
  */
-export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRules): Promise<number> {
+export async function reap(
+  { db, webhooks, report }: Pick<QueueContext, 'db' | 'webhooks' | 'report'>,
+  rules: ReapRules,
+): Promise<number> {
   const expired = await db.all(sql`
     select ${EXPIRED_LEASE} from run_queue q
     where state = 'running' and worker_id <> ${rules.worker_id} and not exists (
@@ -57,12 +61,16 @@ export async function reap({ db, webhooks, report }: QueueContext, rules: ReapRu
     },
     ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
+  return taken;
+}
+
+/** Deletes workers that expired a while ago and hold no run. */
+export async function deleteExpiredWorkers(db: Db): Promise<void> {
   await db.run(
     sql`delete from workers where expires_at <= ${nowPlus(-WORKER_RETENTION_MS)}
       and not exists (select 1 from run_queue q where q.state = 'running' and q.worker_id = workers.worker_id)`,
     'async',
   );
-  return taken;
 }
 
 /** Returns `undefined` if it is no longer an orphan: another reaper was faster, or its worker is back. */
@@ -91,5 +99,5 @@ async function lostRun(tx: Transaction, run_id: string): Promise<LostRun> {
   const row = await tx.get(sql`
     select ${nullable(columns('assistants', 'a.graph_id'))}, ${columns('runs', 'r.status')}
     from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${run_id}`);
-  return row ?? { graph_id: null, status: null };
+  return { run_id, graph_id: null, status: null, ...row };
 }

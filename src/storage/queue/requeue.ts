@@ -19,20 +19,21 @@ export interface RequeueOptions {
  * Returns an unfinished run to the queue: it remains the head of its thread, or ends if it failed too often. Returns
  * false, and changes nothing, if the lease is lost or the run was cancelled.
  */
-export function requeue(
+export async function requeue(
   { db, webhooks }: QueueContext,
   lease: Lease,
   { charge, delay_ms, batch, failure }: RequeueOptions,
 ): Promise<boolean> {
-  return withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
+  const result = await withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
-    if (!head || head.cancel_action !== null) return false;
+    if (!head || head.cancel_action !== null) return undefined;
     // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
-    if (isNextBatch(batch, head)) await writeBatch(tx, lease.run_id, batch);
+    if (isNextBatch(batch, head)) await writeBatch(tx, lease, batch);
     const reason = failure ? 'attempt broke' : charge ? 'storage failed' : 'server stopped';
-    await endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
-    return true;
+    return endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
   });
+  if (result?.outcome === 'ended') failure?.onExhausted?.();
+  return result !== undefined;
 }
 
 /** A lease that its holder does not know: the response to its claim was lost. */
@@ -52,7 +53,7 @@ export function requeueUnknown(
   { run_id, thread_id, token }: UnknownLease,
 ): Promise<AttemptEndResult | undefined> {
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
-    const head = heldHead({ run_id, thread_id, token, attempt: 0 }, thread);
+    const head = heldHead({ run_id, token }, thread);
     if (!head) return undefined;
     return endAttempt(tx, thread, head, { reason: 'claim lost', refund: true, delay_ms: 0 }, webhooks);
   });

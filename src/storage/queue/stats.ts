@@ -2,7 +2,7 @@ import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type DialectSql, type RowOf, raw, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type { QueueStats } from '../../schemas/system.ts';
+import type { QueueCounts, QueueStats } from '../../schemas/system.ts';
 
 /** Up to this many waiting runs, the median is exact; beyond, it is taken from evenly spread probes. */
 const EXACT_UP_TO = 1000;
@@ -14,12 +14,21 @@ const PROBES = 256;
  */
 const TABLE_PAGES = sql`(pg_relation_size('run_queue') / current_setting('block_size')::bigint)`;
 const SAMPLE_PERCENT = sql`least(100, 100 * 512 / greatest(${TABLE_PAGES}, 1)::float8)`;
-const BOUNDED_COUNT = sql`(select count(*) from (select from run_queue limit 10001) as first)`;
+const BOUNDED_COUNT = sql`(select count(*) as n from (select from run_queue limit 10001) as first)`;
 const TOTAL: DialectSql = {
   sqlite: sql`(select count(*) from run_queue)`,
-  postgres: sql`case when ${BOUNDED_COUNT} <= 10000 then ${BOUNDED_COUNT} else (
-    select greatest(10001, round(count(*) * 100 / ${SAMPLE_PERCENT})::bigint) from run_queue tablesample system (${SAMPLE_PERCENT}) repeatable (1)) end`,
+  postgres: sql`(select case when counted.n <= 10000 then counted.n else (
+      select greatest(10001, round(count(*) * 100 / ${SAMPLE_PERCENT})::bigint) from run_queue tablesample system (${SAMPLE_PERCENT}) repeatable (1)) end
+    from ${BOUNDED_COUNT} as counted)`,
 };
+const RUNNING = sql`(select count(*) from run_queue where state = 'running')`;
+
+/** Pending and running runs alone, which cost least. */
+export async function queueCounts(db: Db): Promise<QueueCounts> {
+  const counts = sql`select ${TOTAL} as ${number('total')}, ${RUNNING} as ${number('running')}`;
+  const { total, running } = (await db.get(counts)) as RowOf<typeof counts>;
+  return { n_pending: total - running, n_running: running };
+}
 
 /**
  * Queue length, and how long due runs have waited (CONTRACT §2.9 `/metrics`). Constant cost at any length: the oldest
@@ -28,7 +37,7 @@ const TOTAL: DialectSql = {
 export async function queueStats(db: Db): Promise<QueueStats> {
   const totals = sql`
     select ${TOTAL} as ${number('total')},
-      (select count(*) from run_queue where state = 'running') as ${number('running')},
+      ${RUNNING} as ${number('running')},
       ${oldest('ready')}, ${oldest('parked')}, ${oldest('scheduled')}, ${NOW} as ${text('now')}`;
   const { total, running, now, ...first } = (await db.get(totals)) as RowOf<typeof totals>;
   const n_pending = total - running;

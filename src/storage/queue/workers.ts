@@ -1,5 +1,5 @@
-import { columns, notNull, nullable } from '../../db/columns.ts';
-import type { Db } from '../../db/db.ts';
+import { columns, notNull, nullable, number } from '../../db/columns.ts';
+import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
@@ -15,14 +15,16 @@ export interface Worker {
   readonly version: string;
   /** Concurrent runs. */
   readonly slots: number;
+  /** Graphs that it serves. */
+  readonly graph_ids?: readonly string[];
 }
 
 /** Heartbeat: renews the worker's lease for `lease_ms`, by the database's clock. One row per process, not per run. */
 export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promise<void> {
   await db.run(
-    sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
-      values (${worker.worker_id}, ${worker.host}, ${worker.pid}, ${worker.version}, ${worker.slots}, ${NOW},
-        ${nowPlus(lease_ms)})
+    sql`insert into workers (worker_id, host, pid, version, slots, graph_ids, started_at, expires_at)
+      values (${worker.worker_id}, ${worker.host}, ${worker.pid}, ${worker.version}, ${worker.slots},
+        ${JSON.stringify(worker.graph_ids ?? [])}, ${NOW}, ${nowPlus(lease_ms)})
       on conflict (worker_id) do update set expires_at = excluded.expires_at`,
     'async',
   );
@@ -31,6 +33,19 @@ export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promi
 /** Clean shutdown: deletes the worker, so that no other process has to wait for its lease to expire. */
 export async function deregister(db: Db, worker_id: string): Promise<void> {
   await db.run(sql`delete from workers where worker_id = ${worker_id}`);
+}
+
+/** Whether no other live process could take its runs. */
+export async function isOnlyWorker(db: Db, worker_id: string): Promise<boolean> {
+  const other = await db.get(sql`
+    select 1 from workers where worker_id <> ${worker_id} and slots > 0 and expires_at > ${NOW} limit 1`);
+  return other === undefined;
+}
+
+/** How many processes are alive: their leases have not expired. */
+export async function liveWorkers(db: Reader): Promise<number> {
+  const row = await db.get(sql`select count(*) as ${number('live')} from workers where expires_at > ${NOW}`);
+  return row?.live ?? 0;
 }
 
 /** For the only process on a database, at startup: every recorded worker is dead, whatever its lease says. */

@@ -2,7 +2,7 @@ import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { insertRows } from '../../db/rows.ts';
-import { join, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 
@@ -62,22 +62,46 @@ export function runEventRepository(db: Db) {
     },
 
     /**
-     * Deletes expired logs of ended runs, at most `limit`; returns how many. Skips those that an A2A task has yet to
-     * read.
+     * Deletes rows of expired logs of ended runs, at most `limit`; returns how many. Skips logs that an A2A task has yet
+     * to read.
      */
-    deleteExpired(limit: number): Promise<number> {
-      return db.transaction('reclaim', async (tx) => {
-        const due = await tx.all(sql`
-          select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
-          where expires_at <= ${NOW} and not exists (
-            select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
-            where u.run_id = e.run_id and u.is_kept = 0)
-          order by expires_at limit ${limit}`);
-        if (due.length > 0) await deleteLogs(tx, list(due.map((row) => row.run_id)));
-        return due.length;
-      });
-    },
+    deleteExpired: (limit: number): Promise<number> =>
+      db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit)),
   };
+}
+
+/** Skips logs that another process deletes from. SQLite has a single writer and no such clause. */
+const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of e skip locked') };
+
+/**
+ * A log may have more rows than one transaction should delete. It then ends earlier from batch to batch: a reader takes
+ * missing events at the end for a log that was deleted meanwhile, and missing events before others for a loss. Its
+ * expiry is the last row to go.
+ */
+async function deleteExpiredRows(tx: Transaction, limit: number): Promise<number> {
+  const due = await tx.all(sql`
+    select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
+    where expires_at <= ${NOW} and not exists (
+      select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
+      where u.run_id = e.run_id and u.is_kept = 0)
+    order by expires_at limit ${limit} ${SKIP_LOCKED}`);
+  let left = limit;
+  const runs = due.map(({ run_id }) => run_id);
+  for (const deletion of [
+    deleteNewest('run_events', 'seq'),
+    deleteNewest('run_checkpoints', 'checkpoint_id'),
+  ])
+    if (runs.length > 0 && left > 0) left -= await tx.run(deletion(list(runs), left));
+  if (runs.length > 0 && left > 0)
+    left -= await tx.run(sql`delete from run_event_expiry where run_id in ${list(runs.slice(0, left))}`);
+  return limit - left;
+}
+
+function deleteNewest(table: 'run_events' | 'run_checkpoints', key: string) {
+  return (run_ids: Sql, limit: number): Sql => sql`
+    delete from ${raw(table)} where (run_id, ${raw(key)}) in (
+      select run_id, ${raw(key)} from ${raw(table)} where run_id in ${run_ids}
+      order by run_id desc, ${raw(key)} desc limit ${limit})`;
 }
 
 /** `run_ids`: a list or a query, in parentheses. */

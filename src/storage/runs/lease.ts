@@ -9,12 +9,17 @@ export interface Lease {
   readonly thread_id: string;
   /** Fencing token, fresh for each claim; the next claim replaces it. */
   readonly token: string;
-  /** 1 for the first attempt. */
+  /** 1 for the first attempt; an attempt that is not counted leaves its number to the next one. */
   readonly attempt: number;
+  /** How often the run was started, this time included: numbers what was recorded of it. */
+  readonly starts: number;
 }
 
 /** The head of the thread, if the lease still holds it. */
-export function heldHead({ run_id, token }: Lease, { head }: LockedThread): HeadRow | undefined {
+export function heldHead(
+  { run_id, token }: Pick<Lease, 'run_id' | 'token'>,
+  { head }: LockedThread,
+): HeadRow | undefined {
   return head?.run_id === run_id && head.lease_token === token ? head : undefined;
 }
 

@@ -2,7 +2,7 @@ import { toJson } from '../../core/json.ts';
 import { columns, flag, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, sql } from '../../db/sql.ts';
-import type { ActiveAttempts } from './write-buffer.ts';
+import type { ActiveAttempts } from './active-attempts.ts';
 
 /** Position of the end of a run's log, and whether more may follow. */
 export interface RunLogEnd {

@@ -3,8 +3,14 @@ import { Unavailable } from '../../core/errors.ts';
 import { isEventLoopBusy } from '../../core/event-loop.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
+import type { RecordedStep } from '../../schemas/steps.ts';
+import type { ActiveAttempts, AttemptNow, CurrentSteps } from './active-attempts.ts';
+import type { BudgetMeter } from './budget-meter.ts';
+import { type BudgetCharge, type BudgetsUsed, chargeBudgets } from './budgets.ts';
 import { type Frame, insertFrames } from './events.ts';
 import { admitBatch, type Lease } from './lease.ts';
+import { type AttemptRecord, insertSteps, type PricedStep, putAttempt } from './steps.ts';
+import type { UsageAccount } from './usage.ts';
 
 /** Statements of one unit of work; rerun from the start with their transaction. */
 export type Write = (tx: Transaction) => Promise<void>;
@@ -14,6 +20,14 @@ export interface Batch {
   readonly frames: Frame[];
   /** Checkpoints, and what tasks wrote at them. */
   readonly writes: Write[];
+  /** Steps of the run that have ended. */
+  readonly steps: PricedStep[];
+  /** Who is charged for the calls of models among them; undefined: nobody. */
+  readonly account?: UsageAccount | undefined;
+  /** What the run has used of budgets; undefined if that is stored. */
+  readonly budget?: BudgetCharge | undefined;
+  /** The attempt as it is when the batch is stored; undefined if it has not changed. */
+  readonly attempt?: AttemptRecord | undefined;
   /** How many batches of the attempt must be stored before this one; `undefined` skips the check. */
   readonly follows?: number;
 }
@@ -24,8 +38,15 @@ export interface WriteBufferOptions {
    * never be assigned to another frame, not even after a crash of the database.
    */
   readonly resumable?: boolean;
-  /** Frames that are now committed. */
-  readonly onCommitted: (frames: readonly Frame[]) => void;
+  /** Who is charged for the calls of models, and what one costs; without it, nobody is. */
+  readonly usage?: {
+    readonly account: UsageAccount;
+    readonly costOf: (step: RecordedStep) => number | null;
+  };
+  /** Counts what the run uses of budgets, if there are any. */
+  readonly budget?: BudgetMeter | undefined;
+  /** A batch is committed now. */
+  readonly onCommitted: (batch: Batch) => void;
   /** A batch was refused: the buffer writes nothing more, and the attempt must stop. */
   readonly onError: (error: unknown) => void;
 }
@@ -37,6 +58,8 @@ const FLUSH_INTERVAL_MS = 10;
  * and most such runs end soon. With 10 ms, 16 concurrent runs of ten steps cost a tenth more CPU.
  */
 const BUSY_FLUSH_INTERVAL_MS = 200;
+/** How long a write that nobody waits for may wait for the commit of another one, ms. */
+const DEFERRED_FLUSH_MS = 200;
 /** Frames are committed immediately once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;
 
@@ -54,11 +77,13 @@ export class WriteBuffer implements Disposable {
   #drained = false;
   /** Number of committed batches. */
   #stored = 0;
-  #pending: Batch = { frames: [], writes: [] };
+  #pending: Batch = emptyBatch();
   #pendingBytes = 0;
   #timer: Timer | undefined;
   #immediate: NodeJS.Immediate | undefined;
+  #deferred: Timer | undefined;
   #committing: Promise<void> = Promise.resolve();
+  #current: CurrentSteps = () => [];
   #failure: { readonly error: unknown } | undefined;
 
   /** With `active`, readers of the thread find the attempt there until it is disposed. */
@@ -85,6 +110,40 @@ export class WriteBuffer implements Disposable {
     this.#pending.writes.push(write);
     if (durability === 'sync') await this.commit('sync');
     else this.#schedule(false);
+  }
+
+  /** Steps that are stored with what is added next in this turn of the event loop, or with the end of the run. */
+  addSteps(steps: readonly RecordedStep[]): void {
+    const { usage, budget } = this.#options;
+    for (const step of steps) {
+      const priced = { ...step, cost: usage?.costOf(step) ?? null };
+      this.#pending.steps.push(priced);
+      budget?.addStep(priced);
+    }
+  }
+
+  /** From now on, `current` says what the attempt does. */
+  observe(current: CurrentSteps): void {
+    this.#current = current;
+  }
+
+  /** Its steps that are not stored yet; `undefined` if it executes another run, or cannot say. */
+  async currentSteps(run_id: string): Promise<AttemptNow | undefined> {
+    const { run_id: own, starts: attempt } = this.#lease;
+    const steps = own === run_id ? await this.#current() : undefined;
+    return steps && { attempt, steps };
+  }
+
+  /** The attempt has begun or ended, which is stored likewise. */
+  setAttempt(attempt: AttemptRecord): void {
+    this.#pending = { ...this.#pending, attempt };
+  }
+
+  /** Joins the next commit, which comes within `DEFERRED_FLUSH_MS`. Has no effect once the attempt has ended. */
+  addDeferred(write: Write): void {
+    if (this.#drained || this.#failure) return;
+    this.#pending.writes.push(write);
+    this.#deferred ??= after(DEFERRED_FLUSH_MS, () => this.#schedule(true));
   }
 
   /** Makes every added checkpoint readable from the database. Frames may stay buffered. */
@@ -132,15 +191,22 @@ export class WriteBuffer implements Disposable {
     this.#cancelTimer();
     this.#drained = true;
     await this.#committing;
-    const batch = { ...this.#pending, follows: this.#stored };
-    this.#pending = { frames: [], writes: [] };
+    const batch = { ...this.#pending, ...this.#charges(), follows: this.#stored };
+    this.#pending = emptyBatch();
     return batch;
   }
 
   /** The drained batch did not join the end of the run: buffers it again, to be committed like any other. */
   undrain(batch: Batch): void {
-    this.#pending = { frames: batch.frames, writes: batch.writes };
+    const { follows: _again, ...pending } = batch;
+    this.#pending = pending;
     this.#drained = false;
+  }
+
+  /** Who is charged for what the pending batch has. */
+  #charges(): Pick<Batch, 'account' | 'budget'> {
+    const { usage, budget } = this.#options;
+    return { account: usage?.account, budget: budget?.charge() };
   }
 
   #schedule(immediate: boolean): void {
@@ -163,22 +229,28 @@ export class WriteBuffer implements Disposable {
   }
 
   async #commitBatch(durability: CommitMode): Promise<void> {
-    const batch = this.#pending;
+    const batch = { ...this.#pending, ...this.#charges() };
     if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
-    this.#pending = { frames: [], writes: [] };
+    this.#pending = emptyBatch();
     this.#pendingBytes = 0;
     const isPublishedNext = this.#options.resumable === true && batch.frames.length > 0;
     try {
-      await this.#db.transaction(isPublishedNext ? 'sync' : durability, async (tx) => {
+      const used = await this.#db.transaction(isPublishedNext ? 'sync' : durability, async (tx) => {
         await admitBatch(tx, this.#lease, this.#stored);
-        await writeBatch(tx, this.#lease.run_id, batch);
+        return writeBatch(tx, this.#lease, batch);
       });
       this.#stored += 1;
-      this.#options.onCommitted(batch.frames);
+      if (used) this.#options.budget?.charged(used);
+      this.#options.onCommitted(batch);
     } catch (error) {
       this.#failure = { error };
-      const { frames, writes } = this.#pending;
-      this.#pending = { frames: [...batch.frames, ...frames], writes: [...batch.writes, ...writes] };
+      const { frames, writes, steps, attempt } = this.#pending;
+      this.#pending = {
+        frames: [...batch.frames, ...frames],
+        writes: [...batch.writes, ...writes],
+        steps: [...batch.steps, ...steps],
+        attempt: attempt ?? batch.attempt,
+      };
       this.#options.onError(error);
     }
   }
@@ -189,35 +261,29 @@ export class WriteBuffer implements Disposable {
 
   #cancelTimer(): void {
     this.#timer?.[Symbol.dispose]();
+    this.#deferred?.[Symbol.dispose]();
     clearImmediate(this.#immediate);
     this.#timer = undefined;
+    this.#deferred = undefined;
     this.#immediate = undefined;
   }
 }
 
-/** Part of a transaction that has checked the lease. */
-export async function writeBatch(tx: Transaction, run_id: string, batch: Batch): Promise<void> {
+/** Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any. */
+export async function writeBatch(
+  tx: Transaction,
+  lease: Lease,
+  batch: Batch,
+): Promise<BudgetsUsed | undefined> {
   for (const write of batch.writes) await write(tx);
-  await insertFrames(tx, run_id, batch.frames);
+  await insertFrames(tx, lease.run_id, batch.frames);
+  if (batch.attempt) await putAttempt(tx, lease, batch.attempt);
+  await insertSteps(tx, lease, batch.steps, batch.account);
+  // Last: the sums, which runs share, stay locked until the end of the transaction.
+  return batch.budget && chargeBudgets(tx, batch.budget);
 }
 
-/**
- * The attempts that execute in this process, by thread. Read-your-writes: a client that has seen an event must find its
- * checkpoint when it reads the state, even if that still waits for its commit.
- */
-export class ActiveAttempts {
-  readonly #byThread = new Map<string, WriteBuffer>();
-
-  add(thread_id: string, writes: WriteBuffer): void {
-    this.#byThread.set(thread_id, writes);
-  }
-
-  remove(thread_id: string, writes: WriteBuffer): void {
-    if (this.#byThread.get(thread_id) === writes) this.#byThread.delete(thread_id);
-  }
-
-  /** Resolves when all checkpoints made so far on the thread are readable from the database. */
-  async whenFlushed(thread_id: string | undefined): Promise<void> {
-    if (thread_id !== undefined) await this.#byThread.get(thread_id)?.whenFlushed();
-  }
+/** A batch with nothing in it; without `follows`, it depends on no earlier batch. */
+export function emptyBatch(): Batch {
+  return { frames: [], writes: [], steps: [] };
 }

@@ -48,6 +48,19 @@ export async function indexWords(
     values (${item_id}, ${scopesOf(namespace).join(' ')}, ${words.join(' ')})`);
 }
 
+/** Indexes the words of an item whose row is already there, on either engine. */
+export async function putWords(
+  tx: Transaction,
+  item_id: number,
+  { namespace, words }: { readonly namespace: readonly string[]; readonly words: readonly string[] },
+): Promise<void> {
+  await indexWords(tx, item_id, { namespace, words });
+  if (tx.dialect === 'sqlite') return;
+  await tx.run(
+    sql`update store_items set words = ${lexemesOf(namespace, words)}::tsvector where item_id = ${item_id}`,
+  );
+}
+
 /** Blinds the words of an item from before encryption, in the transaction that encrypts its value. */
 export async function blindIndexWords(
   tx: Transaction,
@@ -58,14 +71,8 @@ export async function blindIndexWords(
     sql`select ${columns('store_items', 'namespace, index_rule')} from store_items where item_id = ${item_id}`,
   );
   if (!row) return;
-  const namespace = JSON.parse(row.namespace);
-  const rule = decryptRule(tx.cipher, row.index_rule);
-  const words = indexedWords(tx.cipher, JSON.parse(value), rule);
-  await indexWords(tx, item_id, { namespace, words });
-  if (tx.dialect === 'sqlite') return;
-  await tx.run(
-    sql`update store_items set words = ${lexemesOf(namespace, words)}::tsvector where item_id = ${item_id}`,
-  );
+  const words = indexedWords(tx.cipher, JSON.parse(value), decryptRule(tx.cipher, row.index_rule));
+  await putWords(tx, item_id, { namespace: JSON.parse(row.namespace), words });
 }
 
 /** Index pages merged per transaction, which blocks other writers. */

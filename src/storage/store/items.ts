@@ -29,6 +29,7 @@ import {
   type VectorFormat,
   type VectorQuery,
 } from './vectors.ts';
+import { type StoreAddress, visibleItems } from './visible-items.ts';
 import { type StoreWrite, type WriteStep, writeItem } from './write.ts';
 
 /** Query text, query vector, or `undefined` to list. */
@@ -76,6 +77,10 @@ export function storeItemRepository(db: Db) {
 
     namespaces: (query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> =>
       listNamespaces(db, query, visibility),
+
+    /** Which of these items exist, are below the prefix and visible. */
+    visible: (items: readonly StoreAddress[], scope: Pick<StoreScope, 'namespace_prefix' | 'visibility'>) =>
+      visibleItems(db, items, scope),
 
     /** Deletes up to `limit` expired items; returns how many. */
     expire(limit: number): Promise<number> {

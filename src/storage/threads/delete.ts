@@ -3,6 +3,7 @@ import type { Db, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
+import { deleteBudgetOfThread } from '../runs/budgets.ts';
 import { deleteLogs } from '../runs/events.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteThreadLog } from '../runs/thread-log.ts';
@@ -32,6 +33,7 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await deleteLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
   await deleteThreadLog(tx, thread_id);
+  await deleteBudgetOfThread(tx, thread_id);
   await deleteCheckpointsOfThread(tx, thread_id);
   // Cascades to its runs and values.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);

@@ -9,6 +9,7 @@ import { ackDelivery, releaseAllDeliveries, releaseDeliveries } from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
 import { decryptAttempt, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
+import { deliveryPosition } from './position.ts';
 
 export type WebhookOutbox = ReturnType<typeof webhookOutbox>;
 
@@ -26,6 +27,7 @@ export function webhookOutbox(db: Db) {
       search: searchDeliveries,
       get: findDelivery,
       attemptsOf,
+      position: deliveryPosition,
       redeliver,
       deleteEnded: deleteEndedDeliveries,
       stats: outboxStats,
@@ -129,11 +131,35 @@ function deleteEndedDeliveries(db: Db, retention_ms: number, limit: number): Pro
   );
 }
 
-/** Number of pending and of dead deliveries. */
-async function outboxStats(reader: Reader): Promise<{ pending: number; dead: number }> {
-  const count = (status: string) => sql`(select count(*) from webhook_outbox where status = ${status})`;
-  const row = await reader.get(
-    sql`select ${count('pending')} as ${number('pending')}, ${count('dead')} as ${number('dead')}`,
-  );
-  return row ?? { pending: 0, dead: 0 };
+/** Deliveries are counted up to this number plus one: a receiver that is away for days must not slow each scrape down. */
+const COUNTED = 10_000;
+
+export interface OutboxStats {
+  /** At most `COUNTED` + 1, which stands for more. */
+  readonly pending: number;
+  /** The same. */
+  readonly dead: number;
+  /** Age of the oldest pending delivery since it was created, seconds; null if none is. */
+  readonly oldest_pending_secs: number | null;
+}
+
+/**
+ * The deliveries of a status, oldest first, from the index on status and number. With `status = …` PostgreSQL may prefer
+ * to pass over all older deliveries of another status: 200 ms with 100,000 dead ones.
+ */
+function inOrder(status: string): Sql {
+  return sql`webhook_outbox where status between ${status} and ${status} order by status, seq`;
+}
+
+/** Number of pending and of dead deliveries, and the age of the oldest one, at constant cost. */
+async function outboxStats(reader: Reader): Promise<OutboxStats> {
+  const count = (status: string) =>
+    sql`(select count(*) from (select 1 from ${inOrder(status)} limit ${COUNTED + 1}) as first)`;
+  const row = await reader.get(sql`
+    select ${count('pending')} as ${number('pending')}, ${count('dead')} as ${number('dead')}, ${NOW} as ${text('now')},
+      (select created_at from ${inOrder('pending')} limit 1) as ${nullable(text('oldest'))}`);
+  if (!row) return { pending: 0, dead: 0, oldest_pending_secs: null };
+  const { now, oldest, ...counts } = row;
+  const age_ms = oldest === null ? null : Math.max(0, Date.parse(now) - Date.parse(oldest));
+  return { ...counts, oldest_pending_secs: age_ms === null ? null : age_ms / 1000 };
 }

@@ -1,4 +1,5 @@
 import { toJson } from '../../core/json.ts';
+import { traceparentOf } from '../../core/trace-ids.ts';
 import { columns, text } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
@@ -64,6 +65,7 @@ export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: Run
     url: webhook,
     body: payload(run, ended, values),
     sent_at_field: 'webhook_sent_at',
+    headers: { traceparent: traceparentOf(run.run_id, run.kwargs.config.configurable) },
     run_id: run.run_id,
     thread_id: run.thread_id,
     // The thread's, not the run's: visibility is decided by the thread.

@@ -92,7 +92,7 @@ async function invokeOnce(graph: object, input: unknown, storage: Storage, someL
   const thread_id = randomUUID();
   const lease = { ...someLease, thread_id };
   const writes = storage.work.writeBuffer(lease, { onCommitted: () => {}, onError: () => {} });
-  const checkpointer = runCheckpointer({ ...storage, writes, lease, durability: 'async' });
+  const checkpointer = runCheckpointer({ ...storage, writes, lease, durability: 'async', record: 'off' });
   const own = Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer });
   await own.invoke(input, { configurable: { thread_id } });
   await writes.commit();

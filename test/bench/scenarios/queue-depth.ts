@@ -46,8 +46,8 @@ async function atEachDepth(engine: string, db: Db): Promise<Figure[]> {
   return figures;
 }
 
-/** Half due and ready, a quarter behind heads, a quarter for later; with the rows of their runs. */
-async function addWaiting(db: Db, count: number): Promise<void> {
+/** Runs that wait: half due and ready, a quarter behind heads, a quarter for later; with the rows of their runs. */
+export async function addWaiting(db: Db, count: number): Promise<void> {
   const run = await queueStory(db).add(randomUUID());
   const uuid = db.dialect === 'postgres' ? raw('gen_random_uuid()') : raw(SQLITE_UUID);
   const state = raw(`case n % 4 when 0 then 'scheduled' when 1 then 'parked' else 'ready' end`);
@@ -77,7 +77,7 @@ const SQLITE_UUID = `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-
 async function verbs(where: string, db: Db): Promise<Figure[]> {
   const { queue } = queueStory(db);
   await queue.heartbeat(WORKER, 3_600_000);
-  const release = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
+  const release = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
   const claim = async () => {
     const claimed = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 });
     return () => Promise.all(claimed.map(({ lease }) => queue.requeue(lease, release)));

@@ -10,7 +10,7 @@ import { interleaved } from '../../support/interleaved-db.ts';
 import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 import { until } from '../../support/until.ts';
 
-const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
+const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
 const ROLLBACK: Cancellation = {
   action: 'rollback',
   error: { error: 'UserRollback', message: 'asked for' },
@@ -31,6 +31,19 @@ function somebodyWaits(db: Db): Promise<void> {
 }
 
 describePostgresServer('transactions that meet', (open) => {
+  test('a claim of several runs that start again sends one statement at a time', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => void warnings.push(message);
+    process.on('warning', note);
+    await using db = await open();
+    const { queue, add, claimed } = queueStory(db);
+    for (let i = 0; i < 3; i++) await add(randomUUID());
+    for (const { lease } of await queue.claim(claimOf(3))) await queue.requeue(lease, RELEASE);
+    expect(await claimed()).toHaveLength(3);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   test('a cancel waits for a release, and ends what that has put back', async () => {
     await using db = await open();
     const { queue, add, states, statusOf } = queueStory(db);

@@ -10,7 +10,7 @@ import { interleaved } from '../../support/interleaved-db.ts';
 import { FAILURE_RULES, newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 
 const REAP = { ...FAILURE_RULES, worker_id: randomUUID(), backoff_ms: 0 };
-const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
+const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
 const INTERRUPT: Cancellation = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },

@@ -4,7 +4,7 @@ import type { Db } from '../../../src/db/db.ts';
 import { raw, sql } from '../../../src/db/sql.ts';
 import { nowPlus } from '../../../src/db/time.ts';
 import { nextDue } from '../../../src/storage/queue/promote.ts';
-import { queueStats } from '../../../src/storage/queue/stats.ts';
+import { queueCounts, queueStats } from '../../../src/storage/queue/stats.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { explaining } from '../../support/query-plans.ts';
 import { queueStory, WORKER } from '../../support/queued-runs.ts';
@@ -39,6 +39,9 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     expect(figures.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
     expect(figures.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
     expect(figures.pending_runs_wait_time_med_secs).toBeLessThan(550);
+    const counts = await queueCounts(db);
+    expect(counts.n_running).toBe(0);
+    expect(Math.abs(counts.n_pending / 90_000 - 1)).toBeLessThanOrEqual(inexact);
   });
 
   test('is measured exactly when it is small', async () => {
@@ -47,6 +50,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await fill(db, 'scheduled', 2, -1000);
     const figures = await queueStats(db);
     expect(figures).toMatchObject({ n_pending: 5, n_running: 0 });
+    expect(await queueCounts(db)).toEqual({ n_pending: 5, n_running: 0 });
     // Due since 200, 100, 0 and 0 s; one more comes later.
     expect(figures.pending_runs_wait_time_med_secs).toBeCloseTo(50, -1);
     expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(200, -1);

@@ -13,7 +13,7 @@ const RULES = {
   log_retention_ms: 1000,
   exhausted: { error: 'WorkerLost', message: 'gone' },
 };
-const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } };
+const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
 const FRAME = { seq: 1, event: 'values', data: '{}' };
 
 describeEachDatabase('leases', (open) => {

@@ -20,7 +20,7 @@ describeEachStorage('the life of a run', (open) => {
       { seq: 2, event: 'values', data: '{"n":2}' },
     ];
 
-    await queue.finish(run!.lease, successful({ batch: { frames, writes: [] } }));
+    await queue.finish(run!.lease, successful({ batch: { frames, writes: [], steps: [] } }));
 
     expect(await statusOf(run_id)).toBe('success');
     expect(await states(thread_id)).toEqual({});
@@ -43,7 +43,8 @@ describeEachStorage('the life of a run', (open) => {
 
     expect(await statusOf(run_id)).toBeUndefined();
     expect(await events.lastSeq(run_id)).toBe(1);
-    expect(await events.deleteExpired(10)).toBe(1);
+    // The event and the expiry.
+    expect(await events.deleteExpired(10)).toBe(2);
     expect(await events.lastSeq(run_id)).toBe(0);
   });
 

@@ -22,7 +22,7 @@ import {
 import { freshThread, threadId } from '../../support/stored-threads.ts';
 
 const REAP = { ...FAILURE_RULES, worker_id: randomUUID(), backoff_ms: 0 };
-const NOTHING = { frames: [], writes: [] };
+const NOTHING = { frames: [], writes: [], steps: [] };
 const CANCEL = {
   action: 'interrupt',
   error: { error: 'UserInterrupt', message: 'asked for' },
@@ -190,7 +190,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     const { queue } = queueStory(db);
     await queue.heartbeat(WORKER, -30_000);
     await queue.heartbeat({ ...WORKER, worker_id: randomUUID() }, -61_000);
-    await queue.reap(REAP);
+    await queue.deleteExpiredWorkers();
     expect(await db.all(sql`select worker_id from workers`)).toEqual([{ worker_id: WORKER.worker_id }]);
   });
 });

@@ -100,7 +100,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('dead');
     expect(await outbox.get(delivery_id)).toMatchObject({ status: 'dead', tries: 3, next_try_at: null });
     expect((await outbox.attemptsOf(delivery_id)).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-    expect(await outbox.stats()).toEqual({ pending: 0, dead: 1 });
+    expect(await outbox.stats()).toEqual({ pending: 0, dead: 1, oldest_pending_secs: null });
   });
 
   test('a dead delivery that is sent again keeps its id and has all its time anew', async () => {
@@ -179,6 +179,19 @@ describeEachStorage('the outbox', (open) => {
     });
   });
 
+  test('the oldest delivery that waits has an age', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    await outbox.enqueue(delivery());
+    await elapse(db, 90_000);
+    await outbox.enqueue(delivery());
+
+    const { pending, oldest_pending_secs } = await outbox.stats();
+    expect(pending).toBe(2);
+    expect(oldest_pending_secs).toBeGreaterThanOrEqual(90);
+    expect(oldest_pending_secs).toBeLessThan(120);
+  });
+
   test('what ended long ago is forgotten with its tries', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
@@ -191,6 +204,6 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.deleteEnded(60_000, 10)).toBe(0);
     expect(await outbox.deleteEnded(-1000, 10)).toBe(1);
     expect(await outbox.attemptsOf(delivery_id)).toEqual([]);
-    expect(await outbox.stats()).toEqual({ pending: 1, dead: 0 });
+    expect(await outbox.stats()).toEqual({ pending: 1, dead: 0, oldest_pending_secs: expect.any(Number) });
   });
 });

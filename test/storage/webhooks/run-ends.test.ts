@@ -149,7 +149,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
-    await queue.requeue(lease, { charge: false, delay_ms: 0, batch: { frames: [], writes: [] } });
+    await queue.requeue(lease, { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } });
     await queue.cancel(run.thread_id, [run.run_id], INTERRUPT);
     expect(await told(db)).toMatchObject([{ status: 'interrupted', error: INTERRUPT.error }]);
   });

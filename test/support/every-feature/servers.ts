@@ -25,7 +25,7 @@ export function describeEachKeeper(name: string, tests: (open: OpenKeeper) => vo
 }
 
 async function onSqlite(env: Record<string, string>): Promise<Keeper> {
-  const server = await startServer({ config: CONFIG, env });
+  const server = await startServer({ config: CONFIG, env, storage: 'sqlite' });
   const url = `sqlite:${server.database}`;
   return { server, url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }

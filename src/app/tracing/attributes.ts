@@ -1,0 +1,85 @@
+import type { RecordedStep } from '../../schemas/steps.ts';
+import type { RunError } from '../../schemas/threads.ts';
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A step with its times in epoch ms. */
+export type TracedStep = Omit<RecordedStep, 'task_id'>;
+
+type Given = Readonly<Record<string, string | number | null | undefined>>;
+
+/**
+ * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Never contents: not even the
+ * message of an error, which may quote them.
+ */
+export function attributesOfRun(
+  run: { run_id: string; thread_id: string; assistant_id: string; graph_id: string },
+  { status, error }: { status: string; error: RunError | null },
+): Attributes {
+  return known({
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.id': run.assistant_id,
+    'gen_ai.agent.name': run.graph_id,
+    'gen_ai.conversation.id': run.thread_id,
+    'session.id': run.thread_id,
+    'openinference.span.kind': 'AGENT',
+    'agent_server.run.id': run.run_id,
+    'agent_server.run.status': status,
+    'error.type': status === 'error' || status === 'timeout' ? (error?.error ?? status) : undefined,
+  });
+}
+
+/** Attributes of a step; as above. */
+export function attributesOfStep(run: { run_id: string; thread_id: string }, step: TracedStep): Attributes {
+  return known({
+    'gen_ai.conversation.id': run.thread_id,
+    'session.id': run.thread_id,
+    'agent_server.run.id': run.run_id,
+    'agent_server.step.number': step.number,
+    'agent_server.step.status': step.status,
+    'langgraph.node': step.node,
+    'langgraph.step': step.superstep,
+    'langgraph.checkpoint_ns': step.namespace || undefined,
+    'error.type': step.status === 'error' ? (step.error?.error ?? 'Error') : undefined,
+    ...ofKind(step),
+  });
+}
+
+function ofKind(step: TracedStep): Given {
+  switch (step.kind) {
+    case 'node':
+      return { 'openinference.span.kind': 'CHAIN' };
+    case 'tool':
+      return {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': step.name,
+        'openinference.span.kind': 'TOOL',
+        'tool.name': step.name,
+      };
+    case 'model':
+      return ofModel(step);
+  }
+}
+
+function ofModel({ model, provider, tokens_in, tokens_cached, tokens_out }: TracedStep): Given {
+  const total = tokens_in === null || tokens_out === null ? undefined : tokens_in + tokens_out;
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': model,
+    'gen_ai.usage.input_tokens': tokens_in,
+    'gen_ai.usage.cache_read.input_tokens': tokens_cached,
+    'gen_ai.usage.output_tokens': tokens_out,
+    'openinference.span.kind': 'LLM',
+    'llm.model_name': model,
+    'llm.provider': provider,
+    'llm.token_count.prompt': tokens_in,
+    'llm.token_count.completion': tokens_out,
+    'llm.token_count.total': total,
+  };
+}
+
+function known(given: Given): Attributes {
+  const entries = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as Attributes;
+}

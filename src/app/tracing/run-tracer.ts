@@ -1,0 +1,137 @@
+import type { Sampler } from '../../config/telemetry.ts';
+import type { Logger } from '../../core/logger.ts';
+import { callerSpanOf, runSpanIdOf, traceIdOf } from '../../core/trace-ids.ts';
+import type { Run } from '../../schemas/runs.ts';
+import { graphIdOf } from '../../services/runs/run-options.ts';
+import { isFinal } from '../../services/runs/transitions.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { AttemptRecord, RunStepRepository, StoredAttempt } from '../../storage/runs/steps.ts';
+import type { Recorded } from '../../workers/attempt.ts';
+import { dueAt } from '../../workers/run-log.ts';
+import type { SpanBuffer } from './span-buffer.ts';
+import type { spanFactory, TracedAttempt, TracedRun } from './spans.ts';
+
+/** Steps read at once. */
+const PAGE = 1000;
+
+export interface RunTracerDeps {
+  readonly buffer: Pick<SpanBuffer, 'add'>;
+  readonly spans: ReturnType<typeof spanFactory>;
+  readonly sampler: Sampler;
+  readonly runs: Pick<RunRepository, 'get'>;
+  readonly runSteps: RunStepRepository;
+  readonly logger: Logger;
+}
+
+/**
+ * Spans of runs, from what is committed of them and from nothing else. What a process committed but may not have sent
+ * before it was lost is sent again by who continues or ends the run: spans have the same ids then.
+ */
+export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: RunTracerDeps) {
+  /** An attempt, with a link to the run that it resumed. */
+  async function addAttempt(
+    run: TracedRun,
+    { resumed_from_run_id: run_id, ...attempt }: TracedAttempt & Pick<AttemptRecord, 'resumed_from_run_id'>,
+  ): Promise<void> {
+    const found = run_id === undefined ? undefined : await runs.get(run.thread_id, run_id);
+    const span = found && { trace_id: tracedRun(found).trace_id, span_id: runSpanIdOf(found.run_id) };
+    buffer.add(
+      spans.attempt(run, { ...attempt, resumed: run_id === undefined ? undefined : { run_id, span } }),
+    );
+  }
+
+  /** An attempt whose end nobody recorded: it lasts as long as what is known of it. */
+  async function addLost(run: TracedRun, lost: StoredAttempt): Promise<void> {
+    const { attempt, worker_id } = lost;
+    const resumed_from_run_id = lost.resumed_from_run_id ?? undefined;
+    const started = Date.parse(lost.started_at);
+    let ended = started;
+    for (let number = 0; ; ) {
+      const steps = await runSteps.steps(run, { attempt, number }, PAGE);
+      const own = steps.filter((step) => step.attempt === attempt);
+      for (const step of own) {
+        const times = { started_at: Date.parse(step.started_at), ended_at: Date.parse(step.ended_at) };
+        ended = Math.max(ended, times.ended_at);
+        buffer.add(spans.step(run, attempt, { ...step, ...times }));
+      }
+      if (own.length < PAGE) break;
+      number = own.at(-1)?.number ?? 0;
+    }
+    await addAttempt(run, { attempt, worker_id, started, ended, status: 'lost', resumed_from_run_id });
+  }
+
+  /** The lost attempts directly before this one; those before others were sent with them. */
+  async function addLostBefore(run: TracedRun, before: number): Promise<void> {
+    const earlier = (await runSteps.attempts(run.run_id)).filter(({ attempt }) => attempt < before);
+    const last = earlier.findLastIndex(({ status }) => status !== 'running');
+    for (const lost of earlier.slice(last + 1)) await addLost(run, lost);
+  }
+
+  /** The end of a run that no attempt here has recorded; does nothing if it goes on. */
+  async function addEnded(run_id: string): Promise<void> {
+    const run = await runs.get(undefined, run_id);
+    if (!run || !isFinal(run.status)) return;
+    const traced = tracedRun(run);
+    if (!isSampled(traced, sampler)) return;
+    await addLostBefore(traced, Number.POSITIVE_INFINITY);
+    buffer.add(spans.run(traced, { status: run.status, error: null, at: Date.parse(run.updated_at) }));
+  }
+
+  const reading = new Set<Promise<void>>();
+  function inBackground(work: Promise<void>): void {
+    const read = work
+      .catch((error: unknown) => logger.warn('cannot read what was recorded of a run', { error }))
+      .finally(() => reading.delete(read));
+    reading.add(read);
+  }
+
+  return {
+    /** Listener of attempts in this process. Never waits and never throws. */
+    onRecorded({ claimed, steps, attempt, end }: Recorded): void {
+      const run = tracedRun(claimed.run);
+      if (!isSampled(run, sampler)) return;
+      const { run_id, starts } = claimed.lease;
+      for (const step of steps) buffer.add(spans.step(run, starts, step));
+      if (attempt?.ended !== undefined) {
+        const over = { ...attempt, attempt: starts, ended: attempt.ended };
+        if (attempt.resumed_from_run_id === undefined) buffer.add(spans.attempt(run, over));
+        else inBackground(addAttempt(run, over));
+        if (starts > 1) inBackground(addLostBefore(run, starts));
+      } else if (end) inBackground(addLostBefore(run, starts + 1));
+      if (end) buffer.add(spans.run(run, { ...end, at: Date.parse(end.at) }));
+      else if (attempt?.status === 'retried') inBackground(addEnded(run_id));
+    },
+
+    /** Resolves when every span is in the buffer. */
+    async drain(): Promise<void> {
+      await Promise.all(reading);
+    },
+
+    /** Listener of runs that end without an attempt of theirs. */
+    onLost(run_id: string): void {
+      inBackground(addEnded(run_id));
+    },
+  };
+}
+
+function tracedRun(run: Run): TracedRun {
+  const { run_id, thread_id, assistant_id } = run;
+  return {
+    run_id,
+    thread_id,
+    assistant_id,
+    graph_id: graphIdOf(run.kwargs),
+    trace_id: traceIdOf(run_id, run.kwargs.config.configurable),
+    caller: callerSpanOf(run.kwargs.config.configurable),
+    due: dueAt(run),
+  };
+}
+
+/**
+ * Whether a trace is sent: as its caller decided, else every process decides the same, by the random end of its id (52
+ * bits).
+ */
+function isSampled({ trace_id, caller }: TracedRun, { ratio, follows_caller }: Sampler): boolean {
+  if (caller && follows_caller) return caller.sampled;
+  return Number.parseInt(trace_id.slice(-13), 16) / 2 ** 52 < ratio;
+}

@@ -1,0 +1,98 @@
+import type { SpanBufferLimits } from '../../config/telemetry.ts';
+import type { Logger } from '../../core/logger.ts';
+import { after, type Timer, withDeadline } from '../../core/timers.ts';
+import type { TraceStats } from '../../schemas/system.ts';
+import type { SpanExporter } from './exporter.ts';
+import type { Span } from './spans.ts';
+
+/** Longest time that the end of the process waits for the last spans, ms. */
+const FLUSH_MS = 3000;
+
+export interface SpanBuffer {
+  /** Never waits and never throws. Drops the span if too many wait already. */
+  add(span: Span): void;
+  /** Sends what waits. Always resolves, after some seconds at the latest. */
+  flush(): Promise<void>;
+  stats(): TraceStats;
+}
+
+/** Bounded buffer before an exporter, which may be slow, hang or fail: one request at a time. */
+export function spanBuffer(
+  exporter: SpanExporter,
+  { limits, logger }: { limits: SpanBufferLimits; logger: Logger },
+): SpanBuffer {
+  const waiting: Span[] = [];
+  let [sent, dropped] = [0, 0];
+  let sending: Promise<void> | undefined;
+  let timer: Timer | undefined;
+  let isFailing = false;
+
+  async function sendBatch(): Promise<void> {
+    const batch = waiting.splice(0, limits.batch);
+    const error = await exportWithin(exporter, batch, limits.timeout_ms);
+    if (error === undefined) sent += batch.length;
+    else dropped += batch.length;
+    if (error !== undefined && !isFailing) logger.warn('cannot send traces; runs go on', { error });
+    if (error === undefined && isFailing) logger.info('traces are sent again', { dropped });
+    isFailing = error !== undefined;
+  }
+
+  /** Until nothing waits, or one request failed: more of them would fail too. */
+  async function sendAll(): Promise<void> {
+    do await sendBatch();
+    while (waiting.length > 0 && !isFailing);
+  }
+
+  function send(): Promise<void> {
+    timer?.[Symbol.dispose]();
+    timer = undefined;
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+      if (waiting.length > 0) schedule();
+    });
+    return sending;
+  }
+
+  function schedule(): void {
+    timer ??= after(limits.delay_ms, () => void send()).unref();
+  }
+
+  return {
+    add(span) {
+      if (waiting.length >= limits.max_spans) {
+        dropped += 1;
+        return;
+      }
+      waiting.push(span);
+      if (sending !== undefined) return;
+      if (waiting.length >= limits.batch && !isFailing) void send();
+      else schedule();
+    },
+
+    async flush() {
+      const all = async () => {
+        await sending;
+        if (waiting.length > 0) await send();
+        await exporter.shutdown();
+      };
+      await withDeadline(FLUSH_MS, all()).catch(() => {});
+      timer?.[Symbol.dispose]();
+    },
+
+    stats: () => ({ sent, dropped, waiting: waiting.length }),
+  };
+}
+
+/** Resolves to what went wrong, or to `undefined`. */
+async function exportWithin(exporter: SpanExporter, batch: Span[], timeout_ms: number): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  try {
+    exporter.export(batch, ({ code, error }) =>
+      code === 0 ? resolve() : reject(error ?? new Error('The exporter failed.')),
+    );
+    await withDeadline(timeout_ms, promise);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}

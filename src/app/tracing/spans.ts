@@ -1,0 +1,211 @@
+import { VERSION } from '../../config/version.ts';
+import { type CallerSpan, runSpanIdOf, spanIdOf } from '../../core/trace-ids.ts';
+import type { RunError } from '../../schemas/threads.ts';
+import { type Attributes, attributesOfRun, attributesOfStep, type TracedStep } from './attributes.ts';
+
+/** Seconds and nanoseconds since the epoch. */
+type HrTime = [number, number];
+
+interface SpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+/** A span as the exporters of OpenTelemetry take it (`ReadableSpan`), without their packages. */
+export interface Span {
+  readonly name: string;
+  readonly kind: number;
+  spanContext(): SpanContext;
+  readonly parentSpanContext?: SpanContext;
+  readonly startTime: HrTime;
+  readonly endTime: HrTime;
+  readonly duration: HrTime;
+  readonly status: { readonly code: number };
+  readonly attributes: Attributes;
+  readonly links: readonly { readonly context: SpanContext }[];
+  readonly events: readonly never[];
+  readonly ended: true;
+  readonly resource: { readonly attributes: Attributes };
+  readonly instrumentationScope: { readonly name: string; readonly version: string };
+  readonly droppedAttributesCount: 0;
+  readonly droppedEventsCount: 0;
+  readonly droppedLinksCount: 0;
+}
+
+/** The run that spans belong to. */
+export interface TracedRun {
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly assistant_id: string;
+  readonly graph_id: string;
+  readonly trace_id: string;
+  /** The span of another program that it is part of. */
+  readonly caller: CallerSpan | undefined;
+  /** When it could first have been executed, epoch ms. */
+  readonly due: number;
+}
+
+/** A span of this trace or another. */
+export interface SpanLink {
+  readonly trace_id: string;
+  readonly span_id: string;
+}
+
+/** An attempt that is over; times in epoch ms. */
+export interface TracedAttempt {
+  readonly attempt: number;
+  readonly worker_id: string;
+  readonly started: number;
+  readonly ended: number;
+  readonly status: string;
+  /** The run that it resumed, and its span unless the run is gone. */
+  readonly resumed?: { readonly run_id: string; readonly span: SpanLink | undefined } | undefined;
+}
+
+/** The end of a run; `at` in epoch ms. */
+export interface TracedEnd {
+  readonly status: string;
+  readonly error: RunError | null;
+  readonly at: number;
+}
+
+type Resource = Readonly<Record<string, string>>;
+
+// Numbers of the API: SpanKind, SpanStatusCode, TraceFlags.
+const INTERNAL = 0;
+const CLIENT = 2;
+const UNSET = 0;
+const ERROR = 2;
+const SAMPLED = 1;
+
+const SCOPE = { name: 'agent-server', version: VERSION };
+
+/** Makes spans of what is recorded of runs, for one resource. */
+export function spanFactory(attributes: Resource) {
+  const resource = { attributes };
+  return {
+    /** The run from when it was due to its end. */
+    run: (run: TracedRun, end: TracedEnd): Span => spanOf(run, partsOfRun(run, end), resource),
+    /** An attempt; it links to the one before, and to the run that it resumed. */
+    attempt: (run: TracedRun, attempt: TracedAttempt): Span =>
+      spanOf(run, partsOfAttempt(run, attempt), resource),
+    /** A step of an attempt. */
+    step: (run: TracedRun, attempt: number, step: TracedStep): Span =>
+      spanOf(run, partsOfStep(run, attempt, step), resource),
+  };
+}
+
+function spanOf(run: TracedRun, { spanId, parent, ...part }: SpanParts, resource: Span['resource']): Span {
+  const traceId = run.trace_id;
+  const contextOf = (id: string, trace = traceId) => ({ traceId: trace, spanId: id, traceFlags: SAMPLED });
+  const [start, end] = [part.started, Math.max(part.started, part.ended)];
+  return {
+    name: part.name,
+    kind: part.kind ?? INTERNAL,
+    spanContext: () => contextOf(spanId),
+    ...(parent !== undefined && { parentSpanContext: contextOf(parent) }),
+    startTime: hrTime(start),
+    endTime: hrTime(end),
+    duration: hrTime(end - start),
+    status: { code: part.failed ? ERROR : UNSET },
+    attributes: part.attributes,
+    links: (part.links ?? []).map(({ trace_id, span_id }) => ({ context: contextOf(span_id, trace_id) })),
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope: SCOPE,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function partsOfRun(run: TracedRun, end: TracedEnd): SpanParts {
+  return {
+    spanId: runSpanIdOf(run.run_id),
+    ...(run.caller && { parent: run.caller.span_id }),
+    name: `invoke_agent ${run.graph_id}`,
+    started: run.due,
+    ended: end.at,
+    failed: isFailure(end.status),
+    attributes: attributesOfRun(run, end),
+  };
+}
+
+function partsOfAttempt(
+  run: TracedRun,
+  { attempt, worker_id, started, ended, status, resumed }: TracedAttempt,
+): SpanParts {
+  const failed = isFailure(status) || status === 'lost';
+  const before = { trace_id: run.trace_id, span_id: spanIdOf(run.run_id, attempt - 1) };
+  return {
+    spanId: spanIdOf(run.run_id, attempt),
+    parent: runSpanIdOf(run.run_id),
+    name: 'agent_server.run.attempt',
+    started,
+    ended,
+    failed,
+    links: [...(attempt > 1 ? [before] : []), ...(resumed?.span ? [resumed.span] : [])],
+    attributes: {
+      'gen_ai.conversation.id': run.thread_id,
+      'session.id': run.thread_id,
+      'agent_server.run.id': run.run_id,
+      'agent_server.run.attempt': attempt,
+      'agent_server.run.attempt.status': status,
+      'agent_server.worker.id': worker_id,
+      'openinference.span.kind': 'CHAIN',
+      ...(resumed && { 'agent_server.run.resumed_from': resumed.run_id }),
+      ...(attempt === 1 && { 'agent_server.run.queue_ms': Math.max(0, started - run.due) }),
+      ...(failed && { 'error.type': status }),
+    },
+  };
+}
+
+function partsOfStep(run: TracedRun, attempt: number, step: TracedStep): SpanParts {
+  return {
+    spanId: spanIdOf(run.run_id, attempt, step.number),
+    parent: spanIdOf(run.run_id, attempt, step.parent ?? 0),
+    name: nameOf(step),
+    kind: step.kind === 'model' ? CLIENT : INTERNAL,
+    started: step.started_at,
+    ended: step.ended_at,
+    failed: step.status === 'error',
+    attributes: attributesOfStep(run, step),
+  };
+}
+
+interface SpanParts {
+  readonly spanId: string;
+  readonly parent?: string;
+  readonly name: string;
+  readonly kind?: number;
+  /** Epoch ms. */
+  readonly started: number;
+  /** Epoch ms. */
+  readonly ended: number;
+  readonly failed: boolean;
+  readonly attributes: Attributes;
+  readonly links?: readonly SpanLink[];
+}
+
+function nameOf({ kind, name, model }: TracedStep): string {
+  switch (kind) {
+    case 'node':
+      return `node ${name}`;
+    case 'model':
+      return model === null ? 'chat' : `chat ${model}`;
+    case 'tool':
+      return `execute_tool ${name}`;
+  }
+}
+
+function isFailure(status: string): boolean {
+  return status === 'error' || status === 'timeout';
+}
+
+/** Whole ms, as stored. */
+function hrTime(ms: number): HrTime {
+  const whole = Math.trunc(ms);
+  return [Math.floor(whole / 1000), (whole % 1000) * 1e6];
+}

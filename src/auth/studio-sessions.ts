@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import type { Clock } from '../core/clock.ts';
+import { Forbidden, Unauthorized } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
+import { lazy } from '../core/lifecycle.ts';
+import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import type { Identity, User } from './actor.ts';
+import type { Authenticate, Caller } from './authenticate.ts';
+import { scopeIncludes } from './scopes.ts';
+
+export interface StudioSessionDeps {
+  readonly secrets: ServerSecretRepository;
+  readonly identityForUser: (user: User | null) => Identity;
+  /** Sessions only read. */
+  readonly read_only: boolean;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** What a session stands for: the credential is checked anew with each request, so a revoked one ends its sessions. */
+export interface StudioGrant {
+  readonly credential: string;
+  /** Header that carries the credential. */
+  readonly kind: 'key' | 'token';
+  /** User whose view an administrator has taken. */
+  readonly view_as?: string | undefined;
+}
+
+interface Claims extends JWTPayload, StudioGrant {}
+
+/** Imported on first use: loading it takes 25 ms of startup. */
+const jose = lazy(() => import('jose'));
+
+/** Methods that change nothing. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export type StudioSessions = ReturnType<typeof studioSessions>;
+
+/**
+ * Sessions of Studio in a browser: the credential, encrypted in a cookie that scripts cannot read. Nothing is stored, and
+ * every process of a database accepts the cookie.
+ */
+export function studioSessions({ secrets, identityForUser, read_only, clock, ids }: StudioSessionDeps) {
+  const digest = lazy(async () => {
+    const secret = await secrets.getOrCreate('studio sessions', ids.secret());
+    return createHash('sha256').update(secret).digest();
+  });
+
+  /** Cookies know no ports, so that each database has its own: two servers of one machine do not sign each other out. */
+  const cookieName = lazy(async () => `agent_server_${(await digest()).toString('hex').slice(0, 8)}`);
+
+  /** `undefined` without a session, and for an expired or foreign one. */
+  async function read(caller: Caller): Promise<(StudioGrant & { expires_at: number }) | undefined> {
+    const { cookie } = caller.headers;
+    if (typeof cookie !== 'string' || !cookie.includes('agent_server_')) return undefined;
+    const value = cookieNamed(await cookieName(), cookie);
+    if (value === undefined) return undefined;
+    const { jwtDecrypt } = await jose();
+    const options = { currentDate: new Date(clock.now()) };
+    const opened = await jwtDecrypt<Claims>(value, await digest(), options).catch(() => undefined);
+    if (!opened) return undefined;
+    const { credential, kind, view_as, exp = 0 } = opened.payload;
+    return { credential, kind, view_as, expires_at: exp };
+  }
+
+  return {
+    read_only,
+    cookieName,
+    read,
+
+    /** `expires_at`: Unix time, s. */
+    async encrypt(grant: StudioGrant, expires_at: number): Promise<string> {
+      const { EncryptJWT } = await jose();
+      return new EncryptJWT({ ...grant })
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+        .setExpirationTime(expires_at)
+        .encrypt(await digest());
+    },
+
+    /** Adds sessions to `authenticate`; a request with a credential of its own does not use its session. */
+    authenticating(authenticate: Authenticate): Authenticate {
+      return async (caller) => {
+        const { headers } = caller;
+        if (headers['x-api-key'] !== undefined || headers['authorization'] !== undefined)
+          return authenticate(caller);
+        const grant = await read(caller);
+        if (!grant) return authenticate(caller);
+        requireSameOrigin(caller);
+        return this.identify(authenticate, caller, grant);
+      };
+    },
+
+    /** The identity that a session has now. Throws as `authenticate` does. */
+    async identify(
+      authenticate: Authenticate,
+      caller: Caller,
+      { credential, kind, view_as }: StudioGrant,
+    ): Promise<Identity> {
+      const { cookie: _cookie, ...others } = caller.headers;
+      const own = kind === 'key' ? { 'x-api-key': credential } : { authorization: `Bearer ${credential}` };
+      const identity = await authenticate({ ...caller, headers: { ...others, ...own } });
+      const seen = view_as === undefined ? identity : viewOf(view_as, identity);
+      return read_only ? { ...seen, scope: 'read' } : seen;
+    },
+  };
+
+  function viewOf(user: string, identity: Identity): Identity {
+    if (!isUnlimited(identity)) throw new Unauthorized('This session may no longer show the view of a user');
+    return { ...identityForUser({ identity: user, permissions: [] }), key: identity.key };
+  }
+}
+
+/** Whether the caller may take the view of any user: an administrator whom no access rule limits. */
+export function isUnlimited({ scope, rules }: Identity): boolean {
+  return scopeIncludes(scope, 'admin') && rules.length === 0;
+}
+
+/**
+ * A browser sends the cookie with any request to this server, so that a change needs proof of the page that asks for it.
+ * Throws `Forbidden`. Behind a proxy that changes `Host`, the browser's `Sec-Fetch-Site` is the proof.
+ */
+function requireSameOrigin(caller: Caller): void {
+  if (caller.headers.origin === undefined && !SAFE_METHODS.has(caller.method)) throw foreign();
+  refuseForeignOrigin(caller);
+}
+
+/** Throws `Forbidden` for a page of another origin; a program sends none. */
+export function refuseForeignOrigin({ headers, url }: Caller): void {
+  const { origin } = headers;
+  if (origin === undefined || headers['sec-fetch-site'] === 'same-origin') return;
+  if (typeof origin === 'string' && URL.parse(origin)?.host === URL.parse(url)?.host) return;
+  throw foreign();
+}
+
+function foreign(): Forbidden {
+  return new Forbidden('A session of Studio is for pages of this server only. Send an API key instead.');
+}
+
+function cookieNamed(name: string, header: string): string | undefined {
+  const prefix = `${name}=`;
+  const found = header.split(';').find((part) => part.trimStart().startsWith(prefix));
+  return found?.trimStart().slice(prefix.length);
+}

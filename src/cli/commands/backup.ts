@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import { CONFIG_FLAG, type Command } from '../command.ts';
+import { configuredStorage } from '../configured-storage.ts';
+import { progressLines } from '../progress-lines.ts';
+
+export const backup: Command = {
+  name: 'backup',
+  summary:
+    'Writes the database to a file, while servers run; the file can be restored into SQLite and PostgreSQL',
+  args: [{ name: 'file', text: 'the file to write, such as backup.db', required: true }],
+  flags: { force: { text: 'replaces an existing file' }, ...CONFIG_FLAG },
+  async run(values) {
+    const file = resolve(values['file'] as string);
+    const { config: _, ...storage } = await configuredStorage(values);
+    const { backupDatabase } = await import('../../storage/backup/backup.ts');
+    const force = values['force'] !== undefined;
+    const { bytes, encrypted } = await backupDatabase({ ...storage, file, force, report: progressLines() });
+    process.stdout.write(`wrote ${file} (${bytes} bytes), verified\n`);
+    process.stderr.write(
+      encrypted
+        ? 'Its values are encrypted. The key is not in it: keep the key elsewhere, for the backup is worthless without it.\n'
+        : 'It holds everything in plain text, with the secrets that sign tokens: keep it where only you can read it.\n',
+    );
+    return 0;
+  },
+};
+
+export const restore: Command = {
+  name: 'restore',
+  summary: 'Replaces the database by a backup, all or nothing; stop all of its servers first',
+  args: [{ name: 'file', text: 'a file that backup wrote', required: true }],
+  flags: { force: { text: 'replaces a database that has data; that data is gone' }, ...CONFIG_FLAG },
+  async run(values) {
+    const file = resolve(values['file'] as string);
+    const { config: _, ...storage } = await configuredStorage(values);
+    const { restoreDatabase } = await import('../../storage/backup/restore.ts');
+    const force = values['force'] !== undefined;
+    await restoreDatabase({ ...storage, file, force, report: progressLines() });
+    process.stdout.write(
+      `restored ${file}; runs that executed at the time of the backup resume when a server starts\n`,
+    );
+    return 0;
+  },
+};

@@ -1,0 +1,49 @@
+import { resolve } from 'node:path';
+import { parsePostgresUrl } from '../../db/engines/postgres-url.ts';
+import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
+import { configuredStorage } from '../configured-storage.ts';
+import { progressLines } from '../progress-lines.ts';
+
+export const copy: Command = {
+  name: 'copy',
+  summary:
+    'Copies a whole database into an empty one, from SQLite to PostgreSQL or back; continues if interrupted',
+  flags: {
+    from: { value: 'URL', text: 'the source, sqlite:FILE or postgres://…; it is only read' },
+    to: { value: 'URL', text: 'the target: an empty database, or an unfinished copy of the same source' },
+    'while-running': {
+      text: 'copies one moment of a source that servers use; later writes are not in the copy',
+    },
+    restart: { text: 'empties the target of an unfinished copy, and begins anew' },
+    ...CONFIG_FLAG,
+  },
+  async run(values) {
+    const [from, to] = [databaseUrl(values, 'from'), databaseUrl(values, 'to')];
+    const { url, password_command, encryptor } = await configuredStorage(values);
+    // No other server is sent the password of the configured one.
+    const commandFor = (side: string) => (side === url ? password_command : undefined);
+    const { copyDatabase } = await import('../../storage/copy/copy.ts');
+    const rows = await copyDatabase({
+      from,
+      to,
+      password_commands: { from: commandFor(from), to: commandFor(to) },
+      encryptor,
+      while_running: values['while-running'] !== undefined,
+      restart: values['restart'] !== undefined,
+      report: progressLines(),
+    });
+    process.stdout.write(`copied ${rows} rows: both databases have the same rows and checksums\n`);
+    return 0;
+  },
+};
+
+function databaseUrl(values: FlagValues, flag: 'from' | 'to'): string {
+  const url = values[flag];
+  if (url === undefined) throw new UsageError(`copy: --${flag} is required: sqlite:FILE or postgres://…`);
+  const path = /^sqlite:(.+)$/.exec(url)?.[1];
+  if (path !== undefined) return `sqlite:${resolve(path)}`;
+  // The error does not repeat it, because it may contain a password.
+  if (parsePostgresUrl(url) === undefined)
+    throw new UsageError(`copy: --${flag} must be sqlite:FILE or postgres://…`);
+  return url;
+}

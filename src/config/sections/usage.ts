@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { group, mustBe, number, text } from '../value-types.ts';
+
+/** Per million tokens. */
+const price = () => number(0, 1_000_000_000, 'per million tokens');
+
+const Price = group({
+  in: price().describe('Of a million tokens that the model reads.'),
+  cached: price()
+    .optional()
+    .describe('The same, of those that the provider had in a cache. Unset: as others.'),
+  out: price().describe('Of a million tokens that the model writes.'),
+});
+
+export const Usage = group({
+  prices: z
+    .record(z.string().min(1).max(256), Price, mustBe('a map of models to their prices'))
+    .default({})
+    .describe(
+      'Prices of models by name, in which `*` stands for any text: `in`, `cached` and `out`, each for a million tokens. The exact name counts first, then the longest pattern.',
+    )
+    .meta({ type: 'map' }),
+  currency: text().max(16).default('USD').describe('Currency of the prices, shown with each cost.'),
+});

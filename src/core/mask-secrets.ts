@@ -1,0 +1,40 @@
+import { redactCredentials } from './redact.ts';
+
+/** Masks the secrets in a text of the log. Linear in its length, whatever it holds. */
+export type MaskSecrets = (text: string) => string;
+
+/** Shorter values of variables are words, such as `none`, and not secrets. */
+const MIN_SECRET_LENGTH = 8;
+
+/**
+ * Tokens of services, by how they begin: OpenAI, Anthropic and Langfuse, LangSmith, GitHub, GitLab, Slack, Hugging Face,
+ * Google, AWS, npm, Stripe, Tavily.
+ */
+const TOKEN =
+  /(?<![\w-])(sk-|pk-lf-|[spr]k_live_|lsv2_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|hf_|AIza|A[KS]IA|npm_|tvly-)[\w-]{12,}/g;
+/** `Authorization: Bearer …`, as a header, as JSON, and as Node prints an object. Also matches what it has masked. */
+const AUTHORIZATION =
+  /\b((?:proxy-)?authorization[\\"']{0,2}\s{0,3}[:=]\s{0,3}[\\"']{0,2}(?:[a-z-]{1,20}\s{1,3})?)[^\s\\"',;]{3,}/gi;
+const BEARER = /\b(bearer\s{1,3})[\w.~+/=-]{8,}/gi;
+/** `x-api-key: …` and `OPENAI_API_KEY=…`, likewise. */
+const API_KEY = /(api[-_]?key[\\"']{0,2}\s{0,3}[:=]\s{0,3}[\\"']{0,2})[^\s\\"',;&]{4,}/gi;
+/** A JSON Web Token; its signature is a part of it. */
+const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?/g;
+
+/** Masks what has the shape of a secret: credentials in URLs, headers, and tokens of known services. */
+export function maskSecrets(text: string): string {
+  return redactCredentials(text)
+    .replace(AUTHORIZATION, '$1***')
+    .replace(BEARER, '$1***')
+    .replace(API_KEY, '$1***')
+    .replace(TOKEN, '$1***')
+    .replace(JWT, '***');
+}
+
+/** Masks these values, too, wherever they occur. Those that are too short to be secrets are left out. */
+export function secretMask(values: Iterable<string>): MaskSecrets {
+  const secrets = [...new Set(values)].filter((value) => value.length >= MIN_SECRET_LENGTH);
+  // One may begin another: the longest goes first.
+  secrets.sort((a, b) => b.length - a.length);
+  return (text) => maskSecrets(secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text));
+}

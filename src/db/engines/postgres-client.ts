@@ -1,0 +1,63 @@
+import pg from 'pg';
+import { POSTGRES_PARSERS } from './postgres-db.ts';
+import { assertWritable, connectToAny, postgresTargets } from './postgres-hosts.ts';
+import type { PasswordSource } from './postgres-password.ts';
+import { requirePostgresUrl } from './postgres-url.ts';
+
+/** Time to get a connection, a free one of the pool or a new one from each host of the URL. */
+const CONNECT_TIMEOUT_MS = 3000;
+
+/**
+ * Options of the client library for a URL, and the targets that have host, port and TLS. No start-up parameter but the
+ * name, unless the URL itself asks for some.
+ */
+export function clientConfig(uri: string) {
+  const url = requirePostgresUrl(uri);
+  const { parameters } = url;
+  const config: pg.ClientConfig = {
+    user: url.user,
+    password: url.password,
+    database: url.database,
+    application_name: parameters.get('application_name') ?? 'agent-server',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+    options: parameters.get('options'),
+    enableChannelBinding: parameters.get('channel_binding') === 'require',
+    ...(parameters.get('sslnegotiation') === 'direct' && { sslnegotiation: 'direct' }),
+  };
+  return { config, targets: postgresTargets(url) };
+}
+
+function parserOf(type: number, format?: 'text'): unknown {
+  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, format);
+}
+
+export interface ClientOptions extends Omit<pg.ClientConfig, 'password'> {
+  readonly password?: PasswordSource | undefined;
+}
+
+/**
+ * Opens a connection outside of the pools, such as one that listens, by the same rules: hosts, TLS and password. The
+ * caller ends it.
+ */
+export async function connectClient(
+  uri: string,
+  { password, ...options }: ClientOptions = {},
+): Promise<pg.Client> {
+  const { config, targets } = clientConfig(uri);
+  return connectToAny({ targets, password }, async ({ host, port, ssl }) => {
+    const own = password && { password: password.get };
+    const client = new pg.Client({ ...config, ...options, ...own, host, port, ssl });
+    // Without a listener, a connection that breaks would end the process.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      if (targets.must_write) await assertWritable(client);
+      return client;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,166 @@
+import { isObject } from '../../core/json.ts';
+import { NO_TOKENS, type OpenStep, placeOf, type StepRecorder, type TokenCounts } from './recorder.ts';
+
+/**
+ * LangChain callback handler, by shape, that records the calls of models and tools, and what is no node of a graph that
+ * the server knows: nodes of graphs that code of a node calls, and tasks of the functional API. It is given to the code of nodes only: given to the graph, it would cost 0.15 ms in each step.
+ */
+export class StepCallbacks {
+  readonly name = 'StepCallbacks';
+  /** Otherwise LangChain queues each call, and steps end later than they did. */
+  readonly awaitHandlers = true;
+  readonly ignoreRetriever = true;
+  readonly ignoreCustomEvent = true;
+  readonly ignoreLLM: boolean;
+  /** LangChain's switch of tools too. */
+  readonly ignoreAgent: boolean;
+  readonly #recorder: StepRecorder;
+  /** By LangChain's id of the call. */
+  readonly #open = new Map<string, OpenStep>();
+
+  constructor(recorder: StepRecorder) {
+    this.#recorder = recorder;
+    this.ignoreLLM = this.ignoreAgent = recorder.level === 'nodes';
+  }
+
+  /** Configurations that hold callbacks are written to logs and traces. */
+  toJSON(): string {
+    return '[StepCallbacks]';
+  }
+
+  readonly handleChatModelStart = (
+    llm: unknown,
+    _input: unknown,
+    id: string,
+    parent_id?: string,
+    extra?: Record<string, unknown>,
+    _tags?: string[],
+    metadata?: Record<string, unknown>,
+    name?: string,
+  ): void => {
+    const settings = isObject(extra?.['invocation_params']) ? extra['invocation_params'] : {};
+    const model = firstText(metadata?.['ls_model_name'], settings['model'], settings['model_name']);
+    const provider = firstText(metadata?.['ls_provider']);
+    this.#begin('model', id, parent_id, metadata, { name: name ?? classOf(llm) ?? 'model', model, provider });
+  };
+
+  readonly handleLLMStart = this.handleChatModelStart;
+
+  readonly handleLLMEnd = (output: unknown, id: string): void => {
+    this.#recorder.succeed(this.#close(id), tokensOf(output));
+  };
+
+  readonly handleLLMError = (error: unknown, id: string): void => {
+    this.#recorder.fail(this.#close(id), error);
+  };
+
+  readonly handleToolStart = (
+    tool: unknown,
+    _input: unknown,
+    id: string,
+    parent_id?: string,
+    _tags?: string[],
+    metadata?: Record<string, unknown>,
+    name?: string,
+  ): void => {
+    const called = name ?? firstText(isObject(tool) ? tool['name'] : undefined) ?? classOf(tool) ?? 'tool';
+    this.#begin('tool', id, parent_id, metadata, { name: called, model: null, provider: null });
+  };
+
+  readonly handleToolEnd = (_output: unknown, id: string): void => {
+    this.#recorder.succeed(this.#close(id));
+  };
+
+  readonly handleToolError = this.handleLLMError;
+
+  /** Of all chains only what LangGraph executes as a task and is not recorded already. */
+  readonly handleChainStart = (
+    _chain: unknown,
+    _inputs: unknown,
+    id: string,
+    parent_id?: string,
+    _tags?: string[],
+    metadata?: Record<string, unknown>,
+    _runType?: string,
+    name?: string,
+  ): void => {
+    if (name === undefined || name !== metadata?.['langgraph_node'] || name.startsWith('__')) return;
+    if (this.#recorder.isInNode(placeOf(metadata).task_namespace)) return;
+    this.#begin('node', id, parent_id, metadata, { name, model: null, provider: null });
+  };
+
+  readonly handleChainEnd = (_outputs: unknown, id: string): void => {
+    this.#recorder.succeed(this.#close(id));
+  };
+
+  readonly handleChainError = this.handleLLMError;
+
+  #begin(
+    kind: OpenStep['kind'],
+    id: string,
+    parent_id: string | undefined,
+    metadata: unknown,
+    called: { name: string; model: string | null; provider: string | null },
+  ): void {
+    // LangChain may merge a list of handlers with a manager of the same ones, and then calls each twice.
+    if (this.#open.has(id)) return;
+    const parent = parent_id === undefined ? undefined : this.#open.get(parent_id);
+    const step = this.#recorder.begin({ kind, place: placeOf(metadata), parent, ...called });
+    if (step) this.#open.set(id, step);
+  }
+
+  #close(id: string): OpenStep | undefined {
+    const step = this.#open.get(id);
+    this.#open.delete(id);
+    return step;
+  }
+}
+
+function firstText(...values: unknown[]): string | null {
+  const text = values.find((value) => typeof value === 'string' && value !== '');
+  return typeof text === 'string' ? text : null;
+}
+
+/** Last element of LangChain's serialised form: the name of a class. */
+function classOf(serialized: unknown): string | undefined {
+  const path = isObject(serialized) ? serialized['id'] : undefined;
+  const name = Array.isArray(path) ? path.at(-1) : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** LangChain's `LLMResult`: messages count their tokens; older models count them for all of their output. */
+function tokensOf(output: unknown): TokenCounts {
+  if (!isObject(output)) return NO_TOKENS;
+  let sum: TokenCounts = NO_TOKENS;
+  for (const generation of [output['generations']].flat(2)) {
+    const message = isObject(generation) ? generation['message'] : undefined;
+    const usage = isObject(message) ? message['usage_metadata'] : undefined;
+    if (isObject(usage)) sum = added(sum, usage);
+  }
+  if (sum !== NO_TOKENS) return sum;
+  const { tokenUsage, usage } = isObject(output['llmOutput']) ? output['llmOutput'] : {};
+  const given = isObject(tokenUsage) ? tokenUsage : isObject(usage) ? usage : {};
+  const tokens_in = count(given['promptTokens'] ?? given['input_tokens'] ?? given['prompt_tokens']);
+  const tokens_out = count(given['completionTokens'] ?? given['output_tokens'] ?? given['completion_tokens']);
+  return { tokens_in, tokens_cached: null, tokens_out };
+}
+
+function added(sum: TokenCounts, usage: Record<string, unknown>): TokenCounts {
+  const details = isObject(usage['input_token_details']) ? usage['input_token_details'] : {};
+  return {
+    tokens_in: plus(sum.tokens_in, count(usage['input_tokens'])),
+    tokens_cached: plus(sum.tokens_cached, count(details['cache_read'])),
+    tokens_out: plus(sum.tokens_out, count(usage['output_tokens'])),
+  };
+}
+
+function plus(one: number | null, other: number | null): number | null {
+  return one === null ? other : one + (other ?? 0);
+}
+
+/** More than this is no count of tokens, and would not fit into the database's `integer`. */
+const MAX_TOKENS = 1e9;
+
+function count(value: unknown): number | null {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? Math.min(value as number, MAX_TOKENS) : null;
+}

@@ -1,0 +1,153 @@
+import type { Clock } from '../../core/clock.ts';
+import { publicFailure, tryOrUndefined } from '../../core/failure.ts';
+import { isObject } from '../../core/json.ts';
+import type { CurrentStep, RecordedStep, RecordLevel, StepStatus } from '../../schemas/steps.ts';
+
+/** Limit of an attempt: a graph that loops for days does not fill the memory or the database with steps. */
+const MAX_STEPS = 20_000;
+/** Longer names are cut, characters. */
+const MAX_NAME = 256;
+
+/** What is known of a step when it begins. */
+export type StepStart = Pick<RecordedStep, 'kind' | 'name' | 'model' | 'provider'> & {
+  readonly place: StepPlace;
+  /** The step that it is part of, if that is known better than by its place. */
+  readonly parent?: OpenStep | undefined;
+};
+
+/** Tokens of a model's call. */
+export type TokenCounts = Pick<RecordedStep, 'tokens_in' | 'tokens_cached' | 'tokens_out'>;
+
+export const NO_TOKENS: TokenCounts = { tokens_in: null, tokens_cached: null, tokens_out: null };
+
+/** A step that executes. */
+export type OpenStep = Omit<RecordedStep, 'ended_at' | 'status' | 'error' | keyof TokenCounts> & {
+  /** Namespace of its task, which steps within it name. */
+  readonly task_namespace: string;
+};
+
+/**
+ * Records the steps of one attempt: nodes of the root graph and of subgraphs, and the calls of models and tools in them
+ * (OBSERVABILITY §1). The checkpointer takes the ended ones with each write, so that they are stored with the checkpoint
+ * that holds their result, in one transaction.
+ */
+export class StepRecorder {
+  readonly level: Exclude<RecordLevel, 'off'>;
+  readonly #clock: Clock;
+  readonly #open = new Set<OpenStep>();
+  /** The node that executes in a task, by the namespace of the task. */
+  readonly #nodes = new Map<string, OpenStep>();
+  #ended: RecordedStep[] = [];
+  #last = 0;
+  #isClosed = false;
+
+  constructor(level: Exclude<RecordLevel, 'off'>, clock: Clock) {
+    this.level = level;
+    this.#clock = clock;
+  }
+
+  /** `undefined` after the end of the attempt, and beyond the limit. */
+  begin({ kind, name, model, provider, place, parent }: StepStart): OpenStep | undefined {
+    if (this.#isClosed) return undefined;
+    this.#last += 1;
+    if (this.#last > MAX_STEPS) return undefined;
+    const within = parent ?? this.#nodes.get(kind === 'node' ? place.namespace : place.task_namespace);
+    const step: OpenStep = {
+      number: this.#last,
+      parent: within?.number ?? null,
+      kind,
+      name: name.slice(0, MAX_NAME),
+      model: model?.slice(0, MAX_NAME) ?? null,
+      provider: provider?.slice(0, MAX_NAME) ?? null,
+      ...place,
+      started_at: this.#clock.now(),
+    };
+    this.#open.add(step);
+    if (kind === 'node') this.#nodes.set(place.task_namespace, step);
+    return step;
+  }
+
+  /** Whether a node executes in the task. */
+  isInNode(task_namespace: string): boolean {
+    return this.#nodes.has(task_namespace);
+  }
+
+  succeed(step: OpenStep | undefined, tokens: TokenCounts = NO_TOKENS): void {
+    this.#end(step, 'success', null, tokens);
+  }
+
+  /** `thrown`: by the step; interrupts and jumps to a parent graph are thrown too. */
+  fail(step: OpenStep | undefined, thrown: unknown): void {
+    const status = statusOf(thrown);
+    this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS);
+  }
+
+  /** Ended steps that nobody has taken yet. */
+  take(): readonly RecordedStep[] {
+    const ended = this.#ended;
+    if (ended.length > 0) this.#ended = [];
+    return ended;
+  }
+
+  /** What nobody has taken yet, and what executes; by number. */
+  current(): CurrentStep[] {
+    const open = [...this.#open].map(({ task_namespace: _place, ...step }): CurrentStep => {
+      return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
+    });
+    return [...this.#ended, ...open].sort((one, other) => one.number - other.number);
+  }
+
+  /** The attempt is over: what still executes is cancelled. */
+  close(): void {
+    for (const step of this.#open) this.#end(step, 'cancelled', null, NO_TOKENS);
+    this.#isClosed = true;
+  }
+
+  #end(
+    step: OpenStep | undefined,
+    status: StepStatus,
+    error: RecordedStep['error'],
+    tokens: TokenCounts,
+  ): void {
+    if (!step || !this.#open.delete(step)) return;
+    const { task_namespace, ...recorded } = step;
+    if (this.#nodes.get(task_namespace) === step) this.#nodes.delete(task_namespace);
+    const ended_at = Math.max(step.started_at, this.#clock.now());
+    this.#ended.push({ ...recorded, ended_at, status, error, ...tokens });
+  }
+}
+
+/** What LangGraph throws to leave a graph (`is_bubble_up` of its GraphBubbleUp) is no error. */
+function statusOf(thrown: unknown): StepStatus {
+  const name = tryOrUndefined(() => (isObject(thrown) && thrown.is_bubble_up === true ? thrown.name : false));
+  if (name === undefined || name === false) return isAbort(thrown) ? 'cancelled' : 'error';
+  return name === 'ParentCommand' ? 'success' : 'interrupted';
+}
+
+function isAbort(thrown: unknown): boolean {
+  return tryOrUndefined(() => isObject(thrown) && thrown.name === 'AbortError') ?? false;
+}
+
+/** Where a step executes. */
+export type StepPlace = Pick<
+  RecordedStep,
+  'node' | 'namespace' | 'task_id' | 'superstep' | 'checkpoint_id'
+> & { readonly task_namespace: string };
+
+/** Reads it from the metadata that LangGraph gives to the configuration of each task. */
+export function placeOf(metadata: unknown, executionInfo?: unknown): StepPlace {
+  const given = isObject(metadata) ? metadata : {};
+  const { langgraph_node, langgraph_step, langgraph_checkpoint_ns } = given;
+  const task_namespace = typeof langgraph_checkpoint_ns === 'string' ? langgraph_checkpoint_ns : '';
+  const end = task_namespace.lastIndexOf('|');
+  const task = task_namespace.slice(end + 1);
+  const checkpoint_id = isObject(executionInfo) ? executionInfo['checkpointId'] : undefined;
+  return {
+    node: typeof langgraph_node === 'string' ? langgraph_node.slice(0, MAX_NAME) : null,
+    namespace: end < 0 ? '' : task_namespace.slice(0, end),
+    task_id: task.includes(':') ? task.slice(task.lastIndexOf(':') + 1) : null,
+    superstep: Number.isSafeInteger(langgraph_step) ? (langgraph_step as number) : null,
+    checkpoint_id: typeof checkpoint_id === 'string' ? checkpoint_id : null,
+    task_namespace,
+  };
+}

@@ -1,0 +1,194 @@
+import {
+  type AuthInfo,
+  type JSONRPCNotification,
+  type JSONRPCResponse,
+  type McpServer,
+  ProtocolError,
+  type RequestId,
+  type ServerCapabilities,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Logger } from '../../core/logger.ts';
+import { withDeadline } from '../../core/timers.ts';
+import type { CustomTools, ExtendMcpServer, ServedRequest } from '../../http/mcp/custom-tools.ts';
+import type { HostMethods, Params, Result } from '../protocol/messages.ts';
+import { type Asking, askHost, HANDLER_LIMITS, untilLost } from './ask.ts';
+import type { Host } from './host.ts';
+
+/**
+ * Has a host run the project's function, once per request, and forwards to it what the function registers. A handler
+ * may take as long as it likes, but not longer than its host lives.
+ */
+export function remoteTools(asking: Asking): ExtendMcpServer {
+  return async (mcp, served) => {
+    const params = await openParams(served);
+    const open = (host: Host) => openSession(host, params, served.request.signal, asking.logger);
+    const session = await askHost(asking, 'The function of mcp.app', open, HANDLER_LIMITS);
+    forwardMethods(mcp, session);
+    return toolsOf(session);
+  };
+}
+
+type OpenParams = Omit<Params<HostMethods, 'mcp/open'>, 'session'>;
+
+async function openParams({ request, auth, revision, tool_name }: ServedRequest): Promise<OpenParams> {
+  return {
+    method: request.method,
+    url: request.url,
+    headers: [...request.headers],
+    body: await request.clone().text(),
+    user: JSON.stringify(auth),
+    revision,
+    tool_name,
+  };
+}
+
+/** What the project has registered for one request of a client, in a host. */
+interface Session {
+  readonly host: Host;
+  readonly id: number;
+  readonly registered: Result<HostMethods, 'mcp/open'>;
+  /** What the host is asked now, by the client's id of the request. */
+  readonly calls: Map<RequestId, Call>;
+}
+
+interface Call {
+  readonly ctx: ServerContext;
+  /** Resolves when the client has been sent the notifications so far. */
+  notified: Promise<void>;
+}
+
+/** Ends when `signal` aborts. */
+async function openSession(
+  host: Host,
+  params: OpenParams,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<Session> {
+  const calls: Session['calls'] = new Map();
+  const session = host.sessions.open({
+    mcp: { onNotify: (request_id, json) => notifyClient(calls.get(request_id), JSON.parse(json), logger) },
+  });
+  const close = () => {
+    // Nobody waits for them any more.
+    if (calls.size > 0) host.giveUp();
+    host.peer.notify('mcp/close', { session: session.id });
+    session[Symbol.dispose]();
+  };
+  try {
+    const registered = await host.peer.request('mcp/open', { session: session.id, ...params });
+    return { host, id: session.id, registered, calls };
+  } finally {
+    if (signal.aborted) close();
+    else signal.addEventListener('abort', close, { once: true });
+  }
+}
+
+function notifyClient(call: Call | undefined, notification: JSONRPCNotification, logger: Logger): void {
+  if (!call) return;
+  const { method, params } = notification;
+  const sent = call.ctx.mcpReq.notify({ method, ...(params && { params }) }).catch((error: unknown) => {
+    logger.debug('cannot send a notification to an MCP client', { error });
+  });
+  call.notified = Promise.all([call.notified, sent]).then(() => {});
+}
+
+/** Of a client's request, without what only the SDK reads of it. */
+interface Asked {
+  readonly method: string;
+  readonly params?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Accepts everything: the host validates. */
+const ANY = {
+  '~standard': { version: 1, vendor: 'agent-server', validate: (value: unknown) => ({ value }) },
+} as const;
+
+/** Has the MCP server forward what the project handles, its tools aside. */
+function forwardMethods({ server }: McpServer, session: Session): void {
+  const { methods, capabilities } = session.registered;
+  server.registerCapabilities(JSON.parse(capabilities) as ServerCapabilities);
+  for (const { method, is_spec } of methods) {
+    if (method === 'tools/list' || method === 'tools/call') continue;
+    if (is_spec) server.setRequestHandler(method as 'ping', (asked, ctx) => forward(session, asked, ctx));
+    else {
+      server.setRequestHandler(method, { params: ANY }, (params, ctx) =>
+        forward(session, { method, params: params as Asked['params'] }, ctx),
+      );
+    }
+  }
+}
+
+function toolsOf(session: Session): CustomTools {
+  const { host, id, registered } = session;
+  const { methods, input_schema } = registered;
+  const hasTools = methods.some(({ method }) => method === 'tools/list');
+  return {
+    async list(asked, ctx) {
+      if (!hasTools) return [];
+      const { method, params } = asked as Asked;
+      const list = { method: 'tools/list', ...(method === 'tools/list' && { params }) };
+      return (await forward(session, list, ctx as ServerContext))['tools'] as { name: string }[];
+    },
+    call: (asked, ctx) => forward(session, asked as Asked, ctx as ServerContext),
+    remote: {
+      input_schema: input_schema === undefined ? undefined : JSON.parse(input_schema),
+      async scopeChallenge({ request, authInfo }) {
+        const params = { session: id, message: JSON.stringify(request), ...authInfoOf(authInfo) };
+        const asked = untilLost(host, host.peer.request('mcp/scope_challenge', params));
+        return JSON.parse((await withDeadline(HANDLER_LIMITS.limit_ms, asked)).json) ?? undefined;
+      },
+    },
+  };
+}
+
+/** Sends a request on to the host, as the client made it. Throws what the project's handler throws. */
+async function forward(
+  { host, id: session, calls }: Session,
+  { method, params }: Asked,
+  ctx: ServerContext,
+): Promise<Record<string, unknown>> {
+  const { mcpReq, http } = ctx;
+  const message = { jsonrpc: '2.0', id: mcpReq.id, method, params: { ...params, ...liftedFrom(mcpReq) } };
+  const call: Call = { ctx, notified: Promise.resolve() };
+  calls.set(mcpReq.id, call);
+  try {
+    const sent = { session, message: JSON.stringify(message), ...authInfoOf(http?.authInfo) };
+    const { json } = await untilLost(host, host.peer.request('mcp/request', sent));
+    await call.notified;
+    return resultIn(JSON.parse(json));
+  } finally {
+    calls.delete(mcpReq.id);
+  }
+}
+
+/** What the SDK takes out of the params before a handler sees them. */
+function liftedFrom({
+  _meta,
+  envelope,
+  inputResponses,
+  droppedInputResponseKeys = [],
+}: ServerContext['mcpReq']) {
+  const dropped = droppedInputResponseKeys.map((key) => [key, null]);
+  return {
+    ...((_meta || envelope) && { _meta: { ..._meta, ...envelope } }),
+    ...(inputResponses && { inputResponses: { ...inputResponses, ...Object.fromEntries(dropped) } }),
+  };
+}
+
+/** Without `extra`, which is the server's own. */
+function authInfoOf(authInfo: AuthInfo | undefined): { auth_info?: string } {
+  if (!authInfo) return {};
+  const { extra: _, ...info } = authInfo;
+  return { auth_info: JSON.stringify(info) };
+}
+
+/** The SDK says again that a result is complete. */
+function resultIn(response: JSONRPCResponse): Record<string, unknown> {
+  if ('error' in response) {
+    const { code, message, data } = response.error;
+    throw new ProtocolError(code, message, data);
+  }
+  const { resultType, ...result } = response.result;
+  return resultType === 'complete' ? result : response.result;
+}

@@ -1,0 +1,70 @@
+import type {
+  CronStats,
+  DatabaseStats,
+  EndedRun,
+  EngineProgress,
+  HostView,
+  QueueCounts,
+  QueueStats,
+  StoredSteps,
+  TraceStats,
+  WebhookStats,
+  WorkerStats,
+} from '../../schemas/system.ts';
+import { withAliases } from './aliases.ts';
+import { countCalls } from './calls.ts';
+import { measureDatabase } from './database.ts';
+import { measureEngine } from './engine.ts';
+import { measureHosts } from './hosts.ts';
+import type { Meters } from './meters.ts';
+import { measureProcess } from './process.ts';
+import { requestMetrics } from './requests.ts';
+import { countRuns } from './runs.ts';
+import { measureTraces } from './traces.ts';
+
+/** Engine statistics, read at scrape time. */
+export interface EngineStats {
+  /** For JSON. */
+  queue(): Promise<QueueStats>;
+  queueCounts(): Promise<QueueCounts>;
+  workers(): WorkerStats;
+  webhooks(): Promise<WebhookStats>;
+  crons(): Promise<CronStats>;
+  progress(): EngineProgress;
+  /** The processes that execute graphs; empty if it is this one. */
+  hosts(): readonly HostView[];
+  /** Connections of this process to the database. */
+  database(): DatabaseStats;
+  /** Size of the stored data, bytes. */
+  storageBytes(): Promise<number>;
+  /** Undefined if no traces are sent. */
+  traces?: (() => TraceStats) | undefined;
+  onRunEnded(listener: (run: EndedRun) => void): void;
+  onStepsStored(listener: (stored: StoredSteps) => void): void;
+}
+
+export type HttpMetrics = ReturnType<typeof httpMetrics>;
+
+/** Every metric of a server: of its requests, of the engine at scrape time, and what `meters` counted. */
+export function httpMetrics(engine: EngineStats, meters: Meters) {
+  const requests = requestMetrics(meters);
+  countRuns(engine.onRunEnded, meters);
+  countCalls(engine.onStepsStored, meters);
+  measureHosts(engine.hosts, meters);
+  if (engine.traces) measureTraces(engine.traces, meters);
+  const process = measureProcess(meters);
+  const parts = [measureEngine(engine, meters), measureDatabase(engine, meters), process];
+  return {
+    ...requests,
+    meter: meters.meter,
+
+    /** Call on server close. */
+    stop: process.stop,
+
+    /** Prometheus text format. Rejects if the queue cannot be read. */
+    async text(): Promise<string> {
+      await Promise.all(parts.map((part) => part.refresh()));
+      return withAliases(await meters.registry.metrics());
+    },
+  };
+}

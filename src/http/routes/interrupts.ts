@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { InterruptFilter, InterruptSearch, PendingInterrupt } from '../../schemas/interrupts.ts';
+import type { InterruptService } from '../../services/threads/interrupts.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { CURSOR_HEADERS, pagedByCursor } from '../reply.ts';
+
+const tags = [TAGS.threads];
+const example = { thread_metadata: { user: 'ada' } };
+
+/** What waits for a person, over all threads. */
+export function interruptRoutes(server: FastifyInstance, { interrupts }: { interrupts: InterruptService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    '/interrupts/search',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'search_interrupts',
+        summary: 'Search interrupts',
+        description:
+          'Interrupts that wait for an answer, over all threads. Answer with a run: `command.resume` as an object by interrupt id. A page may hold fewer than `limit` although more follow: the last page has no `X-Pagination-Next`.',
+        tags,
+        body: InterruptSearch,
+        example: { ...example, limit: 10 },
+        response: { 200: z.array(PendingInterrupt) },
+        response_headers: CURSOR_HEADERS,
+      },
+    },
+    async (request, reply) => pagedByCursor(reply, await interrupts.search(request.actor, request.body)),
+  );
+
+  app.post(
+    '/interrupts/count',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'count_interrupts',
+        summary: 'Count interrupts',
+        description: 'Counts interrupts that wait for an answer, over all threads.',
+        tags,
+        body: InterruptFilter,
+        example,
+        response: { 200: z.int() },
+      },
+    },
+    (request) => interrupts.count(request.actor, request.body),
+  );
+}

@@ -1,0 +1,126 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyPluginCallback } from 'fastify';
+import { NotFound } from '../../core/errors.ts';
+
+/** The application is built into this folder; the same relative path from the sources and from `dist`. */
+const BUILD_FOLDER = resolve(import.meta.dirname, '../../../dist/studio');
+
+/** Everything comes from here, and nothing is evaluated: text of users and of models cannot become a script. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Names of files with a hash in them never change. */
+const YEAR_S = 365 * 24 * 60 * 60;
+
+const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Studio</title>
+<h1>Studio is not built</h1><p>Build it with <code>npm run build:studio</code>, then load this page again.</p></html>
+`;
+
+/**
+ * The files of Studio, public like those of any application: what they show needs a session. Each path below `/studio` is
+ * a view of the application, which has one page.
+ */
+export const studioPages: FastifyPluginCallback<{ folder?: string }> = (
+  server,
+  { folder = BUILD_FOLDER },
+  done,
+) => {
+  server.addHook('onRoute', (route) => {
+    route.config = { ...route.config, open: true };
+  });
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.header('content-security-policy', CONTENT_POLICY);
+  });
+  const assets = new Assets(resolve(folder, 'assets'));
+  server.get<{ Params: { name: string } }>('/studio/assets/:name', async ({ params, headers }, reply) => {
+    const { type, body, encoding } = await assets.get(params.name, headers['accept-encoding'] ?? '');
+    if (encoding !== undefined) reply.header('content-encoding', encoding);
+    reply.header('vary', 'Origin, Accept-Encoding').type(type);
+    return reply.header('cache-control', `public, max-age=${YEAR_S}, immutable`).send(body);
+  });
+  for (const path of ['/studio', '/studio/*']) {
+    server.get(path, async (request, reply) => {
+      const page = await readFile(resolve(folder, 'index.html'), 'utf8').catch(() => undefined);
+      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache');
+      if (page === undefined) return reply.status(503).send(MISSING);
+      return reply.send(page.replaceAll('./assets/', `${pathToStudio(request.url)}assets/`));
+    });
+  }
+  done();
+};
+
+/**
+ * Relative path from a view to `/studio/`. It holds under every prefix, also under one that only a proxy knows.
+ * @example pathToStudio('/prefix/studio/runs/1') === '../'
+ */
+export function pathToStudio(url: string): string {
+  const path = url.replace(/[?#].*$/s, '');
+  const below = path.slice(path.indexOf('/studio') + '/studio'.length);
+  return below === '' ? 'studio/' : '../'.repeat(below.split('/').length - 2) || './';
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+const COMPRESSIONS = {
+  br: (raw: Buffer) => promisify(brotliCompress)(raw, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+  gzip: (raw: Buffer) => promisify(gzip)(raw),
+};
+type Encoding = keyof typeof COMPRESSIONS;
+
+interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly encoding: Encoding | undefined;
+}
+
+/**
+ * The files of the build. Each is compressed once for each encoding, when it is first asked for: compressed copies would
+ * make the package more than twice as large. Only names of the folder are served, so no path leads out of it.
+ */
+class Assets {
+  readonly #folder: string;
+  readonly #read = new Map<string, Promise<Asset>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Throws `NotFound` if the build has no such file. */
+  async get(name: string, accepted: string): Promise<Asset> {
+    const isText = /\.(js|css|svg)$/.test(name);
+    const encoding = isText ? (['br', 'gzip'] as const).find((each) => accepted.includes(each)) : undefined;
+    const key = `${encoding}/${name}`;
+    const known = this.#read.get(key);
+    if (known !== undefined) return known;
+    const names = await readdir(this.#folder).catch((): string[] => []);
+    if (!names.includes(name)) throw new NotFound(`Studio has no file "${name}"`);
+    const reading = this.#load(name, encoding);
+    this.#read.set(key, reading);
+    return reading;
+  }
+
+  async #load(name: string, encoding: Encoding | undefined): Promise<Asset> {
+    const raw = await readFile(resolve(this.#folder, name));
+    const body = encoding ? await COMPRESSIONS[encoding](raw) : raw;
+    return { type: TYPES[extname(name)] ?? 'application/octet-stream', body, encoding };
+  }
+}

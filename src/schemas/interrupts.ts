@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { Cursor, FilterObject, JsonObject, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { boundedInt } from './numbers.ts';
+
+/** An interrupt that waits for an answer. */
+export const PendingInterrupt = z.object({
+  interrupt_id: z.string(),
+  thread_id: Uuid,
+  /** The task of the graph that asks. */
+  task_id: z.string(),
+  /** The newest run of the thread, and its assistant; `null` if that run was deleted. */
+  run_id: Uuid.nullable(),
+  assistant_id: Uuid.nullable(),
+  /** When the thread's state last changed. */
+  since: Timestamp,
+  /** What the person is asked. Absent if it is larger than `MAX_VALUE_BYTES`. */
+  value: z.unknown().optional(),
+  /** Size of the value as JSON. */
+  value_bytes: z.int(),
+  /** JSON Schema of the answer, if the graph provides one. */
+  response_schema: JsonObject.nullish(),
+});
+export type PendingInterrupt = z.infer<typeof PendingInterrupt>;
+
+/** Larger values are left out of lists; the state of the thread has them. */
+export const MAX_VALUE_BYTES = 32 * 1024;
+
+const InterruptField = z.enum(PendingInterrupt.keyof().options);
+
+export const InterruptFilter = z.looseObject({
+  thread_metadata: FilterObject.optional().describe(
+    'Only interrupts of threads whose metadata contains this, as in a search of threads.',
+  ),
+  assistant_id: z
+    .string()
+    .optional()
+    .describe(
+      'Only where this assistant ran last: its id, or the name of a graph for its default assistant.',
+    ),
+});
+export type InterruptFilter = z.infer<typeof InterruptFilter>;
+
+export const InterruptSearch = InterruptFilter.extend({
+  limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many interrupts to return.'),
+  cursor: Cursor,
+  sort_order: SortOrder.default('desc').describe(
+    'Newest first, or with `asc` those that have waited longest.',
+  ),
+  select: z.array(InterruptField).optional().describe('The fields to return; all by default.'),
+});
+export type InterruptSearch = z.infer<typeof InterruptSearch>;

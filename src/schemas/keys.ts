@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Timestamp, Uuid } from './fields.ts';
+import { boundedNumber } from './numbers.ts';
+
+/** Longest validity of a key, days. */
+export const MAX_KEY_DAYS = 36_500;
+
+const Scope = z.enum(['read', 'run', 'admin']);
+
+/** An API key that was created while the server runs, without its secret. */
+export const Key = z.object({
+  key_id: Uuid,
+  name: z.string(),
+  scope: Scope,
+  created_at: Timestamp,
+  /** `null`: never. */
+  expires_at: Timestamp.nullable(),
+  revoked_at: Timestamp.nullable(),
+  /** Within ten minutes; `null` if it was not used yet. */
+  last_used_at: Timestamp.nullable(),
+});
+export type Key = z.infer<typeof Key>;
+
+/** A new key with its secret, which is not shown again. */
+export const KeyCreated = Key.extend({ key: z.string() });
+export type KeyCreated = z.infer<typeof KeyCreated>;
+
+export const KeyCreate = z.looseObject({
+  name: z.string().min(1).max(256).describe('What the key is for, to tell the keys apart.'),
+  scope: Scope.default('run').describe(
+    'What it may do: `read`, `run` or `admin`; each includes the ones before it.',
+  ),
+  expires_in_days: boundedNumber({ min: 0.001, max: MAX_KEY_DAYS, unit: 'days' })
+    .nullish()
+    .describe('Days until the key expires; never by default.'),
+});
+export type KeyCreate = z.output<typeof KeyCreate>;

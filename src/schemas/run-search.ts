@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { Cursor, FilterObject, JsonObject, Limit, Timestamp } from './fields.ts';
+import { Run, RunStatus } from './runs.ts';
+import { RunError } from './threads.ts';
+
+/** A run in a list over all threads: without its kwargs, which may be large, unless they are selected. */
+export const RunSummary = Run.omit({ langsmith_session_name: true }).extend({
+  kwargs: JsonObject.optional(),
+  cancel_reason: z.string().nullable(),
+  started_at: Timestamp.nullable(),
+  ended_at: Timestamp.nullable(),
+  error: RunError.nullable(),
+});
+export type RunSummary = z.infer<typeof RunSummary>;
+
+export const RunSummaryField = z.enum(RunSummary.keyof().options);
+export type RunSummaryField = z.infer<typeof RunSummaryField>;
+
+export const RunFilter = z.looseObject({
+  status: z
+    .union([RunStatus, z.array(RunStatus).min(1)])
+    .optional()
+    .describe('Only runs with this status, or with one of these.'),
+  assistant_id: z
+    .string()
+    .optional()
+    .describe('Only runs of this assistant: its id, or the name of a graph for its default assistant.'),
+  graph_id: z.string().optional().describe('Only runs of assistants that have this graph now.'),
+  thread_metadata: FilterObject.optional().describe(
+    'Only runs on threads whose metadata contains this, as in a search of threads.',
+  ),
+  metadata: FilterObject.optional().describe('Only runs whose own metadata contains this.'),
+  error: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      'Only runs whose error, `Class: message`, contains this text in upper or lower case. 422 if errors are encrypted.',
+    ),
+  created_from: Timestamp.optional().describe('Only runs that were created then or later.'),
+  created_to: Timestamp.optional().describe('Only runs that were created before.'),
+});
+export type RunFilter = z.infer<typeof RunFilter>;
+
+export const RunSearch = RunFilter.extend({
+  limit: Limit.default(10).describe('How many runs to return.'),
+  cursor: Cursor,
+  select: z
+    .array(RunSummaryField)
+    .optional()
+    .describe('The fields to return; by default all except `kwargs`.'),
+});
+export type RunSearch = z.infer<typeof RunSearch>;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { Cursor, QueryFlag, queryInt, Timestamp, Uuid } from './fields.ts';
+
+export const ThreadTreeQuery = z.looseObject({
+  subgraphs: QueryFlag.default(false).meta({
+    description: 'Whether to include the checkpoints of subgraphs.',
+  }),
+  limit: queryInt({ min: 1, max: 1000 })
+    .default(100)
+    .meta({ description: 'How many checkpoints to return.' }),
+  cursor: Cursor,
+});
+export type ThreadTreeQuery = z.infer<typeof ThreadTreeQuery>;
+
+/** A checkpoint in the history of a thread, without its values. */
+export const CheckpointNode = z.object({
+  checkpoint_id: z.string(),
+  /** Empty for the graph itself; names a task for a subgraph. */
+  checkpoint_ns: z.string(),
+  /** Which it follows; several follow the same one where the history forks. `null` for the first. */
+  parent_checkpoint_id: z.string().nullable(),
+  /** Counts from -1, the input; `null` if the checkpoint cannot be decrypted, as are the next and `created_at`. */
+  step: z.int().nullable(),
+  /** `input`, `loop`, `update` or `fork`. */
+  source: z.string().nullable(),
+  /** The run that wrote it; `null` for a state update, and in a copy of a thread. */
+  run_id: Uuid.nullable(),
+  created_at: Timestamp.nullable(),
+  /** Channels of the state that differ from the parent; `null` if the parent was pruned. */
+  changed_channels: z.array(z.string()).nullable(),
+});
+export type CheckpointNode = z.infer<typeof CheckpointNode>;

@@ -1,0 +1,136 @@
+import type { AccessEvent, Actor } from '../auth/actor.ts';
+import { authorize } from '../auth/authorize.ts';
+import { Forbidden } from '../core/errors.ts';
+import { toJson } from '../core/json.ts';
+import { Latch } from '../core/latch.ts';
+import { sleep } from '../core/timers.ts';
+import type { ChangeKind, EventBus } from '../events/bus.ts';
+import { CHANGE_KINDS, type ChangedIds, ChangeSet, publishChanges, watchChanges } from '../events/changes.ts';
+import type { Frame } from '../events/frame.ts';
+import { itemAddressOf, itemIdOf } from '../events/item-ids.ts';
+import type { LongTermStore } from '../graphs/store/long-term-store.ts';
+import type { Visibility } from '../storage/access/visibility.ts';
+import type { OwnedKind } from '../storage/access/visible-ids.ts';
+import type { StoreItemRepository } from '../storage/store/items.ts';
+
+export interface ChangeDeps {
+  readonly bus: EventBus;
+  /** Which of these rows exist and are visible. */
+  readonly visibleIds: (kind: OwnedKind, ids: readonly string[], visibility: Visibility) => Promise<string[]>;
+  readonly storeItems: Pick<StoreItemRepository, 'visible'>;
+  readonly longTermStore: Pick<LongTermStore, 'onChanged'>;
+}
+
+/** Least time between two events of a stream, ms: 4 a second. */
+const INTERVAL_MS = 250;
+/** The stream waits for changes, not for this; it only bounds a timer, ms. */
+const IDLE_MS = 3_600_000;
+
+/** Who may search rows of a kind hears of their changes. */
+const EVENTS: Record<OwnedKind, AccessEvent> = {
+  run: 'threads:search',
+  thread: 'threads:search',
+  assistant: 'assistants:search',
+  cron: 'crons:search',
+  delivery: 'threads:search',
+};
+
+/** Which of these ids are of rows that an actor may read. */
+type ReadableIds = (ids: readonly string[]) => Promise<readonly string[]>;
+
+/** By kind; those of which the actor may read none are missing. */
+type Readable = ReadonlyMap<ChangeKind, ReadableIds>;
+
+export type ChangeService = ReturnType<typeof changeService>;
+
+/** Tells which rows change, so that lists need not be polled. */
+export function changeService({ bus, longTermStore, ...deps }: ChangeDeps) {
+  // Never disposed: it lives as long as the bus and does not keep the process alive.
+  publishChanges(bus);
+  longTermStore.onChanged((item) => bus.emit('row.changed', 'item', itemIdOf(item)));
+
+  async function visibleChanges(
+    changes: readonly [ChangeKind, ChangedIds][],
+    readable: Readable,
+  ): Promise<Partial<Record<ChangeKind, ChangedIds>>> {
+    const seen: Partial<Record<ChangeKind, ChangedIds>> = {};
+    for (const [kind, { ids, more }] of changes) {
+      const readableIds = readable.get(kind);
+      if (!readableIds) continue;
+      const own = ids.length === 0 ? ids : await readableIds(ids);
+      if (own.length > 0 || more) seen[kind] = { ids: own, more };
+    }
+    return seen;
+  }
+
+  async function* frames(readable: Readable, signal: AbortSignal): AsyncGenerator<Frame> {
+    const pending = new ChangeSet();
+    const changed = new Latch();
+    // Before the first frame: a list that is read after it misses nothing of this process.
+    using _watching = watchChanges(bus, (kind, ids, more) => {
+      pending.add(kind, ids, more);
+      changed.open();
+    });
+    yield { seq: 0, event: 'ready', data: '{}' };
+    while (!signal.aborted) {
+      if (!(await changed.wait(IDLE_MS, signal))) continue;
+      const changes = await visibleChanges(pending.take(), readable);
+      if (Object.keys(changes).length === 0) continue;
+      yield { seq: 0, event: 'changes', data: toJson(changes) };
+      await sleep(INTERVAL_MS, signal);
+    }
+  }
+
+  return {
+    /**
+     * Ids of changed rows by kind, at most 4 events a second, from now on until `signal`. Only of rows that the actor
+     * may read: without access rules also of deleted ones and of keys. Throws `Forbidden` if it may read none.
+     */
+    async follow(actor: Actor, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+      return frames(await readableKinds(actor, deps), signal);
+    },
+  };
+}
+
+const all: ReadableIds = async (ids) => ids;
+
+async function readableKinds(
+  actor: Actor,
+  deps: Pick<ChangeDeps, 'visibleIds' | 'storeItems'>,
+): Promise<Readable> {
+  if (actor.rules.length === 0) return new Map(CHANGE_KINDS.map((kind) => [kind, all]));
+  const readable = new Map<ChangeKind, ReadableIds>();
+  let refusal: unknown;
+  const add = async (kind: ChangeKind, ids: () => Promise<ReadableIds>) => {
+    try {
+      readable.set(kind, await ids());
+    } catch (error) {
+      if (!(error instanceof Forbidden)) throw error;
+      refusal = error;
+    }
+  };
+  for (const [kind, event] of Object.entries(EVENTS) as [OwnedKind, AccessEvent][]) {
+    await add(kind, async () => {
+      const visibility = await authorize(actor, event, {});
+      return visibility ? (ids) => deps.visibleIds(kind, ids, visibility) : all;
+    });
+  }
+  await add('item', () => readableItems(actor, deps));
+  if (readable.size === 0) throw refusal;
+  return readable;
+}
+
+/** Rules may confine a search of the store to a namespace. */
+async function readableItems(
+  actor: Actor,
+  { storeItems }: Pick<ChangeDeps, 'storeItems'>,
+): Promise<ReadableIds> {
+  const requested = { namespace: [] as string[] };
+  const visibility = await authorize(actor, 'store:search', requested);
+  const namespace_prefix = requested.namespace;
+  if (!visibility && namespace_prefix.length === 0) return all;
+  return async (ids) => {
+    const visible = await storeItems.visible(ids.map(itemAddressOf), { namespace_prefix, visibility });
+    return visible.map(itemIdOf);
+  };
+}

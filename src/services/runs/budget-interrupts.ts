@@ -1,0 +1,47 @@
+import type { RunCreate } from '../../schemas/runs.ts';
+import type { ThreadState } from '../../schemas/thread-state.ts';
+import type { Interrupt, Thread } from '../../schemas/threads.ts';
+import { budgetInterruptId, isBudgetInterrupt } from '../../storage/runs/budgets.ts';
+import { budgetKey, budgetReason, type ExhaustedBudget } from './budgets.ts';
+
+/**
+ * What a person is asked if a budget stops a run. It stands in the thread alone, under the task that comes next: the
+ * graph, which has not asked, stops as before a node and never sees an answer.
+ */
+export function budgetInterrupts(
+  run_id: string,
+  exhausted: ExhaustedBudget,
+  state: ThreadState,
+  currency: string,
+): Record<string, Interrupt[]> {
+  const { scope, max, used } = exhausted;
+  const message = budgetReason(exhausted, currency);
+  const value = { type: 'budget', run_id, budget: scope, limit: budgetKey(exhausted), max, used, message };
+  return { [state.tasks[0]?.id ?? run_id]: [{ id: budgetInterruptId(run_id), value }] };
+}
+
+/** The reason in the thread's interrupts, if a budget stopped the run and nothing has gone on since. */
+export function budgetStop(
+  run_id: string,
+  thread: Pick<Thread, 'interrupts'> | undefined,
+): string | undefined {
+  const id = budgetInterruptId(run_id);
+  const interrupt = Object.values(thread?.interrupts ?? {})
+    .flat()
+    .find((each) => each.id === id);
+  return interrupt && String((interrupt.value as { message?: unknown }).message);
+}
+
+/** Without a command that only answers a budget: any answer goes on, and the graph has no use for it. */
+export function withoutBudgetAnswer(
+  input: RunCreate,
+  { interrupts = {} }: Pick<Thread, 'interrupts'>,
+): RunCreate {
+  const pending = Object.values(interrupts).flat();
+  if (pending.length === 0 || !pending.every(({ id }) => isBudgetInterrupt(id))) return input;
+  const { command } = input;
+  const { resume, ...more } = command ?? {};
+  if (resume === undefined || resume === null) return input;
+  const isOnlyAnswer = Object.values(more).every((value) => value === undefined || value === null);
+  return { ...input, command: isOnlyAnswer ? null : more };
+}

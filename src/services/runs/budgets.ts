@@ -1,0 +1,153 @@
+import type { Clock } from '../../core/clock.ts';
+import { Conflict, type ServerError, TooManyRequests } from '../../core/errors.ts';
+import type {
+  BudgetRepository,
+  BudgetSubjects,
+  BudgetsUsed,
+  BudgetUsage,
+  SumScope,
+} from '../../storage/runs/budgets.ts';
+import { dayOf, NANOS } from '../../storage/runs/usage.ts';
+
+/** Limits of one budget; those that are undefined do not apply. */
+export interface BudgetLimits {
+  /** Read and written by models. */
+  readonly max_tokens?: number | undefined;
+  /** In the configured currency. */
+  readonly max_cost?: number | undefined;
+  /** Supersteps of the root graph. */
+  readonly max_steps?: number | undefined;
+}
+
+export type BudgetScope = SumScope | 'run';
+
+/** By whose usage counts; a scope without a limit is absent. */
+export type Budgets = Readonly<Partial<Record<BudgetScope, BudgetLimits>>>;
+
+/** What becomes of a run that reaches a budget. */
+export type OnBudget = 'error' | 'interrupt';
+
+export interface BudgetRules {
+  readonly budgets: Budgets;
+  readonly on_budget: OnBudget;
+  readonly currency: string;
+}
+
+/** Rules, and where it is stored what was used. */
+export interface BudgetDeps extends BudgetRules {
+  readonly used: BudgetRepository['used'];
+}
+
+/** A budget that is used up. */
+export interface ExhaustedBudget {
+  readonly scope: BudgetScope;
+  readonly limit: keyof BudgetLimits;
+  /** What the limit is. */
+  readonly max: number;
+  /** At least as much. */
+  readonly used: number;
+}
+
+/** Whose usage it is; empty without a user. */
+export interface BudgetOwner {
+  /** Undefined for a thread that ends with its run. */
+  readonly thread_id: string | undefined;
+  readonly user_id: string;
+  readonly key_id: string;
+}
+
+/** The sums with a budget that a run is part of. */
+export function budgetSubjects(
+  budgets: Budgets,
+  { thread_id, user_id, key_id }: BudgetOwner,
+): BudgetSubjects {
+  return {
+    ...(budgets.thread && thread_id && { thread: thread_id }),
+    ...(budgets.user_day && user_id && { user_day: user_id }),
+    ...(budgets.key_day && key_id && { key_day: key_id }),
+    ...(budgets.day && { day: '' }),
+  };
+}
+
+/** Those that begin again soonest come last: waiting for them alone would not help. */
+const ORDER: readonly BudgetScope[] = ['run', 'thread', 'user_day', 'key_day', 'day'];
+
+export function exhaustedBudget(budgets: Budgets, used: BudgetsUsed): ExhaustedBudget | undefined {
+  return ORDER.map((scope) => exhaustedLimit(scope, budgets[scope], used[scope])).find(Boolean);
+}
+
+function exhaustedLimit(
+  scope: BudgetScope,
+  { max_tokens, max_cost, max_steps }: BudgetLimits = {},
+  { tokens, cost_nanos, steps }: BudgetUsage = { tokens: 0, cost_nanos: 0, steps: 0 },
+): ExhaustedBudget | undefined {
+  if (max_tokens !== undefined && tokens >= max_tokens)
+    return { scope, limit: 'max_tokens', max: max_tokens, used: tokens };
+  if (max_cost !== undefined && cost_nanos >= Math.round(max_cost * NANOS))
+    return { scope, limit: 'max_cost', max: max_cost, used: cost_nanos / NANOS };
+  if (max_steps !== undefined && steps >= max_steps)
+    return { scope, limit: 'max_steps', max: max_steps, used: steps };
+  return undefined;
+}
+
+/** The configuration key of a limit. */
+export function budgetKey({ scope, limit }: Pick<ExhaustedBudget, 'scope' | 'limit'>): string {
+  return scope === 'run' ? `runs.${limit}` : `runs.budgets.${scope}.${limit}`;
+}
+
+const WHO: Record<BudgetScope, string> = {
+  run: 'The run has',
+  thread: 'The runs of the thread have',
+  user_day: 'The user has',
+  key_day: 'The API key has',
+  day: 'All runs of the server have',
+};
+
+const WAY_OUT: Record<BudgetScope, string> = {
+  run: 'A new run of the thread with `input: null` goes on from its last step.',
+  thread: 'Go on in another thread.',
+  user_day: 'It begins again at midnight UTC.',
+  key_day: 'It begins again at midnight UTC.',
+  day: 'It begins again at midnight UTC.',
+};
+
+/** Says which budget is used up, and what to do. */
+export function budgetReason(exhausted: ExhaustedBudget, currency: string): string {
+  const { scope, limit, max, used } = exhausted;
+  const unit = { max_tokens: 'tokens', max_cost: currency, max_steps: 'steps' }[limit];
+  const key = budgetKey(exhausted);
+  const when = scope.endsWith('day') ? ' today' : '';
+  return `${WHO[scope]} used ${used} of ${max} ${unit}${when} (${key}). ${WAY_OUT[scope]} Or raise ${key}.`;
+}
+
+const DAY_S = 86_400;
+
+interface RefusalDeps {
+  readonly clock: Clock;
+  readonly budget?: BudgetDeps | undefined;
+}
+
+/**
+ * Why a new run is refused if its budgets are used up already: `TooManyRequests` until midnight UTC for budgets of a
+ * day, and `Conflict` for that of a thread.
+ */
+export async function budgetRefusal(
+  { clock, budget }: RefusalDeps,
+  owner: BudgetOwner,
+): Promise<ServerError | undefined> {
+  if (!budget) return undefined;
+  const subjects = budgetSubjects(budget.budgets, owner);
+  if (Object.keys(subjects).length === 0) return undefined;
+  const now = clock.now();
+  const exhausted = exhaustedBudget(budget.budgets, await budget.used(subjects, dayOf(now)));
+  if (!exhausted) return undefined;
+  const reason = budgetReason(exhausted, budget.currency);
+  if (exhausted.scope === 'thread') return new Conflict(reason);
+  return new TooManyRequests(reason, DAY_S - (Math.floor(now / 1000) % DAY_S));
+}
+
+/** Throws the refusal. */
+export async function requireBudget(deps: RefusalDeps, owner: BudgetOwner): Promise<void> {
+  const refusal = await budgetRefusal(deps, owner);
+  if (refusal) throw refusal;
+}

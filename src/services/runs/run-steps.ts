@@ -1,0 +1,92 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { timestamp } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
+import { spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
+import type {
+  CurrentStep,
+  RunAttempt,
+  RunSteps,
+  Step,
+  StepsQuery,
+  VisibleCurrentStep,
+} from '../../schemas/steps.ts';
+import type { AttemptNow } from '../../storage/runs/active-attempts.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { RunStepRepository, StepPosition, StoredAttempt, StoredStep } from '../../storage/runs/steps.ts';
+import { isFinal } from './transitions.ts';
+
+export interface RunStepDeps {
+  readonly runs: RunRepository;
+  readonly runSteps: RunStepRepository;
+}
+
+export type RunStepService = ReturnType<typeof runStepService>;
+
+/** What runs did, as recorded. */
+export function runStepService({ runs, runSteps }: RunStepDeps) {
+  return {
+    /** A page of the run's steps, and all of its attempts. Throws `NotFound` for a run that the actor cannot see. */
+    async steps(
+      actor: Actor,
+      thread_id: string | undefined,
+      run_id: string,
+      { limit, after }: StepsQuery,
+    ): Promise<RunSteps> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const run = await runs.get(thread_id, run_id, visibility);
+      if (!run) throw new NotFound('Run not found');
+      // Before what is stored is read: a step may be in both, but is in one.
+      const current = run.status === 'running' ? await runSteps.current(run) : undefined;
+      const [steps, attempts] = await Promise.all([
+        runSteps.steps(run, positionOf(after), limit),
+        runSteps.attempts(run_id),
+      ]);
+      const last = steps.length < limit ? undefined : steps.at(-1);
+      return {
+        run_id,
+        trace_id: traceIdOf(run_id, run.kwargs.config.configurable),
+        attempts: attempts.map((attempt, index) =>
+          visibleAttempt(run_id, attempt, index < attempts.length - 1 || isFinal(run.status)),
+        ),
+        steps: steps.map((step) => visibleStep(run_id, step)),
+        current: run.status === 'running' ? currentSteps(run_id, current, steps) : [],
+        next: last ? `${last.attempt}.${last.number}` : null,
+      };
+    },
+  };
+}
+
+/** Without those of this page. */
+function currentSteps(run_id: string, now: AttemptNow | undefined, stored: readonly StoredStep[]) {
+  if (!now) return null;
+  const { attempt } = now;
+  const known = new Set(stored.filter((step) => step.attempt === attempt).map(({ number }) => number));
+  const others = now.steps.filter(({ number }) => !known.has(number));
+  return others.map((step) => visibleCurrentStep(run_id, attempt, step));
+}
+
+function visibleCurrentStep(run_id: string, attempt: number, step: CurrentStep): VisibleCurrentStep {
+  return {
+    ...step,
+    attempt,
+    span_id: spanIdOf(run_id, attempt, step.number),
+    started_at: timestamp(step.started_at),
+    ended_at: step.ended_at === null ? null : timestamp(step.ended_at),
+  };
+}
+
+function positionOf(after: string | undefined): StepPosition {
+  const [attempt = 0, number = 0] = (after ?? '').split('.').map(Number);
+  return { attempt, number };
+}
+
+function visibleStep(run_id: string, step: StoredStep): Step {
+  return { ...step, span_id: spanIdOf(run_id, step.attempt, step.number) };
+}
+
+/** `isOver`: the run has another attempt or has ended, so that nobody will say how this one did. */
+function visibleAttempt(run_id: string, attempt: StoredAttempt, isOver: boolean): RunAttempt {
+  const status = attempt.status === 'running' && isOver ? 'lost' : attempt.status;
+  return { ...attempt, status, span_id: spanIdOf(run_id, attempt.attempt) };
+}

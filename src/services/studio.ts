@@ -1,0 +1,118 @@
+import type { Identity } from '../auth/actor.ts';
+import type { Authenticate, Caller } from '../auth/authenticate.ts';
+import {
+  isUnlimited,
+  refuseForeignOrigin,
+  type StudioGrant,
+  type StudioSessions,
+} from '../auth/studio-sessions.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
+import { Forbidden, InvalidInput, ServerError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import type { StudioSession, StudioSessionCreate } from '../schemas/studio.ts';
+
+export interface StudioDeps {
+  readonly sessions: StudioSessions;
+  /** Undefined without authentication. */
+  readonly authenticate: Authenticate | undefined;
+  readonly has_users: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A session and the cookie that holds it; an empty one makes the browser forget it. */
+export interface SessionResult {
+  readonly session: StudioSession;
+  readonly cookie: { readonly name: string; readonly value: string; readonly max_age: number };
+}
+
+/** 12 hours, s. */
+const SESSION_SECONDS = 12 * 60 * 60;
+/** Browsers drop larger cookies without a word, bytes. */
+const MAX_COOKIE_BYTES = 4_000;
+
+export type StudioService = ReturnType<typeof studioService>;
+
+/** Signs people in to Studio: in the browser, a session stands for the key or token that it was begun with. */
+export function studioService({ sessions, authenticate, has_users, clock, logger }: StudioDeps) {
+  const closed: StudioSession = {
+    signed_in: authenticate === undefined,
+    authentication: authenticate !== undefined,
+    accepts_tokens: has_users,
+    scope: authenticate ? null : 'admin',
+    user: null,
+    unrestricted: authenticate === undefined,
+    viewing_as: null,
+    read_only: sessions.read_only,
+    expires_at: null,
+  };
+
+  return {
+    /** The session that the caller's cookie holds. A credential that is no longer valid has none. */
+    async current(caller: Caller): Promise<StudioSession> {
+      const grant = authenticate && (await sessions.read(caller));
+      if (!grant) return closed;
+      try {
+        const identity = await sessions.identify(authenticate, caller, grant);
+        return describe(identity, grant, grant.expires_at);
+      } catch (error) {
+        if (error instanceof ServerError && error.status < 500) return closed;
+        throw error;
+      }
+    },
+
+    /**
+     * Begins a session, or changes the view of the present one. Throws `Unauthorized` for a wrong credential, `Forbidden`
+     * for a foreign page, and for `view_as` by callers with limits.
+     */
+    async begin(caller: Caller, { key, token, view_as }: StudioSessionCreate): Promise<SessionResult> {
+      refuseForeignOrigin(caller);
+      if (!authenticate) throw new InvalidInput('This server has no authentication: no session is needed.');
+      const present = await sessions.read(caller);
+      const begun = grantOf(key, token) ?? present;
+      if (!begun) throw new Forbidden('view_as needs a session: sign in with an administrator’s key first.');
+      const own: StudioGrant = { credential: begun.credential, kind: begun.kind };
+      const identity = await sessions.identify(authenticate, caller, own);
+      const grant: StudioGrant = view_as == null ? own : { ...own, view_as };
+      if (view_as != null) requireAdministrator(identity, view_as);
+      const expires_at = Math.floor(clock.now() / 1000) + SESSION_SECONDS;
+      const value = await sessions.encrypt(grant, expires_at);
+      if (value.length > MAX_COOKIE_BYTES) {
+        throw new InvalidInput('The token is too long for a session. Use a shorter one, or an API key.');
+      }
+      const effective = view_as == null ? identity : await sessions.identify(authenticate, caller, grant);
+      const cookie = { name: await sessions.cookieName(), value, max_age: SESSION_SECONDS };
+      return { session: describe(effective, grant, expires_at), cookie };
+    },
+
+    /** Ends the session in this browser. */
+    async end(caller: Caller): Promise<SessionResult> {
+      refuseForeignOrigin(caller);
+      return { session: closed, cookie: { name: await sessions.cookieName(), value: '', max_age: 0 } };
+    },
+  };
+
+  function requireAdministrator(identity: Identity, user: string): void {
+    if (!isUnlimited(identity)) {
+      throw new Forbidden('Only callers without limits see what another user sees, such as an admin key.');
+    }
+    logger.info('Studio shows the view of a user', { user, by_key: identity.key });
+  }
+
+  function describe(identity: Identity, { view_as }: StudioGrant, expires_at: number): StudioSession {
+    return {
+      ...closed,
+      signed_in: true,
+      scope: identity.scope,
+      user: identity.user?.identity ?? null,
+      unrestricted: identity.rules.length === 0,
+      viewing_as: view_as ?? null,
+      expires_at: timestamp(expires_at * 1000),
+    };
+  }
+}
+
+function grantOf(key: string | undefined, token: string | undefined): StudioGrant | undefined {
+  if (key !== undefined) return { credential: key, kind: 'key' };
+  return token === undefined ? undefined : { credential: token, kind: 'token' };
+}

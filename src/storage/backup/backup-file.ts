@@ -1,0 +1,27 @@
+import { Unavailable } from '../../core/errors.ts';
+import { integrityProblems } from '../../db/engines/sqlite-files.ts';
+import { openSqliteSnapshot } from '../../db/engines/sqlite-snapshot.ts';
+import { NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
+import { assertNoCopy } from '../copy/progress.ts';
+
+/**
+ * Reads a whole backup before anything depends on it. Returns its schema version. Throws `Unavailable` if it is
+ * missing, damaged, incomplete, of another program, or of a newer version of this one.
+ */
+export async function assertIntact(file: string): Promise<number> {
+  const version = await versionOf(file);
+  if (version === 0) throw new Unavailable(`${file} is no backup: it has no tables of this server.`);
+  if (version > NEWEST_VERSION) {
+    const detail = `${file} is at schema version ${version}, but this program knows only up to ${NEWEST_VERSION}.`;
+    throw new Unavailable(`${detail} Run a newer version of it.`);
+  }
+  const problems = integrityProblems(file);
+  if (problems.length > 0) throw new Unavailable(`${file} is damaged: ${problems.join('; ')}`);
+  return version;
+}
+
+async function versionOf(file: string): Promise<number> {
+  await using snapshot = openSqliteSnapshot(file);
+  await assertNoCopy(snapshot);
+  return await schemaVersion(snapshot);
+}

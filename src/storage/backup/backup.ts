@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Conflict, InvalidInput } from '../../core/errors.ts';
+import type { Encryptor } from '../../db/encryption/cipher.ts';
+import {
+  finishFile,
+  flush,
+  removeCompanions,
+  removeSqlite,
+  sqlitePath,
+  vacuumInto,
+} from '../../db/engines/sqlite-files.ts';
+import { openSqliteSnapshot } from '../../db/engines/sqlite-snapshot.ts';
+import { type CopyReport, copyDatabase } from '../copy/copy.ts';
+import { isEncrypted } from '../encryption/unlock.ts';
+import { assertIntact } from './backup-file.ts';
+
+export interface BackupOptions {
+  /** `sqlite:` and an absolute path, or `postgres://…`. */
+  readonly url: string;
+  /** Command that prints the password of a PostgreSQL. */
+  readonly password_command?: string | undefined;
+  /** An absolute path. */
+  readonly file: string;
+  /** Replaces an existing file. */
+  readonly force?: boolean;
+  /** As in `CopyOptions`. */
+  readonly encryptor?: Encryptor | undefined;
+  readonly report?: CopyReport | undefined;
+}
+
+export interface Backup {
+  readonly bytes: number;
+  /** Its values are ciphertexts, whose key is not in it. */
+  readonly encrypted: boolean;
+}
+
+/**
+ * Writes one moment of the database to a file, while servers go on. The file is a SQLite database, of PostgreSQL too:
+ * it can be restored into either. It gets its name when it is complete and verified. Throws `Conflict` if the file
+ * exists, and as `copyDatabase` does.
+ */
+export async function backupDatabase({ url, file, force, ...options }: BackupOptions): Promise<Backup> {
+  if (existsSync(file) && !force)
+    throw new Conflict(`${file} exists. Name another file, or replace it with --force.`);
+  const path = sqlitePath(url);
+  if (path !== undefined && existsSync(path) && existsSync(file) && realpathSync(path) === realpathSync(file))
+    throw new InvalidInput('The backup must be another file than the database.');
+  mkdirSync(dirname(file), { recursive: true });
+  const partial = `${file}.partial`;
+  try {
+    if (path === undefined) await copyToFile(url, partial, options);
+    else vacuumInto(path, partial);
+    await assertIntact(partial);
+    const encrypted = await isEncryptedFile(partial);
+    removeCompanions(partial);
+    renameSync(partial, file);
+    flush(dirname(file));
+    return { bytes: statSync(file).size, encrypted };
+  } catch (error) {
+    removeSqlite(partial);
+    throw error;
+  }
+}
+
+async function copyToFile(
+  url: string,
+  file: string,
+  { password_command: from, ...options }: Pick<BackupOptions, 'password_command' | 'encryptor' | 'report'>,
+): Promise<void> {
+  removeSqlite(file);
+  const to = `sqlite:${file}`;
+  await copyDatabase({ from: url, to, password_commands: { from }, while_running: true, ...options });
+  finishFile(file);
+}
+
+async function isEncryptedFile(file: string): Promise<boolean> {
+  await using snapshot = openSqliteSnapshot(file);
+  return await isEncrypted(snapshot);
+}

@@ -1,0 +1,176 @@
+import { systemClock } from '../core/clock.ts';
+import { Unavailable } from '../core/errors.ts';
+import { sleep } from '../core/timers.ts';
+import type { Db } from '../db/db.ts';
+import { postgresOpenError } from '../db/engines/postgres-errors.ts';
+import { openSqlite } from '../db/engines/sqlite.ts';
+import { sqlitePath } from '../db/engines/sqlite-files.ts';
+import { type MigrationLog, migrate, pendingMigrations } from '../db/migrate.ts';
+import type { DatabaseStats } from '../schemas/system.ts';
+import { assertNoCopy } from './copy/progress.ts';
+import { checkConnections, poolSizes } from './pool-sizes.ts';
+import { closePools, type PostgresAccess, postgresPools, statsOf } from './postgres-pools.ts';
+import { untilReachable, type WaitRules } from './until-reachable.ts';
+
+/** Which database, and how to open it. */
+export interface DatabaseOptions extends PostgresAccess, WaitRules {
+  readonly synchronous?: 'full' | 'normal';
+  /** Connections of this process to PostgreSQL; 20 by default. */
+  readonly max_connections?: number | undefined;
+  /** What a start does about pending migrations; applies them by default. */
+  readonly migrations?: 'apply' | 'wait' | 'refuse' | undefined;
+  readonly log?: DatabaseLog | undefined;
+}
+
+/** Receives what a start says of the database. */
+export interface DatabaseLog {
+  readonly info: MigrationLog;
+  readonly warn: MigrationLog;
+}
+
+/**
+ * On PostgreSQL requests and attempts have separate pools: a burst of requests must not delay an attempt's commit.
+ * Leases are renewed over a connection of their own, by another thread. SQLite has a single writer anyway.
+ */
+export type Pools = Readonly<Record<'requests' | 'work', Db>>;
+
+export interface Database extends AsyncDisposable {
+  readonly pools: Pools;
+  stats(): DatabaseStats;
+}
+
+/** Checks and completes a database that has been migrated. */
+type Prepare = (db: Db) => Promise<void>;
+
+/**
+ * Opens the database of a server. Throws `Unavailable` if it is unreachable or unsupported, if another server has its
+ * SQLite file open, if it grants too few connections, and if it is not migrated and must not be.
+ */
+export async function openDatabase(options: DatabaseOptions, prepare: Prepare): Promise<Database> {
+  if (!isSqlite(options)) return openPostgresPools(options, prepare);
+  const db = await openSqliteFile(options, prepare, { is_shared: false });
+  return {
+    pools: { requests: db, work: db },
+    stats: () => ({ pools: {}, retries: {} }),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
+
+/** Opens a database for a command, also while servers use it. Throws as `openDatabase` does. */
+export async function openSharedDatabase(
+  options: DatabaseOptions,
+  prepare: Prepare = async () => {},
+): Promise<Db> {
+  if (isSqlite(options)) return openSqliteFile(options, prepare, { is_shared: true });
+  const pools = postgresPools(options);
+  return orClose(pools.open({ max_connections: COMMAND_CONNECTIONS }), options, async (db) => {
+    await db.inspect();
+    await migratePostgres(options, pools);
+    await assertNoCopy(db);
+    await prepare(db);
+  });
+}
+
+/** Opens a database as it is, without timeouts: for its migrations. Throws `Unavailable`. */
+export async function openUnmigratedDatabase(options: DatabaseOptions): Promise<Db> {
+  if (isSqlite(options)) return openFile(options, { is_shared: true });
+  const untimed = postgresPools(options).open({ max_connections: 1, no_timeouts: true });
+  return orClose(untimed, options, async (db) => {
+    await db.inspect();
+  });
+}
+
+const COMMAND_CONNECTIONS = 4;
+
+async function openPostgresPools(options: DatabaseOptions, prepare: Prepare): Promise<Database> {
+  const { log } = options;
+  const factory = postgresPools(options);
+  const sizes = poolSizes(options.max_connections);
+  const requests = await orClose(factory.open({ max_connections: sizes.requests }), options, async (db) => {
+    const info = await untilReachable(() => db.inspect(), options);
+    await migratePostgres(options, factory);
+    await assertNoCopy(db);
+    await prepare(db);
+    const warning = await checkConnections(db, info, sizes);
+    const { total: connections, ...by_purpose } = sizes;
+    log?.info('connected to PostgreSQL', { ...info, connections, ...by_purpose });
+    if (warning !== undefined) log?.warn(warning, {});
+  });
+  const pools = {
+    requests,
+    work: factory.open({ max_connections: sizes.work }),
+  };
+  return {
+    pools,
+    stats: () => ({ pools: statsOf(pools), retries: factory.retries() }),
+    [Symbol.asyncDispose]: () => closePools(pools),
+  };
+}
+
+async function openSqliteFile(
+  options: DatabaseOptions,
+  prepare: Prepare,
+  file: { is_shared: boolean },
+): Promise<Db> {
+  const { log } = options;
+  return orClose(openFile(options, file), options, async (db) => {
+    // The steps of a migration interest who runs several servers; a new file of a project has all of them.
+    await migrateAs({ ...options, log: log && { info: () => {}, warn: log.warn } }, db);
+    await assertNoCopy(db);
+    await prepare(db);
+  });
+}
+
+function openFile(
+  { url, synchronous = 'full', cipher }: DatabaseOptions,
+  { is_shared: shared }: { is_shared: boolean },
+): Db {
+  const options = { synchronous, shared, own_schema_only: true, disk_reserve: !shared };
+  return openSqlite(sqlitePath(url) as string, { ...options, ...(cipher && { cipher }) });
+}
+
+function isSqlite({ url }: DatabaseOptions): boolean {
+  return sqlitePath(url) !== undefined;
+}
+
+/** Returns the database once it is ready, or closes it. */
+async function orClose<T extends Db>(
+  db: T,
+  options: DatabaseOptions,
+  makeReady: (db: T) => Promise<void>,
+): Promise<T> {
+  try {
+    await makeReady(db);
+    return db;
+  } catch (error) {
+    await db[Symbol.asyncDispose]();
+    throw isSqlite(options) ? error : postgresOpenError(options.url, error);
+  }
+}
+
+/** Migrations may take long: they have a connection without timeouts. */
+async function migratePostgres(
+  options: DatabaseOptions,
+  { open }: ReturnType<typeof postgresPools>,
+): Promise<void> {
+  await using untimed = open({ max_connections: 1, no_timeouts: true });
+  await migrateAs(options, untimed);
+}
+
+const WAIT_MS = 10 * 60_000;
+const POLL_MS = 1000;
+
+/** Applies pending migrations, or leaves them to `agent-server migrate`. */
+async function migrateAs({ migrations = 'apply', log }: DatabaseOptions, db: Db): Promise<void> {
+  if (migrations === 'apply') return migrate(db, undefined, log?.info);
+  const deadline = systemClock.monotonic() + WAIT_MS;
+  for (let said = false; ; said = true) {
+    const pending = await pendingMigrations(db);
+    if (pending.length === 0) return;
+    const versions = pending.map(({ version }) => version).join(', ');
+    const detail = `The database lacks the migrations ${versions}. Run "agent-server migrate" ("storage.migrations").`;
+    if (migrations === 'refuse' || systemClock.monotonic() > deadline) throw new Unavailable(detail);
+    if (!said) log?.warn(`${detail} Waiting for it.`, {});
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,55 @@
+import { columns, number } from '../../db/columns.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW, nowPlus } from '../../db/time.ts';
+import { type Check, counted, type DoctorContext, type Finding, some } from './finding.ts';
+
+export const deliveryChecks: readonly Check[] = [postponed, unsent, dead];
+
+/** Beyond the longest wait between two attempts, an hour, ms. */
+const LONGEST_WAIT_MS = 2 * 60 * 60_000;
+const PATIENCE_MS = 10 * 60_000;
+
+const ID = columns('webhook_outbox', 'delivery_id');
+
+/** Due so far in the future that nothing but a wrong clock has set it. */
+async function postponed({ db }: DoctorContext): Promise<Finding[]> {
+  const condition = sql`status = 'pending' and next_at > ${nowPlus(LONGEST_WAIT_MS)}`;
+  const rows = await db.all(sql`select ${ID} from webhook_outbox where ${condition}`);
+  if (rows.length === 0) return [];
+  return [
+    {
+      check: 'webhooks',
+      level: 'problem',
+      message: `Delivery ${some(rows.map(({ delivery_id }) => delivery_id))} waits longer than any back-off: --fix makes it due now.`,
+      fix: () => db.run(sql`update webhook_outbox set next_at = ${NOW} where ${condition}`),
+    },
+  ];
+}
+
+async function unsent({ db, is_served }: DoctorContext): Promise<Finding[]> {
+  if (!is_served) return [];
+  const row = await db.get(sql`
+    select count(*) as ${number('n')} from webhook_outbox o
+    where o.status = 'pending' and o.next_at <= ${nowPlus(-PATIENCE_MS)} and (o.lane is null or not exists (
+      select 1 from webhook_outbox e where e.status = 'pending' and e.lane = o.lane and e.seq < o.seq))`);
+  if (!row?.n) return [];
+  return [
+    {
+      check: 'webhooks',
+      level: 'problem',
+      message: `${counted(row.n, 'delivery', 'deliveries')} waits for over ten minutes and no server sends it: read the log of the servers, and restart them.`,
+    },
+  ];
+}
+
+async function dead({ db }: DoctorContext): Promise<Finding[]> {
+  const row = await db.get(sql`select count(*) as ${number('n')} from webhook_outbox where status = 'dead'`);
+  if (!row?.n) return [];
+  return [
+    {
+      check: 'webhooks',
+      level: 'notice',
+      message: `${counted(row.n, 'delivery', 'deliveries')} failed for good: GET /webhooks/deliveries?status=dead lists them, and POST /webhooks/deliveries/{id}/redeliver sends one again.`,
+    },
+  ];
+}

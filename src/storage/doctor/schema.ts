@@ -1,0 +1,68 @@
+import { text } from '../../db/columns.ts';
+import { schemaObjects } from '../../db/migrations/indexes.ts';
+import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
+import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import type { DoctorContext, Finding } from './finding.ts';
+
+/** Without this no other check can be made: its statements are those of this version. */
+export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<Finding | undefined> {
+  const version = await schemaVersion(db);
+  if (version === NEWEST_VERSION)
+    return (await hasTable(db, 'copy_progress'))
+      ? problem('The database is an unfinished copy: run the same "agent-server copy" again.')
+      : undefined;
+  if (version === 0) return problem('The database is empty: a server creates its tables when it starts.');
+  const versions = `The database is at schema version ${version}, and this program at ${NEWEST_VERSION}`;
+  return problem(
+    version > NEWEST_VERSION
+      ? `${versions}: run a newer version of it.`
+      : `${versions}: make a backup, and run agent-server migrate.`,
+  );
+}
+
+function problem(message: string): Finding {
+  return { check: 'schema', level: 'problem', message };
+}
+
+const PRESENT: DialectSql = {
+  sqlite: raw(`select name from sqlite_master where type in ('index', 'trigger')`),
+  postgres: raw(`select indexname as name from pg_indexes where schemaname = current_schema()`),
+};
+
+/** Indexes that the migrations create; on SQLite also the triggers that maintain others. */
+export async function missingIndexes({ db }: DoctorContext): Promise<Finding[]> {
+  const rows = await db.all(sql`select ${text('name')} from (${PRESENT}) present`);
+  const present = new Set(rows.map(({ name }) => name));
+  return [...schemaObjects(db.dialect)]
+    .filter(([name]) => !present.has(name))
+    .map(([name, statement]) => ({
+      check: 'indexes',
+      level: 'problem',
+      message: `${name} is missing, and searches that need it are slow or find too little: --fix creates it.`,
+      fix: () =>
+        db.transaction('sync', async (tx) => {
+          await tx.run(raw(statement));
+          for (const rebuild of rebuilds(name)) await tx.run(raw(rebuild));
+        }),
+    }));
+}
+
+/** Brings up to date what a trigger of this name maintains, and missed while it was not there. */
+function rebuilds(name: string): string[] {
+  const end = name.lastIndexOf('_terms_');
+  if (end > 0) {
+    const split = name.lastIndexOf('_', end - 1);
+    const [table, column] = [name.slice(0, split), name.slice(split + 1, end)];
+    const terms = `${table}_${column}_terms`;
+    return [
+      `delete from ${terms}`,
+      `insert into ${terms} select value, ${table}.row_id from ${table}, json_each(json_terms(${table}.${column}, '{}'))`,
+    ];
+  }
+  if (name.startsWith('assistants_')) return NAMED_BY_TRIGGER.includes(name) ? [NAME_ORDER] : [];
+  return name === 'store_items_gone' ? [WORDS_OF_DELETED] : [];
+}
+
+const NAMED_BY_TRIGGER = ['assistants_named', 'assistants_renamed'];
+const NAME_ORDER = 'update assistants set name_order = unicode_lower(name)';
+const WORDS_OF_DELETED = 'delete from store_words where rowid not in (select item_id from store_items)';

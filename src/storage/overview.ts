@@ -1,0 +1,72 @@
+import { nullable, number, text } from '../db/columns.ts';
+import type { Reader } from '../db/db.ts';
+import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
+import { nowPlus } from '../db/time.ts';
+import type { EndedCounts, StorageView, ThreadCounts } from '../schemas/system.ts';
+
+/** Rows counted one by one: what takes longer to count is more than anybody compares. */
+const MAX_COUNTED = 10_000;
+const DAY_MS = 86_400_000;
+
+/** Counts of the whole database; of constant cost, however many runs and threads there are, but for `totalThreads`. */
+export function overviewReader(reader: Reader) {
+  return {
+    endedRuns: () => endedRuns(reader),
+    threads: () => threadCounts(reader),
+    totalThreads: () => totalThreads(reader),
+    size: () => storageSize(reader),
+  };
+}
+
+/** How the newest runs of the last 24 hours ended, from the index `runs_ended` alone. */
+async function endedRuns(reader: Reader): Promise<EndedCounts> {
+  const ended = (status: string) => sql`count(*) filter (where status = ${status})`;
+  const row = await reader.get(sql`
+    select ${ended('success')} as ${number('success')}, ${ended('error')} as ${number('error')},
+      ${ended('timeout')} as ${number('timeout')}, ${ended('interrupted')} as ${number('interrupted')},
+      case when count(*) = ${MAX_COUNTED} then min(ended_at) end as ${nullable(text('since'))}
+    from (select status, ended_at from runs where ended_at is not null and ended_at > ${nowPlus(-DAY_MS)}
+      order by ended_at desc limit ${MAX_COUNTED}) as newest`);
+  return row ?? { success: 0, error: 0, timeout: 0, interrupted: 0, since: null };
+}
+
+/** SQLite reads the headers of all pages of an index: 16 MB for a million. PostgreSQL counts up to 10,000, and knows more by estimate. */
+const TOTAL: DialectSql = {
+  sqlite: sql`(select count(*) from threads)`,
+  postgres: sql`(select case when first.n < ${MAX_COUNTED} then first.n else greatest(first.n,
+      (select reltuples::bigint from pg_class where oid = 'threads'::regclass)) end
+    from (select count(*) as n from (select from threads limit ${MAX_COUNTED}) as rows) as first)`,
+};
+
+/** Up to `MAX_COUNTED` rows of a table that match. */
+function counted(table: Sql, condition: Sql): Sql {
+  return sql`(select count(*) from (select 1 from ${table} where ${condition} limit ${MAX_COUNTED}) as first)`;
+}
+
+async function totalThreads(reader: Reader): Promise<number> {
+  const row = await reader.get(sql`select ${TOTAL} as ${number('total')}`);
+  return row?.total ?? 0;
+}
+
+async function threadCounts(reader: Reader): Promise<Omit<ThreadCounts, 'total'>> {
+  // States are literals, which the planner finds in partial indexes.
+  const inState = (state: string) => counted(raw('run_queue'), raw(`state = '${state}'`));
+  const row = await reader.get(sql`
+    select ${inState('ready')} + ${inState('running')} as ${number('busy')},
+      ${counted(raw('threads'), raw(`status = 'interrupted'`))} as ${number('interrupted')},
+      ${counted(raw('threads'), raw(`status = 'error'`))} as ${number('error')}`);
+  return row ?? { busy: 0, interrupted: 0, error: 0 };
+}
+
+/** Of the database file, or of the tables and indexes of the schema. */
+const SIZE: DialectSql = {
+  sqlite: sql`select page_count * page_size as ${number('size_bytes')} from pragma_page_count(), pragma_page_size()`,
+  postgres: sql`
+    select sum(pg_total_relation_size(oid))::bigint as ${nullable(number('size_bytes'))}
+    from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'm')`,
+};
+
+async function storageSize(reader: Reader): Promise<StorageView> {
+  const row = (await reader.get(sql`${SIZE}`)) as { size_bytes: number | null } | undefined;
+  return { engine: reader.dialect, size_bytes: row?.size_bytes ?? 0 };
+}

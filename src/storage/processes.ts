@@ -1,0 +1,40 @@
+import { columns, nullable } from '../db/columns.ts';
+import type { Db } from '../db/db.ts';
+import { sql } from '../db/sql.ts';
+import { NOW } from '../db/time.ts';
+import type { ProcessView } from '../schemas/system.ts';
+
+/** What a process says of itself, beside its lease. */
+export interface ProcessDetails {
+  readonly worker_id: string;
+  readonly role: 'all' | 'api' | 'worker';
+  /** Graph hosts. */
+  readonly hosts: number;
+}
+
+const PROCESS = columns('workers', 'w.worker_id, w.host, w.pid, w.version, w.slots, w.started_at');
+/** Processes of an earlier version do not say it. */
+const DETAILS = nullable(columns('worker_details', 'd.role, d.hosts'));
+
+/** Processes on the database; their leases are those of the queue's workers. */
+export function processRepository(db: Db) {
+  return {
+    /** For a process that has a lease. Deletes what is left of processes that have none. */
+    register({ worker_id, role, hosts }: ProcessDetails): Promise<void> {
+      return db.transaction('async', async (tx) => {
+        await tx.run(sql`delete from worker_details
+          where not exists (select 1 from workers w where w.worker_id = worker_details.worker_id)`);
+        await tx.run(sql`insert into worker_details (worker_id, role, hosts) values (${worker_id}, ${role}, ${hosts})
+          on conflict (worker_id) do update set role = excluded.role, hosts = excluded.hosts`);
+      });
+    },
+
+    /** Live processes, the oldest first. */
+    list(): Promise<ProcessView[]> {
+      return db.all(sql`
+        select ${PROCESS}, ${DETAILS}
+        from workers w left join worker_details d on d.worker_id = w.worker_id
+        where w.expires_at > ${NOW} order by w.started_at, w.worker_id`);
+    },
+  };
+}

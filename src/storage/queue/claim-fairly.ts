@@ -1,0 +1,121 @@
+import { columns, notNull, number } from '../../db/columns.ts';
+import type { Transaction } from '../../db/db.ts';
+import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+
+/** How the runs of many owners share the workers. */
+export interface Fairness {
+  /** `none`: first come, first served. */
+  readonly fair_by: 'owner' | 'none';
+  /** Concurrent runs of an owner, over all processes; `undefined`: no limit. */
+  readonly max_per_owner?: number | undefined;
+}
+
+/** Which runs the next claim of this process takes. */
+export interface ClaimRules {
+  readonly fairness: Fairness;
+  /** Whose turn it was at the last claim of this process, and how many claims there were. */
+  readonly turn: { last_owner: string; claims: number };
+}
+
+/** Whether claims take owners in turn; a limit needs that too. */
+export function isByOwner({ fair_by, max_per_owner }: Fairness): boolean {
+  return fair_by === 'owner' || max_per_owner !== undefined;
+}
+
+/** Orders of the queue; each has its index. */
+const BY_AGE = sql`not_before, seq`;
+const BY_PRIORITY = sql`priority desc, not_before, seq`;
+
+/** One claim in so many goes by age alone, so that runs of a low priority start however many others arrive. */
+const CLAIMS_PER_TURN = 8;
+
+/**
+ * The due runs with the highest priority, or those of the owners whose turn it is. In every turn of eight claims one
+ * ignores priorities, and with fairness another one takes runs without an owner, which were enqueued before the queue
+ * became fair.
+ */
+export async function dueRuns(
+  tx: Pick<Transaction, 'get' | 'all'>,
+  { fairness, turn }: ClaimRules,
+  limit: number,
+): Promise<Sql> {
+  const ready = sql`select seq from run_queue where state = 'ready' and not_before <= ${NOW}`;
+  const place = ++turn.claims % CLAIMS_PER_TURN;
+  const order = place === CLAIMS_PER_TURN / 2 ? BY_AGE : BY_PRIORITY;
+  if (!isByOwner(fairness)) return sql`${ready} order by ${order} limit ${limit}`;
+  const { max_per_owner } = fairness;
+  const owners = place === 0 ? [] : await nextOwners(tx, { cursor: turn.last_owner, limit, max_per_owner });
+  turn.last_owner = owners.at(-1)?.owner ?? turn.last_owner;
+  const isAllowed = owners.some(({ allowed }) => allowed > 0);
+  return isAllowed
+    ? sql`select seq from run_queue where seq in (${dueInTurn(owners, limit, order)}) and state = 'ready'`
+    : sql`${ready} and owner is null order by ${BY_AGE} limit ${limit}`;
+}
+
+/** Owners to serve next, and how many further runs each may have. */
+interface OwnerTurn {
+  readonly owner: string;
+  readonly allowed: number;
+}
+
+const OWNER = notNull(columns('run_queue', 'owner'));
+const RUNNING = number('running');
+
+/** Claims that must count the running runs of an owner come one after the other, over all processes. */
+const LOCK: DialectSql = {
+  sqlite: raw('select 1'),
+  postgres: raw('select pg_advisory_xact_lock(4919131752989213765)'),
+};
+
+/**
+ * The owners with ready runs that come after `cursor`, at most `limit`, and from the first one on again. A skip scan:
+ * its cost grows with `limit`, not with the runs that wait.
+ */
+async function nextOwners(
+  tx: Pick<Transaction, 'get' | 'all'>,
+  { cursor, limit, max_per_owner }: { cursor: string; limit: number; max_per_owner?: number | undefined },
+): Promise<OwnerTurn[]> {
+  if (max_per_owner !== undefined) await tx.get(sql`${LOCK}`);
+  const after = await ownersFrom(tx, sql`owner > ${cursor}`, limit);
+  const first =
+    after.length < limit ? await ownersFrom(tx, sql`owner <= ${cursor}`, limit - after.length) : [];
+  return [...after, ...first]
+    .map(({ owner, running }) => ({
+      owner,
+      allowed: Math.min(limit, (max_per_owner ?? limit + running) - running),
+    }))
+    .map((turn) => ({ ...turn, allowed: Math.max(0, turn.allowed) }));
+}
+
+function ownersFrom(tx: Pick<Transaction, 'all'>, where: Sql, limit: number) {
+  return tx.all(sql`
+    with recursive found (owner, n) as (
+      select (select min(owner) from run_queue where state = 'ready' and owner is not null and ${where}), 1
+      union all
+      select (select min(q.owner) from run_queue q
+        where q.state = 'ready' and q.owner is not null and q.owner > found.owner and q.${where}), n + 1
+      from found where found.owner is not null and n < ${limit}
+    )
+    select ${OWNER}, (select count(*) from run_queue r
+      where r.state = 'running' and r.owner is not null and r.owner = found.owner) as ${RUNNING}
+    from found where owner is not null order by n`);
+}
+
+/**
+ * `seq` of the runs to claim: the first of each owner, then the second of each, and so on; at most `limit`. Priorities
+ * therefore order the runs of an owner, and take nothing from others.
+ */
+function dueInTurn(turns: readonly OwnerTurn[], limit: number, order: Sql): Sql {
+  const candidates = turns
+    .filter(({ allowed }) => allowed > 0)
+    .map(
+      ({ owner, allowed }) => sql`
+        select seq, priority, not_before, row_number() over (order by ${order}) as turn from (
+          select seq, priority, not_before from run_queue
+          where state = 'ready' and owner is not null and owner = ${owner} and not_before <= ${NOW}
+          order by ${order} limit ${allowed}) as first`,
+    );
+  return sql`select seq from (${join(candidates, ' union all ')}) as candidates
+    order by turn, ${order} limit ${limit}`;
+}

@@ -1,0 +1,68 @@
+import { columns, nullable } from '../../db/columns.ts';
+import type { Reader } from '../../db/db.ts';
+import { and, type DialectSql, raw, sql } from '../../db/sql.ts';
+import type { LogLine } from '../../schemas/run-logs.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { linesOf } from './run-logs.ts';
+
+/** Lines of one run that were committed together. */
+export interface LogBatch {
+  readonly run_id: string;
+  /** Of the last line. */
+  readonly seq: number;
+  readonly created_at: string;
+  readonly lines: readonly LogLine[];
+}
+
+/** A place in the lines of all runs: after this batch. */
+export type LogPosition = Pick<LogBatch, 'created_at' | 'run_id' | 'seq'>;
+
+export interface NewestLogsQuery {
+  readonly after: LogPosition;
+  readonly assistant_id?: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * How much older a commit may be than another one that is visible already, ms: PostgreSQL notes when a transaction began.
+ */
+export const COMMIT_DELAY_MS = 2000;
+
+const BATCH = sql`${columns('run_logs', 'l.run_id, l.seq, l.attempt, l.created_at, l.data')},
+  ${columns('runs', 'r.thread_id, r.assistant_id')}`;
+
+/** As precise as a position: PostgreSQL has microseconds. */
+const CREATED: DialectSql = {
+  sqlite: raw('l.created_at'),
+  postgres: raw(`date_trunc('milliseconds', l.created_at)`),
+};
+
+/** Lines of all visible runs after the position, oldest first. */
+export async function findNewestLogs(
+  reader: Reader,
+  { after, assistant_id, limit }: NewestLogsQuery,
+  visibility?: Visibility,
+): Promise<LogBatch[]> {
+  const wanted = and([
+    sql`(${CREATED}, l.run_id, l.seq) > (${after.created_at}, ${after.run_id}, ${after.seq})`,
+    // The range of the index.
+    sql`l.created_at >= ${after.created_at}`,
+    assistant_id === undefined ? undefined : sql`r.assistant_id = ${assistant_id}`,
+    threadVisible('r.thread_id', visibility),
+  ]);
+  const rows = await reader.all(sql`
+    select ${BATCH} from run_logs l join runs r on r.run_id = l.run_id where ${wanted}
+    order by ${CREATED}, l.run_id, l.seq limit ${limit}`);
+  return rows.map(({ thread_id, assistant_id: of, ...row }) => ({
+    ...{ run_id: row.run_id, seq: row.seq, created_at: row.created_at },
+    lines: linesOf(reader, row).map((line) => ({ run_id: row.run_id, thread_id, assistant_id: of, ...line })),
+  }));
+}
+
+/** When the newest lines were stored; undefined without any. */
+export async function newestLogTime(reader: Reader): Promise<string | undefined> {
+  const row = await reader.get(
+    sql`select max(created_at) as ${nullable(columns('run_logs', 'created_at'))} from run_logs`,
+  );
+  return row?.created_at ?? undefined;
+}

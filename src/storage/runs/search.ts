@@ -1,0 +1,140 @@
+import { bind } from '../../db/bind.ts';
+import { columns, number } from '../../db/columns.ts';
+import type { Db, Reader } from '../../db/db.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { isOneOf, parseJsonColumns } from '../../db/json.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
+import { and, join, list, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import type { RunSummary, RunSummaryField } from '../../schemas/run-search.ts';
+import type { RunStatus } from '../../schemas/runs.ts';
+import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { countKeyset, type Keyset, type KeysetRange, keysetPage } from '../search/keyset-page.ts';
+import { countByThread, isByThread } from './count-by-thread.ts';
+import { FAILED, FAILED_STATUSES, QUEUED_STATUSES, type RunConditions, runList } from './run-list.ts';
+import { KWARGS_COLUMN, RUN_ERROR_COLUMN } from './runs.ts';
+
+export interface RunQuery extends RunConditions, KeysetRange {
+  /** `kwargs` are read only if they are named here. */
+  readonly select?: readonly RunSummaryField[] | undefined;
+}
+
+export interface FoundRuns {
+  readonly found: RunSummary[];
+  /** The next page is after this; `undefined` at the end. A page that is not full may have one. */
+  readonly next: Keyset | undefined;
+}
+
+export type RunSearchRepository = ReturnType<typeof runSearchRepository>;
+
+/** Runs over all threads. Visibility is that of their threads. */
+export function runSearchRepository(db: Db) {
+  return {
+    ...bind(db, { search: searchRuns, count: countRuns }),
+    /** True if conditions on the error cannot be met. */
+    encrypts_errors: db.cipher.enabled,
+  };
+}
+
+/** Newest first. */
+export async function searchRuns(
+  reader: Reader,
+  query: RunQuery,
+  visibility?: Visibility,
+): Promise<FoundRuns> {
+  const wanted = await narrowed(reader, query);
+  if (!wanted) return { found: [], next: undefined };
+  const { found, next } = await keysetPage(reader, await runList(reader, wanted, visibility), query);
+  const ids = found.map(({ id }) => id);
+  return { found: await loadSummaries(reader, ids, query.select, visibility), next };
+}
+
+export async function countRuns(
+  reader: Reader,
+  conditions: RunConditions,
+  visibility?: Visibility,
+): Promise<number> {
+  const wanted = await narrowed(reader, conditions);
+  if (!wanted) return 0;
+  const { statuses, ...others } = wanted;
+  const hasOthers = visibility !== undefined || Object.values(others).some((value) => value !== undefined);
+  if (!hasOthers) return countStatuses(reader, statuses);
+  const found = await runList(reader, wanted, visibility);
+  return isByThread(reader, found) ? countByThread(reader, found) : countKeyset(reader, found);
+}
+
+/** With fewer conditions that mean the same and have an index; `undefined` if no run can satisfy them. */
+async function narrowed<Conditions extends RunConditions>(
+  reader: Reader,
+  conditions: Conditions,
+): Promise<Conditions | undefined> {
+  const { error, statuses = FAILED_STATUSES } = conditions;
+  if (error === undefined) return withoutGraph(reader, conditions);
+  // Other runs have no error.
+  const failed = statuses.filter((status) => FAILED_STATUSES.includes(status));
+  return failed.length === 0 ? undefined : withoutGraph(reader, { ...conditions, statuses: failed });
+}
+
+/** With one assistant for a graph that only one has, as for most; `undefined` if no assistant has the graph. */
+async function withoutGraph<Conditions extends RunConditions>(
+  reader: Reader,
+  conditions: Conditions,
+): Promise<Conditions | undefined> {
+  const { graph_id, assistant_id } = conditions;
+  if (graph_id === undefined) return conditions;
+  const [only, second] = await reader.all(sql`
+    select ${columns('assistants', 'assistant_id')} from assistants where graph_id = ${graph_id} limit 2`);
+  if (only === undefined) return undefined;
+  if (second !== undefined) return conditions;
+  if (assistant_id !== undefined && assistant_id !== only.assistant_id) return undefined;
+  return { ...conditions, graph_id: undefined, assistant_id: only.assistant_id };
+}
+
+const SUMMARY = columns(
+  'runs',
+  `run_id, thread_id, assistant_id, metadata, status, multitask_strategy, created_at, updated_at, cancel_reason,
+  started_at, ended_at, error`,
+);
+const KWARGS = columns('runs', 'kwargs');
+type SummaryRow = RowOf<typeof SUMMARY> & Partial<RowOf<typeof KWARGS>>;
+
+/** In the order of `ids`, without runs that were deleted or became invisible in the meantime. */
+async function loadSummaries(
+  reader: Reader,
+  ids: readonly string[],
+  select: RunQuery['select'],
+  visibility: Visibility | undefined,
+): Promise<RunSummary[]> {
+  if (ids.length === 0) return [];
+  const selected: Sql<SummaryRow> = select?.includes('kwargs') ? sql`${SUMMARY}, ${KWARGS}` : SUMMARY;
+  const wanted = and([isOneOf('run_id', ids), threadVisible('runs.thread_id', visibility)]);
+  const rows = await reader.all(sql`select ${selected} from runs where ${wanted}`);
+  const byId = new Map(rows.map((row) => [row.run_id, summaryOf(reader, row)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+function summaryOf({ cipher }: Reader, row: SummaryRow): RunSummary {
+  const whose = { kwargs: KWARGS_COLUMN, error: RUN_ERROR_COLUMN };
+  return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), whose);
+}
+
+/** From indexes alone, each of which has some statuses: the rest of all runs has succeeded. */
+async function countStatuses(reader: Reader, statuses: readonly RunStatus[] | undefined): Promise<number> {
+  const all = raw('(select count(*) from runs)');
+  if (!statuses) return scalar(reader, all);
+  const ofQueue = (some: readonly RunStatus[]) => sql`(select count(*) from run_queue q
+    ${lateralJoin('runs', 'r', sql`r.run_id = q.run_id and r.status in ${list(some)}`)})`;
+  const failed = (some: readonly RunStatus[]) =>
+    sql`(select count(*) from runs where ${FAILED} and runs.status in ${list(some)})`;
+  const parts = [
+    ofQueue(QUEUED_STATUSES.filter((status) => statuses.includes(status))),
+    failed(FAILED_STATUSES.filter((status) => statuses.includes(status))),
+    ...(statuses.includes('success')
+      ? [sql`(${all} - ${ofQueue(QUEUED_STATUSES)} - ${failed(FAILED_STATUSES)})`]
+      : []),
+  ];
+  return scalar(reader, join(parts, ' + '));
+}
+
+async function scalar(reader: Reader, value: Sql): Promise<number> {
+  return (await reader.get(sql`select ${value} as ${number('count')}`))?.count ?? 0;
+}

@@ -1,0 +1,136 @@
+import { timestamp } from '../../core/clock.ts';
+import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
+import type { Db, Transaction } from '../../db/db.ts';
+import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { insertRows, insertRowsReturning } from '../../db/rows.ts';
+import { type Sql, sql } from '../../db/sql.ts';
+import type { AttemptStatus, RecordedStep, RunAttempt, Step } from '../../schemas/steps.ts';
+import type { ActiveAttempts } from './active-attempts.ts';
+import type { Lease } from './lease.ts';
+import { chargeCalls, type UsageAccount } from './usage.ts';
+
+/** Cipher column: the error of a step. */
+const STEP_ERROR_COLUMN = 'run_steps.error';
+
+/** A step as stored. */
+export type StoredStep = Omit<Step, 'span_id'>;
+
+/** An attempt as stored: `running` until its end is. */
+export type StoredAttempt = Omit<RunAttempt, 'span_id'>;
+
+const STEP = columns(
+  'run_steps',
+  `attempt, number, parent, kind, name, node, namespace, task_id, superstep, checkpoint_id, started_at, ended_at, status,
+   error, model, provider, tokens_in, tokens_cached, tokens_out, cost`,
+);
+const ATTEMPT = columns(
+  'run_attempts',
+  'attempt, worker_id, started_at, ended_at, status, resumed_from_run_id',
+);
+
+/** A place in the steps of a run: after the step with this number of this attempt. */
+export interface StepPosition {
+  readonly attempt: number;
+  readonly number: number;
+}
+
+export type RunStepRepository = ReturnType<typeof runStepRepository>;
+
+/** What runs did; written under the lease of an attempt (`WriteBuffer`). */
+export function runStepRepository(db: Db, active: Pick<ActiveAttempts, 'whenFlushed' | 'currentSteps'>) {
+  return {
+    /** Steps that are not stored yet; `undefined` if the run does not execute in this process, or cannot say. */
+    current: ({ thread_id, run_id }: { thread_id: string; run_id: string }) =>
+      active.currentSteps(thread_id, run_id),
+
+    /** The steps after `from`, at most `limit`, by attempt and number. Includes what an attempt here has recorded. */
+    async steps(
+      { thread_id, run_id }: { thread_id: string; run_id: string },
+      from: StepPosition,
+      limit: number,
+    ): Promise<StoredStep[]> {
+      await active.whenFlushed(thread_id);
+      const rows = await db.all(sql`select ${STEP} from run_steps
+        where run_id = ${run_id} and (attempt, number) > (${from.attempt}, ${from.number})
+        order by attempt, number limit ${limit}`);
+      return rows.map((row) => stepOf(db.cipher, row));
+    },
+
+    /** The attempts of a run, in order. */
+    attempts(run_id: string): Promise<StoredAttempt[]> {
+      return db.all(sql`select ${ATTEMPT} from run_attempts where run_id = ${run_id} order by attempt`);
+    },
+  };
+}
+
+function stepOf<Row extends { error: unknown }>(cipher: Cipher, row: Row) {
+  return decryptJsonColumns(cipher, row as never, { error: STEP_ERROR_COLUMN }) as StoredStep;
+}
+
+/** A step with its cost, in the configured currency; null if it is not a model's call, or has no price. */
+export type PricedStep = RecordedStep & { readonly cost: number | null };
+
+/**
+ * Part of a transaction that has checked the lease: stores the steps, and charges the account for the calls of models
+ * among them. Idempotent: the response to a commit may be lost.
+ */
+export async function insertSteps(
+  tx: Transaction,
+  lease: Lease,
+  steps: readonly PricedStep[],
+  account: UsageAccount | undefined,
+): Promise<void> {
+  const calls = steps.filter(({ kind }) => kind === 'model');
+  const others = calls.length === 0 ? steps : steps.filter(({ kind }) => kind !== 'model');
+  await insertRows(tx, INTO, rowsOf(tx, lease, others), ONCE);
+  if (calls.length === 0) return;
+  const inserted = await insertRowsReturning(tx, INTO, rowsOf(tx, lease, calls), {
+    onConflict: ONCE,
+    returning: columns('run_steps', 'number'),
+  });
+  if (!account) return;
+  const numbers = new Set(inserted.map(({ number }) => number));
+  const charged = calls.filter(({ number }) => numbers.has(number));
+  await chargeCalls(tx, lease.run_id, account, charged);
+}
+
+const INTO = sql`run_steps (run_id, attempt, number, parent, kind, name, node, namespace, task_id, superstep,
+  checkpoint_id, started_at, ended_at, status, error, model, provider, tokens_in, tokens_cached, tokens_out, cost)`;
+const ONCE = sql`on conflict (run_id, attempt, number) do nothing`;
+
+function rowsOf(tx: Transaction, { run_id, starts: attempt }: Lease, steps: readonly PricedStep[]): Sql[] {
+  return steps.map((step) => {
+    const error = step.error && tx.cipher.encryptJson(STEP_ERROR_COLUMN, toJson(step.error));
+    return sql`(${run_id}, ${attempt}, ${step.number}, ${step.parent}, ${step.kind}, ${step.name}, ${step.node},
+      ${step.namespace}, ${step.task_id}, ${step.superstep}, ${step.checkpoint_id},
+      ${timestamp(step.started_at)}, ${timestamp(step.ended_at)}, ${step.status}, ${error}, ${step.model},
+      ${step.provider}, ${step.tokens_in}, ${step.tokens_cached}, ${step.tokens_out}, ${step.cost})`;
+  });
+}
+
+/** An attempt as the worker that executes it knows it. */
+export interface AttemptRecord {
+  readonly worker_id: string;
+  /** Epoch ms. */
+  readonly started: number;
+  /** Epoch ms; undefined while it executes. */
+  readonly ended?: number;
+  readonly status: Exclude<AttemptStatus, 'lost'>;
+  /** The run that it resumed; undefined for most. */
+  readonly resumed_from_run_id?: string | undefined;
+}
+
+/** Part of a transaction that has checked the lease. */
+export async function putAttempt(
+  tx: Transaction,
+  { run_id, starts: attempt }: Lease,
+  { worker_id, started, ended, status, resumed_from_run_id }: AttemptRecord,
+): Promise<void> {
+  const ended_at = ended === undefined ? null : timestamp(ended);
+  await tx.run(sql`
+    insert into run_attempts (run_id, attempt, worker_id, started_at, ended_at, status, resumed_from_run_id)
+    values (${run_id}, ${attempt}, ${worker_id}, ${timestamp(started)}, ${ended_at}, ${status}, ${resumed_from_run_id ?? null})
+    on conflict (run_id, attempt) do update set ended_at = excluded.ended_at, status = excluded.status,
+      resumed_from_run_id = excluded.resumed_from_run_id`);
+}

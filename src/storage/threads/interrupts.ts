@@ -1,0 +1,199 @@
+import type { JsonObject } from '../../core/json.ts';
+import { bind } from '../../db/bind.ts';
+import { columns, nullable } from '../../db/columns.ts';
+import type { Db, Reader } from '../../db/db.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { isOneOf } from '../../db/json.ts';
+import { combineFilters } from '../../db/metadata-filter.ts';
+import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { Interrupt } from '../../schemas/threads.ts';
+import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import { threadFilter } from '../runs/run-list.ts';
+import { mostSelectivePath } from '../search/access-path.ts';
+import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
+import { IN_FLIGHT, THREAD_COLUMNS } from './row.ts';
+
+export interface InterruptConditions {
+  /** Containment filter. */
+  readonly thread_metadata?: JsonObject | undefined;
+  /** The assistant of the thread's newest run. */
+  readonly assistant_id?: string | undefined;
+}
+
+/** A position in the list: a thread, by the time of its state, and one of its interrupts. */
+export interface InterruptPosition extends Keyset {
+  readonly interrupt_id: string;
+}
+
+export interface InterruptQuery extends InterruptConditions {
+  readonly order: 'asc' | 'desc';
+  readonly after?: InterruptPosition | undefined;
+  readonly limit: number;
+}
+
+export interface FoundInterrupt {
+  readonly interrupt: Interrupt & { readonly id: string };
+  readonly task_id: string;
+  readonly thread_id: string;
+  readonly since: string;
+  /** The thread's newest run; null if it was deleted. */
+  readonly run_id: string | null;
+  readonly assistant_id: string | null;
+}
+
+export interface InterruptPage {
+  readonly found: FoundInterrupt[];
+  /** The next page is after this; `undefined` at the end. A page that is not full may have one. */
+  readonly next: InterruptPosition | undefined;
+}
+
+export type InterruptRepository = ReturnType<typeof interruptRepository>;
+
+/** Interrupts that wait for an answer, over all threads. A thread with a run in the queue does not wait. */
+export function interruptRepository(db: Db) {
+  return bind(db, { search: searchInterrupts, count: countInterrupts });
+}
+
+/** A page reads at most this many threads: where interrupts are encrypted, most of them may have none. */
+const THREADS_READ = 1000;
+/** After every interrupt of a thread. */
+const END_OF_THREAD = '\uffff';
+
+/** By the time since which their threads wait; those of one thread by id. */
+async function searchInterrupts(
+  reader: Reader,
+  { order, after, limit, ...conditions }: InterruptQuery,
+  visibility?: Visibility,
+): Promise<InterruptPage> {
+  const list = await waitingThreads(reader, conditions, order, visibility);
+  const found: FoundInterrupt[] = [];
+  let range = { after: after as Keyset | undefined, is_inclusive: true, limit: limit + 1 };
+  for (let read = 0; ; read += range.limit) {
+    const page = await keysetPage(reader, list, range);
+    const interrupts = await loadInterrupts(reader, page.found, visibility);
+    found.push(...interrupts.filter((each) => !isUpTo(each, after)));
+    if (found.length > limit) return { found: found.slice(0, limit), next: positionOf(found[limit - 1]) };
+    if (!page.next) return { found, next: undefined };
+    if (page.found.length < range.limit || read >= THREADS_READ)
+      return { found, next: { ...page.next, interrupt_id: END_OF_THREAD } };
+    range = { ...range, after: page.next, is_inclusive: false };
+  }
+}
+
+function isUpTo({ thread_id, interrupt }: FoundInterrupt, after: InterruptPosition | undefined): boolean {
+  return thread_id === after?.id && interrupt.id <= after.interrupt_id;
+}
+
+function positionOf(last: FoundInterrupt | undefined): InterruptPosition | undefined {
+  return last && { at: last.since, id: last.thread_id, interrupt_id: last.interrupt.id };
+}
+
+const COUNTED_THREADS = 500;
+
+async function countInterrupts(
+  reader: Reader,
+  conditions: InterruptConditions,
+  visibility?: Visibility,
+): Promise<number> {
+  const list = await waitingThreads(reader, conditions, 'desc', visibility);
+  let total = 0;
+  let after: Keyset | undefined;
+  do {
+    const page = await keysetPage(reader, list, { after, limit: COUNTED_THREADS });
+    const wanted = isOneOf(
+      'thread_id',
+      page.found.map(({ id }) => id),
+    );
+    const rows = await reader.all(
+      sql`select ${columns('threads', 'interrupts')} from threads where ${wanted}`,
+    );
+    for (const row of rows) total += byId(reader, row).length;
+    after = page.next;
+  } while (after);
+  return total;
+}
+
+/** Of the newest run of a thread. */
+const newestRun = (column: string) =>
+  raw(`(select n.${column} from runs n where n.thread_id = threads.thread_id
+    order by n.created_at desc, n.run_id desc limit 1)`);
+
+async function waitingThreads(
+  reader: Reader,
+  { thread_metadata, assistant_id }: InterruptConditions,
+  order: 'asc' | 'desc',
+  visibility: Visibility | undefined,
+): Promise<KeysetList> {
+  const metadata = combineFilters(thread_metadata && { contains: thread_metadata }, visibility?.metadata);
+  const threads: Visibility = { metadata, ids: visibility?.ids };
+  const assistant = assistant_id === undefined ? [] : [sql`${newestRun('assistant_id')} = ${assistant_id}`];
+  return {
+    at: 'threads.state_updated_at',
+    id: 'threads.thread_id',
+    order,
+    scanned: { sqlite: raw('threads indexed by threads_waiting'), postgres: raw('threads') },
+    indexed: [raw(`threads.status = 'interrupted'`)],
+    where: [
+      HAS_INTERRUPTS,
+      sql`not ${IN_FLIGHT}`,
+      sql`${visible(VISIBLE_THREADS, threads) as Sql}`,
+      ...assistant,
+    ],
+    few: await fewThreads(reader, threads),
+    examined_rows: EXAMINED_ROWS,
+  };
+}
+
+/** Threads that stopped elsewhere, such as at a cancel, have none. Encrypted ones look as if they had some. */
+const HAS_INTERRUPTS: DialectSql = {
+  sqlite: raw(`threads.interrupts <> '{}'`),
+  postgres: raw(`threads.interrupts::text <> '{}'`),
+};
+
+/** Up to this many threads are read and sorted. */
+const SORT_UP_TO = 2000;
+
+async function fewThreads(reader: Reader, threads: Visibility): Promise<Sql | undefined> {
+  if (reader.dialect === 'postgres') return undefined;
+  const path = await mostSelectivePath(reader, threadFilter(threads), SORT_UP_TO);
+  if (!path || path.size >= SORT_UP_TO) return undefined;
+  return sql`(${path.rows}) source cross join threads on threads.row_id = source.row_id`;
+}
+
+const WAITING = sql`${columns('threads', 'threads.thread_id, threads.state_updated_at as since, threads.interrupts')},
+  ${nullable(columns('runs', 'r.run_id, r.assistant_id'))}`;
+
+/** In the order of the threads. */
+async function loadInterrupts(
+  reader: Reader,
+  threads: readonly Keyset[],
+  visibility: Visibility | undefined,
+): Promise<FoundInterrupt[]> {
+  const ids = threads.map(({ id }) => id);
+  const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
+  const rows = await reader.all(sql`
+    select ${WAITING} from threads left join runs r on r.run_id = ${newestRun('run_id')} where ${wanted}`);
+  const byThread = new Map(
+    rows.map(({ interrupts, ...thread }) => [
+      thread.thread_id,
+      byId(reader, { interrupts }).map((each) => ({ ...each, ...thread })),
+    ]),
+  );
+  return ids.flatMap((id) => byThread.get(id) ?? []);
+}
+
+/** Those with an id, by which they can be answered, in its order. */
+function byId(
+  { cipher }: Reader,
+  row: { interrupts: string | null },
+): Pick<FoundInterrupt, 'interrupt' | 'task_id'>[] {
+  const { interrupts } = decryptJsonColumns(cipher, row, THREAD_COLUMNS_OF_ROW);
+  const tasks = Object.entries((interrupts ?? {}) as Record<string, Interrupt[]>);
+  const all = tasks.flatMap(([task_id, each]) => each.map((interrupt) => ({ task_id, interrupt })));
+  const named = all.filter(
+    (each): each is Pick<FoundInterrupt, 'interrupt' | 'task_id'> => typeof each.interrupt.id === 'string',
+  );
+  return named.sort((one, other) => (one.interrupt.id < other.interrupt.id ? -1 : 1));
+}
+
+const THREAD_COLUMNS_OF_ROW = { interrupts: THREAD_COLUMNS.interrupts };

@@ -1,0 +1,121 @@
+import type { LogFields, Logger } from '../core/logger.ts';
+import { type MaskSecrets, maskSecrets } from '../core/mask-secrets.ts';
+import { withRelativePaths } from '../core/stack-frames.ts';
+import { truncateText } from '../core/text.ts';
+import type { OutputBatch, OutputLine } from '../graphs/graph.ts';
+import { MAX_CHARACTERS, MAX_LINES, NewestLines } from '../graphs/observability/output-buffer.ts';
+import type { Lease } from '../storage/runs/lease.ts';
+import { appendRunLog, type LogLines, lastLine } from '../storage/runs/run-logs.ts';
+import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
+
+/** Limit of a line, bytes. */
+const MAX_LINE_BYTES = 8 * 1024;
+
+/** What becomes of what user code prints. */
+export interface OutputRules {
+  /** It goes to the server's log; otherwise it is only kept, and goes where the process prints it. */
+  readonly is_logged: boolean;
+  readonly mask: MaskSecrets;
+  /** Folder of the project: kept lines show paths relative to it. */
+  readonly root: string;
+}
+
+export const DEFAULT_OUTPUT_RULES: OutputRules = { is_logged: false, mask: maskSecrets, root: '' };
+
+type PendingLine = Pick<OutputLine, 'time' | 'level' | 'message' | 'node' | 'at'>;
+
+export interface AttemptLogOptions {
+  readonly logger: Logger;
+  /** Those of every line about the run. */
+  readonly fields: LogFields;
+  readonly lease: Lease;
+  /** Whether an earlier attempt may have left lines. */
+  readonly is_first: boolean;
+  readonly writes: Pick<WriteBuffer, 'addDeferred'>;
+  readonly rules: OutputRules;
+}
+
+/** What is known about an attempt line by line: logs it for operators, and keeps the newest lines with the run. */
+export class AttemptLog {
+  readonly #options: AttemptLogOptions;
+  /** Lines that join the next commit. */
+  #pending: NewestLines<PendingLine> | undefined;
+  /** Number of the last stored line; unknown before the first commit. */
+  #seq: number | undefined;
+  /** Lines, and characters, since older ones were deleted. */
+  #untrimmed = { lines: 0, characters: 0 };
+
+  constructor(options: AttemptLogOptions) {
+    this.#options = options;
+    if (!options.is_first) this.#untrimmed.lines = MAX_LINES;
+  }
+
+  /** What the run's code printed. */
+  add({ lines, dropped, host }: OutputBatch): void {
+    const { logger, fields, rules } = this.#options;
+    if (dropped > 0 && rules.is_logged)
+      logger.warn('lines of a run were dropped: it prints too fast', { ...fields, dropped });
+    if (dropped > 0) this.#open().dropped += dropped;
+    for (const given of lines) {
+      const line = { ...given, message: truncateText(rules.mask(given.message), MAX_LINE_BYTES) };
+      if (rules.is_logged || line.source === 'logger') this.#show(line, host);
+      this.#keep({ ...line, message: line.message + details(line, rules) });
+    }
+  }
+
+  /** Keeps what the server says about the attempt, as operators see it. */
+  keep(level: OutputLine['level'], message: string, time: number): void {
+    this.#keep({ level, message: truncateText(this.#options.rules.mask(message), MAX_LINE_BYTES), time });
+  }
+
+  #show({ level, message, source, node, at, fields: given }: OutputLine, host: number | undefined): void {
+    const { logger, fields } = this.#options;
+    const more = { ...(at !== undefined && { at }), ...(host !== undefined && { host }) };
+    logger[level](message, { ...(given && JSON.parse(given)), ...fields, node, ...more, source });
+  }
+
+  #keep({ message, at, ...line }: PendingLine): void {
+    const { root } = this.#options.rules;
+    const place = at === undefined ? {} : { at: withRelativePaths(at, root) };
+    this.#open().push({ ...line, ...place, message: withRelativePaths(message, root) });
+  }
+
+  /** The lines that are not stored yet. */
+  #open(): NewestLines<PendingLine> {
+    if (this.#pending) return this.#pending;
+    const pending = new NewestLines<PendingLine>();
+    this.#pending = pending;
+    const { lease, writes } = this.#options;
+    let batch: Omit<LogLines, 'attempt'> | undefined;
+    writes.addDeferred(async (tx) => {
+      this.#seq ??= await lastLine(tx, lease.run_id);
+      // The transaction may be repeated: with the same lines, and the same numbers.
+      batch ??= this.#close(pending, this.#seq);
+      await appendRunLog(tx, lease.run_id, { attempt: lease.attempt, ...batch });
+    });
+    return pending;
+  }
+
+  /** Later lines go to the next commit. */
+  #close(pending: NewestLines<PendingLine>, last: number): Omit<LogLines, 'attempt'> {
+    if (this.#pending === pending) this.#pending = undefined;
+    const { lines, dropped } = pending.take();
+    this.#seq = last + dropped + lines.length;
+    this.#untrimmed.lines += lines.length;
+    for (const { message } of lines) this.#untrimmed.characters += message.length;
+    const trims = this.#untrimmed.lines > MAX_LINES / 2 || this.#untrimmed.characters > MAX_CHARACTERS / 2;
+    if (trims) this.#untrimmed = { lines: 0, characters: 0 };
+    return {
+      seq: this.#seq,
+      lines: lines.map(
+        ({ time, level, message, node = null, at = null }) => [time, level, message, node, at] as const,
+      ),
+      trims,
+    };
+  }
+}
+
+/** What was logged beside the message. */
+function details({ fields }: OutputLine, { mask }: OutputRules): string {
+  return fields === undefined ? '' : ` ${truncateText(mask(fields), MAX_LINE_BYTES)}`;
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../core/logger.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { LongTermStore } from '../graphs/store/long-term-store.ts';
+import type { CronTicks } from '../services/crons/cron-ticks.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+import type { ReapRules } from '../storage/queue/reap.ts';
+import type { StoreItemRepository } from '../storage/store/items.ts';
+import type { ThreadRepository } from '../storage/threads/threads.ts';
+import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
+import { heartbeatMs } from './heartbeat.ts';
+import type { Loop } from './loop.ts';
+import {
+  retentionLoop,
+  type Sweep,
+  storeExpiryLoop,
+  storeIndexLoop,
+  type ThreadExpiryRules,
+  threadExpiryLoop,
+} from './maintenance.ts';
+import { reaperLoop } from './reaper.ts';
+import { cronLoop, delayedRunsLoop } from './schedules.ts';
+
+export interface BackgroundDeps {
+  readonly queue: RunQueue;
+  readonly threads: ThreadRepository;
+  readonly storeItems: StoreItemRepository;
+  readonly longTermStore: LongTermStore;
+  /** Retention sweeps. */
+  readonly sweeps: readonly Sweep[];
+  /** `undefined` if other servers run the crons. */
+  readonly cronTicks: CronTicks | undefined;
+  /** Determines and stores the final state of an A2A task. */
+  readonly finalizeTask: TaskFinalizerDeps['finalize'];
+  readonly a2aTasks: TaskFinalizerDeps['tasks'];
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface BackgroundOptions {
+  /** How long a process may be silent before others take its runs, ms. */
+  readonly lease_ms: number;
+  readonly reap: ReapRules;
+  /** Interval and limit of the sweep of expired threads. */
+  readonly expiry: ThreadExpiryRules;
+  /** Interval of the sweep of expired store items, ms. */
+  readonly store_expiry_ms: number;
+}
+
+/**
+ * Work that any process may do, and each row's by one: crons, delayed runs, recovery, expiry, the ends of A2A tasks.
+ * There is no leader that could be lost: each row is taken by compare-and-set.
+ */
+export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions) {
+  const { bus, logger } = deps;
+  const dueRuns = delayedRunsLoop(deps);
+  const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
+  const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
+  const reaper = reaperLoop({ ...deps, rules: options.reap, heartbeat_ms: heartbeatMs(options.lease_ms) });
+  const loops: readonly Loop[] = [
+    reaper,
+    dueRuns,
+    ...(crons ? [crons] : []),
+    tasks.loop,
+    retentionLoop({ sweeps: deps.sweeps, logger }),
+    threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
+    storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
+    storeIndexLoop({ store: deps.longTermStore, logger }),
+  ];
+  const wakeSchedules = () => {
+    dueRuns.wake();
+    crons?.wake();
+  };
+  let subscriptions: Disposable[] = [];
+
+  return {
+    start(): void {
+      subscriptions = [
+        bus.on('schedule.changed', wakeSchedules),
+        bus.on('task.ended', tasks.runEnded),
+        bus.on('reconnected', () => {
+          wakeSchedules();
+          tasks.loop.wake();
+        }),
+      ];
+      for (const loop of loops) loop.start();
+    },
+
+    async stop(): Promise<void> {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}

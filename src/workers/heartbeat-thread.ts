@@ -1,0 +1,55 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { threadMonotonic } from '../core/clock.ts';
+import { sleep } from '../core/timers.ts';
+import { openPostgres } from '../db/engines/postgres.ts';
+import { passwordFrom } from '../db/engines/postgres-password.ts';
+import { heartbeat } from '../storage/queue/workers.ts';
+import { heartbeatMs, isLateRenewal } from './heartbeat.ts';
+import { HeartbeatMemory } from './heartbeat-memory.ts';
+import type { HeartbeatReport, HeartbeatThreadData } from './thread-lease.ts';
+
+/**
+ * Renews the lease of a process while its event loop computes, over a connection of its own. Ends with a message from
+ * the main thread.
+ */
+const { url, password_command, worker, lease_ms, max_stall_ms, shared } = workerData as HeartbeatThreadData;
+const memory = new HeartbeatMemory(shared);
+const interval_ms = heartbeatMs(lease_ms);
+/** A failed renewal is retried well before the lease ends, ms. */
+const RETRY_MS = Math.min(1000, interval_ms / 4);
+
+/** The server renewed it before it started this thread. */
+let renewed_at = threadMonotonic();
+
+const end = new AbortController();
+parentPort?.once('message', () => end.abort());
+
+const report = (message: HeartbeatReport) => parentPort?.postMessage(message);
+
+/** Returns the time until the next renewal, ms. */
+async function beat(renew: () => Promise<void>): Promise<number> {
+  memory.beat();
+  // Before it is sent: the database counts from when it arrives.
+  const sent_at = threadMonotonic();
+  if (sent_at - memory.turned_at > max_stall_ms) {
+    report({ stalled_ms: sent_at - memory.turned_at });
+    return interval_ms;
+  }
+  try {
+    await renew();
+  } catch (error) {
+    report({ error: error instanceof Error ? error.message : String(error) });
+    return RETRY_MS;
+  }
+  if (sent_at > memory.held_until) memory.lapse();
+  if (isLateRenewal(threadMonotonic() - renewed_at, interval_ms)) memory.renewLate();
+  renewed_at = threadMonotonic();
+  memory.held_until = sent_at + lease_ms;
+  return interval_ms;
+}
+
+{
+  const password = password_command === undefined ? undefined : passwordFrom(password_command);
+  await using db = openPostgres(url, { max_connections: 1, password });
+  while (!end.signal.aborted) await sleep(await beat(() => heartbeat(db, worker, lease_ms)), end.signal);
+}

@@ -1,0 +1,95 @@
+import { isErrorLike } from '../core/failure.ts';
+import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
+import {
+  type BudgetDeps,
+  budgetReason,
+  budgetSubjects,
+  type ExhaustedBudget,
+  exhaustedBudget,
+} from '../services/runs/budgets.ts';
+import type { ClaimedRun } from '../storage/queue/claim.ts';
+import { BudgetMeter } from '../storage/runs/budget-meter.ts';
+import type { BudgetSubjects } from '../storage/runs/budgets.ts';
+import { dayOf, type UsageAccount } from '../storage/runs/usage.ts';
+import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
+
+/** Why a run ended although its graph had more to do. */
+export class BudgetExceeded extends Error {
+  override readonly name = 'BudgetExceeded';
+  readonly exhausted: ExhaustedBudget;
+
+  constructor(exhausted: ExhaustedBudget, currency: string) {
+    super(budgetReason(exhausted, currency));
+    this.exhausted = exhausted;
+  }
+}
+
+/**
+ * The budgets of an attempt. What each superstep used is committed before the next one begins, in the transaction of its
+ * checkpoint; if a budget is then used up, the graph is drained: it begins no further superstep. Runs that share a budget
+ * exceed it by the superstep that each of them executes when it is used up, and by no more.
+ */
+export class RunBudget {
+  readonly meter: BudgetMeter;
+  readonly #deps: BudgetDeps;
+  readonly #drain = new AbortController();
+  readonly #run_id: string;
+  readonly #subjects: BudgetSubjects;
+  readonly #now: () => number;
+  /** The next superstep is that of the input, which executes no node. */
+  #isInput = false;
+  #exceeded: BudgetExceeded | undefined;
+
+  constructor(deps: BudgetDeps, claimed: ClaimedRun, account: UsageAccount, now: () => number) {
+    const { run_id, thread_id } = claimed.lease;
+    const isTemporary = claimed.markers.thread_retention !== 'keep';
+    const owner = { ...account, thread_id: isTemporary ? undefined : thread_id };
+    this.#deps = deps;
+    this.#run_id = run_id;
+    this.#subjects = budgetSubjects(deps.budgets, owner);
+    this.#now = now;
+    this.meter = new BudgetMeter({ run_id, subjects: this.#subjects }, now);
+  }
+
+  /** Aborted when a budget is used up. */
+  get drain(): AbortSignal {
+    return this.#drain.signal;
+  }
+
+  /** Continues from what earlier attempts, and other runs, have used. */
+  async open(): Promise<void> {
+    this.meter.open(await this.#deps.used(this.#subjects, dayOf(this.#now()), this.#run_id));
+    this.#check();
+  }
+
+  /** Counts and checks at each checkpoint; `writes`: the buffer that stores them. */
+  gate(writes: Pick<WriteBuffer, 'commit'>): CheckpointGate {
+    return {
+      before: ({ ns, metadata }) => {
+        if (ns === '') this.#count(JSON.parse(metadata).source);
+      },
+      after: async () => {
+        await writes.commit('async');
+        this.#check();
+      },
+    };
+  }
+
+  /** The reason if the graph ended because of a budget. */
+  endOf(failure: unknown): BudgetExceeded | undefined {
+    return isErrorLike(failure) && failure.name === 'GraphDrained' ? this.#exceeded : undefined;
+  }
+
+  #count(source: unknown): void {
+    if (source === 'input') this.#isInput = true;
+    else if (source === 'loop' && !this.#isInput) this.meter.addSuperstep();
+    else this.#isInput = false;
+  }
+
+  #check(): void {
+    const exhausted = exhaustedBudget(this.#deps.budgets, this.meter.used);
+    if (!exhausted) return;
+    this.#exceeded ??= new BudgetExceeded(exhausted, this.#deps.currency);
+    this.#drain.abort();
+  }
+}

@@ -1,0 +1,13 @@
+// Builds Studio into `dist/studio`. Plain JavaScript: it also runs while the packages
+// are being installed, under whatever Node that is.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const vite = await import('vite').catch(() => undefined);
+if (!vite) {
+  // An installation without development dependencies.
+  process.stdout.write('Studio is not built: its development dependencies are not installed.\n');
+  process.exit(0);
+}
+await vite.build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' });

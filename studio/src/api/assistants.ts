@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, dataOf, type Schemas } from './client.ts';
+
+export type Assistant = Schemas['Assistant'];
+
+/** Assistants that fit into choices and names, of which a server has few. */
+const MAX_ASSISTANTS = 1000;
+
+export const assistantsQuery = queryOptions({
+  queryKey: ['assistant', 'list'],
+  queryFn: () => dataOf(api.POST('/assistants/search', { body: { limit: MAX_ASSISTANTS } })),
+  staleTime: 60_000,
+});
+
+/** What people call an assistant: its name, else that of its graph. */
+export function assistantName({ name, graph_id }: Pick<Assistant, 'name' | 'graph_id'>): string {
+  return name && name !== 'Untitled' ? name : graph_id;
+}
+
+/** JSON Schemas of an assistant's input, output, state and configuration. */
+export const schemasQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'schemas'],
+    queryFn: () =>
+      dataOf(api.GET('/assistants/{assistant_id}/schemas', { params: { path: { assistant_id } } })),
+    staleTime: 60_000,
+  });

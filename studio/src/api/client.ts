@@ -1,0 +1,55 @@
+import createClient from 'openapi-fetch';
+import { API_URL } from './base.ts';
+import type { components, paths } from './openapi.d.ts';
+
+/** Schemas of the API by name, from its OpenAPI document. */
+export type Schemas = components['schemas'];
+
+/** Calls the operations of the OpenAPI document, and nothing else. */
+export const api = createClient<paths>({ baseUrl: API_URL, credentials: 'same-origin' });
+
+/** An answer that is not a success. `message` is written by the server for the reader. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+  }
+}
+
+/** No answer: the server is away, or the network is. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+interface Answer<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The data of an answer. Throws `ApiError` for any other answer than a success, and `Unreachable` without one. */
+export async function dataOf<Data>(answering: Promise<Answer<Data>>): Promise<Data> {
+  return (await pageOf(answering)).data;
+}
+
+/** The data of an answer that is a page of a list, and the cursor of the next page. */
+export async function pageOf<Data>(
+  answering: Promise<Answer<Data>>,
+): Promise<{ data: Data; next: string | undefined }> {
+  const { data, error, response } = await answering.catch((cause: unknown) => {
+    throw new Unreachable('The server does not answer.', { cause });
+  });
+  if (!response.ok) throw new ApiError(response.status, detailOf(error, response));
+  return { data: data as Data, next: response.headers.get('x-pagination-next') ?? undefined };
+}
+
+function detailOf(error: unknown, { status, statusText }: Response): string {
+  if (typeof error === 'object' && error !== null && 'detail' in error) {
+    const { detail } = error;
+    return typeof detail === 'string' ? detail : JSON.stringify(detail);
+  }
+  return typeof error === 'string' && error !== '' ? error : `${status} ${statusText}`.trim();
+}

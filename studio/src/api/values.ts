@@ -1,0 +1,28 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The first of several names that has a value: Python writes `action_requests`, JavaScript `actionRequests`. */
+export function either(object: JsonObject, ...names: readonly string[]): unknown {
+  return names.map((name) => object[name]).find((value) => value !== undefined);
+}
+
+/** A random UUID. `crypto.randomUUID` is missing on pages over plain HTTP. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [8, 12, 16, 20].reduceRight((text, at) => `${text.slice(0, at)}-${text.slice(at)}`, hex);
+}
+
+/** A value that was typed as JSON, or the text itself. */
+export function typedValue(text: string): { value: unknown; isJson: boolean } {
+  try {
+    return { value: JSON.parse(text), isJson: true };
+  } catch {
+    return { value: text, isJson: false };
+  }
+}

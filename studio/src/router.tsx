@@ -1,0 +1,184 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type SearchSchemaInput,
+} from '@tanstack/react-router';
+import { STUDIO_PATH } from './api/base.ts';
+import { Overview } from './screens/overview/overview.tsx';
+import { NotFound, ScreenFailure, Shell } from './shell/shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+/** Text values of the address; others are dropped. Every view is a link, so that filters and selections are there. */
+function textsOf<const Name extends string>(names: readonly Name[]) {
+  return (search: { [K in Name]?: unknown } & SearchSchemaInput): { [K in Name]?: string } => {
+    const texts: { [K in Name]?: string } = {};
+    for (const name of names) {
+      const value: unknown = search[name];
+      if (typeof value === 'string' && value !== '') texts[name] = value;
+      if (typeof value === 'number') texts[name] = String(value);
+    }
+    return texts;
+  };
+}
+
+const parent = () => root;
+
+const overview = createRoute({ getParentRoute: parent, path: '/', component: Overview });
+const runs = createRoute({
+  getParentRoute: parent,
+  path: '/runs',
+  validateSearch: textsOf(['status', 'assistant', 'error', 'since']),
+  component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'Runs'),
+});
+const run = createRoute({
+  getParentRoute: parent,
+  path: '/runs/$runId',
+  validateSearch: textsOf(['tab', 'step', 'node', 'open', 'hide', 'q', 'event']),
+  component: lazyRouteComponent(() => import('./screens/run/run.tsx'), 'Run'),
+});
+const threads = createRoute({
+  getParentRoute: parent,
+  path: '/threads',
+  validateSearch: textsOf(['status', 'assistant', 'metadata', 'find']),
+  component: lazyRouteComponent(() => import('./screens/threads/threads.tsx'), 'Threads'),
+});
+const thread = createRoute({
+  getParentRoute: parent,
+  path: '/threads/$threadId',
+  validateSearch: textsOf(['tab', 'checkpoint', 'with']),
+  component: lazyRouteComponent(() => import('./screens/thread/thread.tsx'), 'Thread'),
+});
+
+const chats = createRoute({
+  getParentRoute: parent,
+  path: '/chat',
+  component: lazyRouteComponent(() => import('./screens/chat/chat-home.tsx'), 'ChatHome'),
+});
+const newChat = createRoute({
+  getParentRoute: parent,
+  path: '/chat/$assistantId',
+  component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
+});
+const chat = createRoute({
+  getParentRoute: parent,
+  path: '/chat/$assistantId/$threadId',
+  validateSearch: textsOf(['at']),
+  component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
+});
+const inbox = createRoute({
+  getParentRoute: parent,
+  path: '/inbox',
+  validateSearch: textsOf(['assistant', 'interrupt']),
+  component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
+});
+
+const webhooks = createRoute({
+  getParentRoute: parent,
+  path: '/webhooks',
+  validateSearch: textsOf(['status', 'url', 'run']),
+  component: lazyRouteComponent(() => import('./screens/webhooks/webhooks.tsx'), 'Webhooks'),
+});
+const delivery = createRoute({
+  getParentRoute: parent,
+  path: '/webhooks/$deliveryId',
+  component: lazyRouteComponent(() => import('./screens/delivery/delivery.tsx'), 'Delivery'),
+});
+const crons = createRoute({
+  getParentRoute: parent,
+  path: '/crons',
+  validateSearch: textsOf(['assistant', 'enabled']),
+  component: lazyRouteComponent(() => import('./screens/crons/crons.tsx'), 'Crons'),
+});
+const cron = createRoute({
+  getParentRoute: parent,
+  path: '/crons/$cronId',
+  component: lazyRouteComponent(() => import('./screens/cron/cron.tsx'), 'Cron'),
+});
+const store = createRoute({
+  getParentRoute: parent,
+  path: '/store',
+  validateSearch: textsOf(['namespace', 'query', 'item', 'key']),
+  component: lazyRouteComponent(() => import('./screens/store/store.tsx'), 'Store'),
+});
+const keys = createRoute({
+  getParentRoute: parent,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./screens/keys/keys.tsx'), 'Keys'),
+});
+const system = createRoute({
+  getParentRoute: parent,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
+});
+const connect = createRoute({
+  getParentRoute: parent,
+  path: '/connect',
+  validateSearch: textsOf(['assistant', 'tab']),
+  component: lazyRouteComponent(() => import('./screens/connect/connect.tsx'), 'Connect'),
+});
+
+const graphs = createRoute({
+  getParentRoute: parent,
+  path: '/graphs',
+  component: lazyRouteComponent(() => import('./screens/graphs/graphs.tsx'), 'Graphs'),
+});
+const graph = createRoute({
+  getParentRoute: parent,
+  path: '/graphs/$assistantId',
+  validateSearch: textsOf(['run', 'node', 'open']),
+  component: lazyRouteComponent(() => import('./screens/graph/graph.tsx'), 'Graph'),
+});
+
+const assistants = createRoute({
+  getParentRoute: parent,
+  path: '/assistants',
+  validateSearch: textsOf(['name', 'graph']),
+  component: lazyRouteComponent(() => import('./screens/assistants/assistants.tsx'), 'Assistants'),
+});
+const assistant = createRoute({
+  getParentRoute: parent,
+  path: '/assistants/$assistantId',
+  validateSearch: textsOf(['tab', 'version', 'against']),
+  component: lazyRouteComponent(() => import('./screens/assistant/assistant.tsx'), 'Assistant'),
+});
+
+const routes = [
+  overview,
+  chats,
+  newChat,
+  chat,
+  runs,
+  run,
+  threads,
+  thread,
+  inbox,
+  webhooks,
+  delivery,
+  crons,
+  cron,
+  store,
+  keys,
+  system,
+  connect,
+  graphs,
+  graph,
+  assistants,
+  assistant,
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  basepath: STUDIO_PATH,
+  defaultPreload: 'intent',
+  defaultErrorComponent: ScreenFailure,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

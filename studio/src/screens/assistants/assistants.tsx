@@ -1,0 +1,117 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Select, TextInput } from '../../ui/fields.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Cell, Row, Table } from '../../ui/table.tsx';
+import { CreateAssistant } from './create.tsx';
+
+/** All assistants: graphs with a configuration of their own. */
+export function Assistants() {
+  const [isCreating, setCreating] = useState(false);
+  const { can } = useSession();
+  return (
+    <Page
+      title="Assistants"
+      actions={
+        can('admin') && (
+          <Button look="primary" onClick={() => setCreating(true)}>
+            New assistant
+          </Button>
+        )
+      }
+    >
+      <Filters />
+      <List />
+      <Dialog title="New assistant" open={isCreating} onClose={() => setCreating(false)}>
+        <CreateAssistant close={() => setCreating(false)} />
+      </Dialog>
+    </Page>
+  );
+}
+
+function Filters() {
+  const { name = '', graph = '' } = useSearch({ from: '/assistants' });
+  const navigate = useNavigate({ from: '/assistants' });
+  const { data = [] } = useQuery(assistantsQuery);
+  const graphs = [...new Set(data.map(({ graph_id }) => graph_id))].sort();
+  const set = (change: { name?: string; graph?: string }) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <search className="flex flex-wrap gap-2">
+      <TextInput
+        type="search"
+        aria-label="Name"
+        placeholder="Name or description"
+        value={name}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <Select
+        aria-label="Graph"
+        value={graph}
+        onChange={({ target }) => set({ graph: target.value })}
+        options={[['', 'Any graph'], ...graphs.map((each) => [each, each] as const)]}
+      />
+    </search>
+  );
+}
+
+function List() {
+  const { name = '', graph = '' } = useSearch({ from: '/assistants' });
+  const { data, error, refetch } = useQuery(assistantsQuery);
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="assistants" />;
+  const text = name.toLowerCase();
+  const fitting = data.filter(
+    (each) =>
+      (graph === '' || each.graph_id === graph) &&
+      `${assistantName(each)} ${each.description ?? ''}`.toLowerCase().includes(text),
+  );
+  if (fitting.length === 0) {
+    return <Empty title="No assistant fits">Remove a filter to see more.</Empty>;
+  }
+  return (
+    <Table label="Assistants" columns={['Assistant', 'Graph', 'Version', 'Updated', 'Description']}>
+      {fitting.map((assistant) => (
+        <AssistantRow key={assistant.assistant_id} assistant={assistant} />
+      ))}
+    </Table>
+  );
+}
+
+function AssistantRow({ assistant }: { assistant: Assistant }) {
+  const { assistant_id, graph_id, version, updated_at, description } = assistant;
+  return (
+    <Row>
+      <Cell className="whitespace-nowrap">
+        <Link
+          to="/assistants/$assistantId"
+          params={{ assistantId: assistant_id }}
+          className="font-medium hover:text-accent"
+        >
+          {assistantName(assistant)}
+        </Link>
+      </Cell>
+      <Cell className="whitespace-nowrap">
+        <Link
+          to="/graphs/$assistantId"
+          params={{ assistantId: assistant_id }}
+          className="text-ink-2 hover:text-accent"
+        >
+          {graph_id}
+        </Link>
+      </Cell>
+      <Cell className="text-ink-2">{version}</Cell>
+      <Cell className="text-ink-2">
+        <Ago at={updated_at} />
+      </Cell>
+      <Cell className="max-w-[48ch] min-w-40 truncate text-ink-2">{description}</Cell>
+    </Row>
+  );
+}

@@ -1,0 +1,57 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { assistantsQuery } from '../../api/assistants.ts';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, Select, TextInput } from '../../ui/fields.tsx';
+
+/** Creates an assistant, then goes to it. */
+export function useCreateAssistant(onCreated?: () => void) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: (body: Schemas['AssistantCreate']) => dataOf(api.POST('/assistants', { body })),
+    onSuccess: async (created) => {
+      const { assistant_id } = created as Schemas['Assistant'];
+      await client.invalidateQueries({ queryKey: assistantsQuery.queryKey });
+      onCreated?.();
+      await navigate({ to: '/assistants/$assistantId', params: { assistantId: assistant_id } });
+    },
+  });
+}
+
+/** Asks for a graph and a name; the rest has a page of its own. */
+export function CreateAssistant({ close }: { close: () => void }) {
+  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const graphs = [...new Set(assistants.map(({ graph_id }) => graph_id))].sort();
+  const [graph, setGraph] = useState('');
+  const [name, setName] = useState('');
+  const create = useCreateAssistant(close);
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    create.mutate({ graph_id: graph || (graphs[0] ?? ''), name });
+  }
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <Field label="Graph">
+        <Select
+          value={graph || graphs[0]}
+          onChange={({ target }) => setGraph(target.value)}
+          options={graphs.map((each) => [each, each] as const)}
+        />
+      </Field>
+      <Field label="Name" error={create.error?.message}>
+        <TextInput required autoFocus value={name} onChange={({ target }) => setName(target.value)} />
+      </Field>
+      <div className="flex justify-end gap-2">
+        <Button look="quiet" onClick={close}>
+          Cancel
+        </Button>
+        <Button type="submit" look="primary" disabled={create.isPending}>
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,48 @@
+import type { Block, Message } from './messages.ts';
+
+/** Larger files belong into a store that the graph can read, bytes. */
+const MAX_BYTES = 5_000_000;
+
+/** Files as blocks of a message: images as models of all providers take them, others with their name and type. */
+export async function blocksOfFiles(files: readonly File[]): Promise<Block[]> {
+  const large = files.find(({ size }) => size > MAX_BYTES);
+  if (large) throw new Error(`${large.name} is larger than 5 MB.`);
+  return Promise.all(files.map(blockOf));
+}
+
+async function blockOf(file: File): Promise<Block> {
+  const url = await dataUrl(file);
+  if (file.type.startsWith('image/')) return { type: 'image_url', image_url: { url } };
+  return {
+    type: 'file',
+    source_type: 'base64',
+    mime_type: file.type || 'application/octet-stream',
+    data: url.slice(url.indexOf(',') + 1),
+    metadata: { filename: file.name },
+  };
+}
+
+function dataUrl(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.readAsDataURL(file);
+  });
+}
+
+/** The content of a message: text alone where nothing is attached. */
+export function contentOf(text: string, blocks: readonly Block[]): Message['content'] {
+  if (blocks.length === 0) return text;
+  return text === '' ? blocks : [{ type: 'text', text }, ...blocks];
+}
+
+/** The content of a message with another text; images and files stay. */
+export function withText({ content }: Message, text: string): Message['content'] {
+  return typeof content === 'string'
+    ? text
+    : contentOf(
+        text,
+        content.filter(({ type }) => type !== 'text'),
+      );
+}

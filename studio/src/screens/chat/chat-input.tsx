@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { Composer } from './composer.tsx';
+import { humanMessage, type Message, propertyNames } from './messages.ts';
+import { StateInput } from './state-input.tsx';
+
+interface ChatInputProps {
+  readonly assistant_id: string;
+  readonly name: string;
+  /** JSON Schema of the input of the graph. */
+  readonly schema: unknown;
+  readonly said: readonly string[];
+  readonly isDisabled: boolean;
+  readonly onMessage: (message: Message) => void;
+  readonly onInput: (input: unknown) => void;
+  /** Stops the run; `undefined` while none is active. */
+  readonly onStop: (() => void) | undefined;
+}
+
+/** A message for graphs that take messages, a form for the others; both where a graph takes more than messages. */
+export function ChatInput({ name, said, schema, onMessage, onInput, ...common }: ChatInputProps) {
+  const names = propertyNames(schema);
+  const takesMessages = names.includes('messages');
+  const [isForm, setForm] = useState(!takesMessages);
+  if (isForm) {
+    return (
+      <StateInput
+        {...common}
+        schema={schema}
+        onSend={onInput}
+        onMessage={takesMessages ? () => setForm(false) : undefined}
+      />
+    );
+  }
+  return (
+    <Composer
+      {...common}
+      name={name}
+      said={said}
+      onSend={(content) => onMessage(humanMessage(content))}
+      onForm={names.length > 1 ? () => setForm(true) : undefined}
+    />
+  );
+}

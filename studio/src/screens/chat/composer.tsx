@@ -1,0 +1,168 @@
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useRef,
+  useState,
+} from 'react';
+import { Button } from '../../ui/button.tsx';
+import { KeyHint } from '../../ui/key-hint.tsx';
+import { blocksOfFiles, contentOf } from './attachments.ts';
+import { remember, useEarlierInputs } from './earlier-inputs.ts';
+import { Medium } from './media.tsx';
+import { type Block, type Message, mediaOf } from './messages.ts';
+
+interface ComposerProps {
+  readonly assistant_id: string;
+  readonly name: string;
+  readonly said: readonly string[];
+  readonly isDisabled: boolean;
+  readonly onSend: (content: Message['content']) => void;
+  /** Stops the run; `undefined` while none is active. */
+  readonly onStop: (() => void) | undefined;
+  /** Shows all fields of the input; `undefined` if it has no others. */
+  readonly onForm: (() => void) | undefined;
+}
+
+/** Where a message is written. Files are chosen, pasted or dropped. */
+export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop, onForm }: ComposerProps) {
+  const [text, setText] = useState('');
+  const attached = useAttachments();
+  const goThrough = useEarlierInputs({ assistant_id, said, text, setText });
+  const isEmpty = text.trim() === '' && attached.blocks.length === 0;
+  function send() {
+    if (isEmpty || isDisabled) return;
+    onSend(contentOf(text, attached.blocks));
+    remember(assistant_id, text);
+    setText('');
+    attached.clear();
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    goThrough(event);
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  }
+  return (
+    <Frame onDrop={attached.onDrop}>
+      <Attached {...attached} />
+      <textarea
+        autoFocus
+        aria-label={`Message ${name}`}
+        placeholder={`Message ${name} …`}
+        rows={2}
+        disabled={isDisabled}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={onKeyDown}
+        onPaste={attached.onPaste}
+        className="field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent outline-none disabled:opacity-50"
+      />
+      <div className="flex items-center gap-2">
+        <Attach onFiles={attached.add} isDisabled={isDisabled} />
+        {onForm && (
+          <Button look="quiet" onClick={onForm}>
+            All fields
+          </Button>
+        )}
+        <span className="text-xs text-ink-3 max-sm:hidden">↑ earlier messages</span>
+        <div className="ml-auto flex gap-2">
+          {onStop && <Button onClick={onStop}>Stop</Button>}
+          <Button look="primary" disabled={isEmpty || isDisabled} onClick={send}>
+            Send <KeyHint>⏎</KeyHint>
+          </Button>
+        </div>
+      </div>
+    </Frame>
+  );
+}
+
+export function Frame({ children, onDrop }: { children: ReactNode; onDrop?: (event: DragEvent) => void }) {
+  return (
+    <section
+      aria-label="Input"
+      onDrop={onDrop}
+      onDragOver={(event) => event.preventDefault()}
+      className="flex flex-none flex-col gap-2 rounded-[10px] border border-line-strong bg-panel p-3 shadow-sm focus-within:border-accent"
+    >
+      {children}
+    </section>
+  );
+}
+
+function useAttachments() {
+  const [blocks, setBlocks] = useState<readonly Block[]>([]);
+  const [error, setError] = useState('');
+  function add(files: readonly File[]) {
+    if (files.length === 0) return;
+    setError('');
+    blocksOfFiles(files).then(
+      (more) => setBlocks((before) => [...before, ...more]),
+      (cause: Error) => setError(cause.message),
+    );
+  }
+  function onPaste({ clipboardData }: ClipboardEvent) {
+    add([...clipboardData.files]);
+  }
+  function onDrop(event: DragEvent) {
+    event.preventDefault();
+    add([...event.dataTransfer.files]);
+  }
+  const remove = (block: Block) => setBlocks((before) => before.filter((each) => each !== block));
+  return { blocks, error, add, remove, onPaste, onDrop, clear: () => setBlocks([]) };
+}
+
+function Attached({ blocks, error, remove }: ReturnType<typeof useAttachments>) {
+  return (
+    <>
+      {error !== '' && (
+        <p role="alert" className="text-err">
+          {error}
+        </p>
+      )}
+      {blocks.length > 0 && (
+        <ul aria-label="Attached" className="flex flex-wrap items-end gap-2">
+          {blocks.map((block, i) => {
+            const [item] = mediaOf({ type: 'human', content: [block] });
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: equal files have no other identity
+              <li key={i} className="flex items-center gap-1 [&_img]:max-h-16">
+                {item && <Medium item={item} />}
+                <Button
+                  look="quiet"
+                  aria-label={`Remove ${item?.name ?? 'file'}`}
+                  onClick={() => remove(block)}
+                >
+                  ×
+                </Button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Attach({ onFiles, isDisabled }: { onFiles: (files: File[]) => void; isDisabled: boolean }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files"
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          target.value = '';
+        }}
+      />
+      <Button look="quiet" className="-ml-2.5" disabled={isDisabled} onClick={() => input.current?.click()}>
+        Attach
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import { type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
+import { BranchSwitch, useForks } from './branch-switch.tsx';
+import { Message } from './message.tsx';
+import type { Message as ChatMessage } from './messages.ts';
+import type { Chat } from './use-chat.ts';
+import { ValuesView } from './values-view.tsx';
+
+interface ConversationProps {
+  readonly thread_id: string;
+  readonly chat: Chat;
+  readonly hasMessages: boolean;
+  readonly onEdit: ((message: ChatMessage, text: string) => void) | undefined;
+  readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
+  /** After the messages: questions of the agent, errors. */
+  readonly children: ReactNode;
+}
+
+/** The messages of a thread, or its values where it has none. Stays at its end while that is in view. */
+export function Conversation({
+  thread_id,
+  chat,
+  hasMessages,
+  onEdit,
+  onRegenerate,
+  children,
+}: ConversationProps) {
+  const { messages, first_live, values } = chat;
+  const forks = useForks(thread_id, chat.is_busy ? undefined : chat.state.data?.checkpoint_id);
+  const results = useMemo(() => resultsOf(messages), [messages]);
+  const scroller = useStaysAtEnd();
+  return (
+    <div
+      ref={scroller}
+      role="log"
+      aria-label="Conversation"
+      aria-busy={chat.is_busy}
+      tabIndex={0}
+      className="min-h-0 flex-1 overflow-auto"
+    >
+      <div className="flex flex-col gap-2 pb-4">
+        {messages.map((message, i) => {
+          const fork = forks.get(i);
+          return (
+            <Message
+              key={message.id ?? i}
+              message={message}
+              results={results}
+              isLive={i >= first_live}
+              branches={fork && <BranchSwitch fork={fork} />}
+              onEdit={onEdit}
+              onRegenerate={
+                i === messages.length - 1 || messages[i + 1]?.type === 'human' ? onRegenerate : undefined
+              }
+            />
+          );
+        })}
+        {!hasMessages && <ValuesView values={values} />}
+        {!hasMessages && forks.get(0) && <BranchSwitch fork={forks.get(0)!} />}
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function resultsOf(messages: readonly ChatMessage[]): ReadonlyMap<string, ChatMessage> {
+  const asked = new Set(messages.flatMap(({ tool_calls = [] }) => tool_calls.map(({ id }) => id)));
+  return new Map(
+    messages
+      .filter(({ tool_call_id }) => tool_call_id !== undefined && asked.has(tool_call_id))
+      .map((message) => [message.tool_call_id ?? '', message]),
+  );
+}
+
+/** Nearer than this to its end counts as there, px. */
+const NEAR_PX = 80;
+
+/** Keeps the end of a growing element in view, until somebody scrolls up to read. */
+function useStaysAtEnd() {
+  const scroller = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const content = element?.firstElementChild;
+    if (!element || !content) return;
+    const onScroll = () => {
+      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
+    };
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(content);
+    element.addEventListener('scroll', onScroll);
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, []);
+  return scroller;
+}

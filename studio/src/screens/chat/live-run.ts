@@ -1,0 +1,134 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { ApiError, api, dataOf } from '../../api/client.ts';
+import { eventsOf, type StreamEvent } from '../../api/event-stream.ts';
+import { withChunk } from './chunks.ts';
+import { type Message, messagesOf } from './messages.ts';
+
+/** What a run has emitted so far, and is not yet in the state of its thread. */
+export interface Live {
+  readonly run_id: string;
+  /** The newest state; `undefined` before the first. */
+  readonly values: unknown;
+  /** Messages that the state does not have yet, in the order in which they began. */
+  readonly messages: readonly Message[];
+  readonly error: string | undefined;
+}
+
+/** Tokens that arrive closer together are drawn at once, ms. */
+const DRAW_MS = 40;
+const FIRST_WAIT_MS = 250;
+const MAX_WAIT_MS = 5000;
+
+/**
+ * Follows the active run of a thread from its first event: every page that is opened while it runs shows the same. The
+ * server keeps the events, so that nothing is lost by a reload, a pause of the tab or a restart of the server. A run is
+ * followed until the state that it left has been read, also when the list of runs says earlier that it has ended.
+ */
+export function useLiveRun(thread_id: string, active_id: string | undefined) {
+  const client = useQueryClient();
+  const [live, setLive] = useState<Live>();
+  const [followed, setFollowed] = useState<string>();
+  if (followed === undefined && active_id !== undefined) {
+    setFollowed(active_id);
+    setLive(undefined);
+  }
+  useEffect(() => {
+    if (followed === undefined) return;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let now: Live = { run_id: followed, values: undefined, messages: [], error: undefined };
+    const draw = () => {
+      timer = undefined;
+      setLive(now);
+    };
+    const take = (event: StreamEvent) => {
+      now = withEvent(now, event);
+      timer ??= setTimeout(draw, DRAW_MS);
+    };
+    async function untilRead(run_id: string) {
+      await follow({ thread_id, run_id, signal: abort.signal, take }).catch((error: unknown) => {
+        now = { ...now, error: error instanceof Error ? error.message : String(error) };
+      });
+      if (abort.signal.aborted) return;
+      await client.invalidateQueries({ queryKey: ['thread', thread_id] });
+      if (abort.signal.aborted) return;
+      clearTimeout(timer);
+      setLive(now.error === undefined ? undefined : { ...now, values: undefined, messages: [] });
+      setFollowed(undefined);
+    }
+    void untilRead(followed);
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [client, thread_id, followed]);
+  return { live, followed };
+}
+
+/** What is shown after an event. */
+function withEvent(live: Live, { event, data }: StreamEvent): Live {
+  const [mode, namespace] = event.split('|', 2);
+  if (mode === 'error') return { ...live, error: errorText(JSON.parse(data)) };
+  // States of subgraphs are not those of the thread.
+  if (mode === 'values' && namespace === undefined)
+    return { ...live, values: JSON.parse(data), messages: [] };
+  if (mode !== 'messages') return live;
+  const [message] = JSON.parse(data) as [Message];
+  const known = live.values === undefined ? [] : messagesOf(live.values);
+  if (message.id && known.some(({ id }) => id === message.id)) return live;
+  const at = live.messages.findIndex(({ id }) => id === message.id);
+  const next = withChunk(live.messages[at], message);
+  return { ...live, messages: at < 0 ? [...live.messages, next] : live.messages.with(at, next) };
+}
+
+function errorText(error: { error?: string; message?: string }): string {
+  return [error.error, error.message].filter(Boolean).join(': ');
+}
+
+interface Followed {
+  readonly thread_id: string;
+  readonly run_id: string;
+  readonly signal: AbortSignal;
+  readonly take: (event: StreamEvent) => void;
+}
+
+/** Resolves when the run has ended or `signal` aborts. Joins the stream again, where it was, when a connection ends early. */
+async function follow({ thread_id, run_id, signal, take }: Followed): Promise<void> {
+  const path = { thread_id, run_id };
+  let last = '-1';
+  let wait = FIRST_WAIT_MS;
+  while (!signal.aborted) {
+    try {
+      const body = await dataOf(
+        api.GET('/threads/{thread_id}/runs/{run_id}/stream', {
+          params: { path, header: { 'Last-Event-Id': last } },
+          parseAs: 'stream',
+          signal,
+        }),
+      );
+      for await (const event of eventsOf(body as ReadableStream<Uint8Array>)) {
+        if (event.id !== undefined) last = event.id;
+        wait = FIRST_WAIT_MS;
+        take(event);
+      }
+      const { status } = await dataOf(api.GET('/threads/{thread_id}/runs/{run_id}', { params: { path } }));
+      if (status !== 'pending' && status !== 'running') return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status < 500) throw error;
+    }
+    await pause(wait, signal);
+    wait = Math.min(MAX_WAIT_MS, wait * 2);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

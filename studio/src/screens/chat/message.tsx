@@ -1,0 +1,156 @@
+import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy.ts';
+import { TextArea } from '../../ui/fields.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Markdown } from './markdown.tsx';
+import { Media } from './media.tsx';
+import { type Message as ChatMessage, reasoningOf, textOf, toolCallsOf } from './messages.ts';
+import { ToolCall } from './tool-call.tsx';
+
+interface MessageProps {
+  readonly message: ChatMessage;
+  /** Messages of tools by the call they answer. */
+  readonly results: ReadonlyMap<string, ChatMessage>;
+  readonly isLive: boolean;
+  /** ‹2/3› between the versions of this message. */
+  readonly branches: ReactNode;
+  /** Sends a new text instead of this message. `undefined` where that is not possible. */
+  readonly onEdit: ((message: ChatMessage, text: string) => void) | undefined;
+  readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
+}
+
+/** A message with what can be done about it. */
+export const Message = memo(function Message(props: MessageProps) {
+  const { message, results } = props;
+  if (message.type === 'human') return <Human {...props} />;
+  if (message.type === 'ai') return <Answer {...props} />;
+  // Results are shown with their calls.
+  if (message.type === 'tool' && results.get(message.tool_call_id ?? '') === message) return null;
+  return (
+    <details className="rounded-lg border border-line bg-panel">
+      <summary className="px-3 py-1.5 text-ink-2">{`${message.type} message${message.name ? ` of ${message.name}` : ''}`}</summary>
+      <div className="p-3 pt-0">
+        <Json value={message.content} label={`${message.type} message`} />
+      </div>
+    </details>
+  );
+});
+
+function Human({ message, branches, onEdit }: MessageProps) {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing && onEdit) {
+    return (
+      <Editor
+        text={textOf(message)}
+        onClose={() => setEditing(false)}
+        onSend={(text) => {
+          setEditing(false);
+          onEdit(message, text);
+        }}
+      />
+    );
+  }
+  return (
+    <article aria-label="You" className="group flex max-w-[85%] flex-col items-end gap-1 self-end">
+      <Media message={message} />
+      {textOf(message) !== '' && (
+        <p className="rounded-[10px] bg-sunk px-3.5 py-2 break-words whitespace-pre-wrap">
+          {textOf(message)}
+        </p>
+      )}
+      <Tools branches={branches}>
+        {onEdit && (
+          <Button look="quiet" onClick={() => setEditing(true)}>
+            Edit
+          </Button>
+        )}
+      </Tools>
+    </article>
+  );
+}
+
+function Answer({ message, results, isLive, branches, onRegenerate }: MessageProps) {
+  const text = textOf(message);
+  const reasoning = reasoningOf(message);
+  return (
+    <article aria-label="Assistant" className="group flex min-w-0 flex-col gap-2.5">
+      {reasoning !== '' && (
+        <details className="text-ink-2" open={isLive && text === ''}>
+          <summary className="w-fit text-xs">Reasoning</summary>
+          <p className="mt-1 border-l-2 border-line pl-3 break-words whitespace-pre-wrap">{reasoning}</p>
+        </details>
+      )}
+      <Media message={message} />
+      {text !== '' && <Markdown text={text} />}
+      {toolCallsOf(message).map((call) => (
+        <ToolCall key={call.id} call={call} result={results.get(call.id)} isLive={isLive} />
+      ))}
+      {!isLive && (
+        <Tools branches={branches}>
+          {text !== '' && <Copy text={text} />}
+          {onRegenerate && (
+            <Button look="quiet" onClick={() => onRegenerate(message)}>
+              Regenerate
+            </Button>
+          )}
+        </Tools>
+      )}
+    </article>
+  );
+}
+
+/** Actions appear for the pointer and the keyboard; the choice of a branch stays, as it says that there are others. */
+function Tools({ branches, children }: { branches: ReactNode; children: ReactNode }) {
+  return (
+    <div className="-mx-2.5 -mt-0.5 flex h-6 items-center">
+      {branches}
+      <div className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function Copy({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <Button look="quiet" onClick={() => void copyText(text).then(() => setCopied(true))}>
+      {isCopied ? 'Copied' : 'Copy'}
+    </Button>
+  );
+}
+
+interface EditorProps {
+  readonly text: string;
+  readonly onClose: () => void;
+  readonly onSend: (text: string) => void;
+}
+
+function Editor({ text: before, onClose, onSend }: EditorProps) {
+  const [text, setText] = useState(before);
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.key === 'Escape') onClose();
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    onSend(text);
+  }
+  return (
+    <div className="flex w-full max-w-[85%] flex-col gap-2 self-end">
+      <TextArea
+        autoFocus
+        aria-label="Edit message"
+        className="field-sizing-content max-h-60"
+        value={text}
+        onKeyDown={onKeyDown}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" onClick={() => onSend(text)}>
+          Send
+        </Button>
+      </div>
+    </div>
+  );
+}

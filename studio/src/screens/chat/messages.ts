@@ -1,0 +1,123 @@
+import { isObject, type JsonObject, newId } from '../../api/values.ts';
+
+/** A part of a message that is more than text: an image, a file, reasoning. */
+export type Block = JsonObject & { readonly type?: unknown };
+
+export interface ToolCallChunk {
+  readonly index?: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly args?: string;
+}
+
+/** A chat message as the API sends it. */
+export interface Message {
+  readonly id?: string | null;
+  readonly type: string;
+  readonly content: string | readonly Block[];
+  readonly name?: string | null;
+  readonly tool_calls?: readonly { readonly id?: string; readonly name: string; readonly args: unknown }[];
+  readonly tool_call_chunks?: readonly ToolCallChunk[];
+  readonly tool_call_id?: string;
+  readonly status?: string;
+  readonly additional_kwargs?: JsonObject;
+}
+
+function isMessage(value: unknown): value is Message {
+  return (
+    isObject(value) &&
+    typeof value['type'] === 'string' &&
+    (typeof value['content'] === 'string' || Array.isArray(value['content']))
+  );
+}
+
+/** The messages of a state, which is empty before the first run, and whose graph may have none. */
+export function messagesOf(values: unknown): readonly Message[] {
+  const messages = isObject(values) ? values['messages'] : undefined;
+  return Array.isArray(messages) ? messages.filter(isMessage) : [];
+}
+
+/** The text of a message without reasoning, media and tools. */
+export function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  return content.map((block) => (typeof block === 'string' ? block : stringOf(block['text']))).join('');
+}
+
+/** What the model thought, where it says so: each provider has a place of its own for it. */
+export function reasoningOf({ content, additional_kwargs = {} }: Message): string {
+  const { reasoning_content, reasoning } = additional_kwargs;
+  if (typeof reasoning_content === 'string') return reasoning_content;
+  if (isObject(reasoning)) return summaryOf(reasoning);
+  if (typeof content === 'string') return '';
+  return content
+    .filter(({ type }) => type === 'thinking' || type === 'reasoning')
+    .map((block) => stringOf(block['thinking']) || stringOf(block['reasoning']) || summaryOf(block))
+    .join('\n\n');
+}
+
+function summaryOf({ summary }: JsonObject): string {
+  if (!Array.isArray(summary)) return '';
+  return summary.map((part) => (isObject(part) ? stringOf(part['text']) : '')).join('\n\n');
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+export interface Media {
+  readonly kind: 'image' | 'file';
+  readonly name: string;
+  /** Shows or loads it; `undefined` where it is only named. */
+  readonly url: string | undefined;
+}
+
+/** Images and files of a message, in the forms of the providers. */
+export function mediaOf({ content }: Message): readonly Media[] {
+  if (typeof content === 'string') return [];
+  return content.map(mediaOfBlock).filter((media) => media !== undefined);
+}
+
+function mediaOfBlock(block: Block): Media | undefined {
+  const { type, image_url, metadata, data, url } = block;
+  if (type === 'image_url') {
+    return {
+      kind: 'image',
+      name: 'Image',
+      url: stringOf(isObject(image_url) ? image_url['url'] : image_url),
+    };
+  }
+  if (type !== 'image' && type !== 'file') return undefined;
+  const mime = stringOf(block['mime_type']) || stringOf(block['mimeType']);
+  const details = isObject(metadata) ? metadata : {};
+  const name = stringOf(details['filename']) || stringOf(details['name']) || mime || 'File';
+  const source = typeof data === 'string' ? `data:${mime};base64,${data}` : stringOf(url) || undefined;
+  return { kind: type === 'image' || mime.startsWith('image/') ? 'image' : 'file', name, url: source };
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** Text while it is being streamed. */
+  readonly args: unknown;
+}
+
+/** The calls of tools that a message asks for, also while their arguments arrive. */
+export function toolCallsOf({ tool_calls = [], tool_call_chunks = [] }: Message): readonly ToolCall[] {
+  if (tool_calls.length > 0) {
+    return tool_calls.map(({ id, name, args }, i) => ({ id: id ?? String(i), name, args }));
+  }
+  return tool_call_chunks.map(({ id, name, args, index }) => ({
+    id: id ?? String(index),
+    name: name ?? '…',
+    args: args ?? '',
+  }));
+}
+
+export function humanMessage(content: Message['content']): Message {
+  return { id: newId(), type: 'human', content };
+}
+
+/** Names of what a graph with this schema takes; people talk to those that take `messages`. */
+export function propertyNames(schema: unknown): readonly string[] {
+  return isObject(schema) && isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
+}

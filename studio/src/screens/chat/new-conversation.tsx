@@ -1,0 +1,67 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type Assistant, assistantName } from '../../api/assistants.ts';
+import { useSession } from '../../api/session.ts';
+import { isObject } from '../../api/values.ts';
+import { Page } from '../../ui/page.tsx';
+import { ChatInput } from './chat-input.tsx';
+import { Column } from './column.tsx';
+import { textOf } from './messages.ts';
+import { RecentThreads } from './recent-threads.tsx';
+import { useNewThread } from './use-chat.ts';
+
+/** Names of threads are cut here, characters. */
+const MAX_TITLE = 80;
+
+/** The first message to an assistant begins a thread; earlier ones can be gone on with. */
+export function NewConversation({ assistant, schema }: { assistant: Assistant; schema: unknown }) {
+  const { assistant_id } = assistant;
+  const { can } = useSession();
+  const navigate = useNavigate();
+  const begin = useNewThread(
+    assistant_id,
+    (threadId) =>
+      void navigate({ to: '/chat/$assistantId/$threadId', params: { assistantId: assistant_id, threadId } }),
+  );
+  return (
+    <Page title={assistantName(assistant)}>
+      <Column>
+        <div className="min-h-0 flex-1 overflow-auto">
+          {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}
+          <RecentThreads assistant_id={assistant_id} />
+        </div>
+        {begin.error && (
+          <p role="alert" className="text-err">
+            {begin.error.message}
+          </p>
+        )}
+        {!can('run') ? (
+          <p className="text-ink-2">Your key may read conversations, but not start one.</p>
+        ) : (
+          <ChatInput
+            {...{ assistant_id, schema }}
+            name={assistantName(assistant)}
+            said={[]}
+            isDisabled={begin.isPending}
+            onStop={undefined}
+            onMessage={(message) =>
+              begin.mutate({ input: { messages: [message] }, title: titleOf(textOf(message)) })
+            }
+            onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) })}
+          />
+        )}
+      </Column>
+    </Page>
+  );
+}
+
+function titleOf(text: string): string {
+  const line = text.trim().split('\n')[0] ?? '';
+  if (line === '') return 'Untitled';
+  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`;
+}
+
+/** The first text of an input says most about it. */
+function textIn(input: unknown): string {
+  const texts = isObject(input) ? Object.values(input).filter((value) => typeof value === 'string') : [];
+  return texts[0] ?? JSON.stringify(input) ?? '';
+}

@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { assistantName, assistantsQuery } from '../../api/assistants.ts';
+import type { Schemas } from '../../api/client.ts';
+import { Ago, shortId } from '../../ui/format.tsx';
+import { Card } from '../../ui/page.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { recentThreadsQuery } from './chat-queries.ts';
+
+/** Threads to go on with: of one assistant, or of all. */
+export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
+  const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="conversations" />;
+  const threads = data.filter(({ metadata }) => typeof metadata?.['assistant_id'] === 'string');
+  if (threads.length === 0) {
+    return <Empty title="No conversations yet">What you write below begins one.</Empty>;
+  }
+  return (
+    <section aria-labelledby="recent" className="flex flex-col gap-2">
+      <h2 id="recent" className="text-xs font-semibold text-ink-2">
+        Recent conversations
+      </h2>
+      <Card>
+        <ul>
+          {threads.map((thread) => (
+            <Row key={thread.thread_id} thread={thread} isOfAll={assistant_id === undefined} />
+          ))}
+        </ul>
+      </Card>
+    </section>
+  );
+}
+
+interface RowProps {
+  readonly thread: Partial<Schemas['Thread']>;
+  readonly isOfAll: boolean;
+}
+
+function Row({ thread: { thread_id = '', metadata = {}, status, updated_at }, isOfAll }: RowProps) {
+  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const assistantId = String(metadata['assistant_id']);
+  const assistant = assistants.find((each) => each.assistant_id === assistantId);
+  const title = metadata['title'];
+  return (
+    <li className="border-b border-line last:border-0 hover:bg-sunk">
+      <Link
+        to="/chat/$assistantId/$threadId"
+        params={{ assistantId, threadId: thread_id }}
+        className="flex items-center gap-3 px-3 py-1.5"
+      >
+        {typeof title === 'string' ? (
+          <span className="min-w-0 truncate font-medium">{title}</span>
+        ) : (
+          <span className="font-mono text-xs">{shortId(thread_id)}</span>
+        )}
+        {isOfAll && assistant && <span className="flex-none text-ink-2">{assistantName(assistant)}</span>}
+        <span className="ml-auto flex flex-none items-center gap-3 text-xs text-ink-2">
+          {status && status !== 'idle' && <StatusPill status={status} />}
+          {updated_at && <Ago at={updated_at} />}
+        </span>
+      </Link>
+    </li>
+  );
+}

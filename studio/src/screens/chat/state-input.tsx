@@ -1,0 +1,99 @@
+import { type KeyboardEvent, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Field, TextArea } from '../../ui/fields.tsx';
+import { KeyHint } from '../../ui/key-hint.tsx';
+import { draftOf, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
+import { Frame } from './composer.tsx';
+import { remember, useEarlierInputs } from './earlier-inputs.ts';
+
+interface StateInputProps {
+  readonly assistant_id: string;
+  /** JSON Schema of the input; unknown for some graphs. */
+  readonly schema: unknown;
+  readonly isDisabled: boolean;
+  readonly onSend: (input: unknown) => void;
+  readonly onStop: (() => void) | undefined;
+  /** Goes back to writing a message. */
+  readonly onMessage: (() => void) | undefined;
+}
+
+/** The input of a graph whose state is more than messages: fields from its schema, or JSON. */
+export function StateInput({ assistant_id, schema, isDisabled, onSend, onStop, onMessage }: StateInputProps) {
+  const properties = propertiesOf(schema);
+  const [isRaw, setRaw] = useState(properties === undefined);
+  const [draft, setDraft] = useState(() => draftOf(properties ?? []));
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const [json, setJson] = useState('');
+  const goThrough = useEarlierInputs({ assistant_id, said: [], text: json, setText: setJson });
+  const isForm = properties !== undefined && !isRaw;
+  function send() {
+    const read = isForm ? valuesOf(properties, draft) : jsonInput(json);
+    setErrors(read.errors);
+    if (Object.keys(read.errors).length > 0) return;
+    remember(assistant_id, JSON.stringify(read.values));
+    onSend(read.values);
+  }
+  function toggle() {
+    if (properties && isForm) setJson(JSON.stringify(valuesOf(properties, draft).values, null, 2));
+    setRaw(!isRaw);
+  }
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    send();
+  }
+  return (
+    <Frame>
+      <form
+        className="flex max-h-[40vh] flex-col gap-2.5 overflow-auto p-0.5"
+        onKeyDown={onKeyDown}
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        {isForm ? (
+          <SchemaFields {...{ properties, draft, errors }} disabled={isDisabled} onChange={setDraft} />
+        ) : (
+          <Field label="Input as JSON" error={errors['']}>
+            <TextArea
+              className="field-sizing-content max-h-60 min-h-16 font-mono text-xs"
+              spellCheck={false}
+              disabled={isDisabled}
+              value={json}
+              onKeyDown={goThrough}
+              onChange={({ target }) => setJson(target.value)}
+            />
+          </Field>
+        )}
+        <button type="submit" hidden disabled={isDisabled} />
+      </form>
+      <div className="flex items-center gap-2">
+        {properties && (
+          <Button look="quiet" className="-ml-2.5" onClick={toggle}>
+            {isForm ? 'As JSON' : 'As form'}
+          </Button>
+        )}
+        {onMessage && (
+          <Button look="quiet" onClick={onMessage}>
+            As message
+          </Button>
+        )}
+        <div className="ml-auto flex gap-2">
+          {onStop && <Button onClick={onStop}>Stop</Button>}
+          <Button look="primary" disabled={isDisabled} onClick={send}>
+            Run <KeyHint>Ctrl ⏎</KeyHint>
+          </Button>
+        </div>
+      </div>
+    </Frame>
+  );
+}
+
+function jsonInput(text: string): { values: unknown; errors: Readonly<Record<string, string>> } {
+  try {
+    return { values: JSON.parse(text), errors: {} };
+  } catch (error) {
+    return { values: undefined, errors: { '': `This is no JSON: ${(error as Error).message}` } };
+  }
+}

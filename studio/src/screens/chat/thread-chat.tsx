@@ -1,0 +1,139 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type Assistant, assistantName } from '../../api/assistants.ts';
+import { useSession } from '../../api/session.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pill, StatusPill } from '../../ui/pill.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { withText } from './attachments.ts';
+import { ChatInput } from './chat-input.tsx';
+import { Column } from './column.tsx';
+import { Conversation } from './conversation.tsx';
+import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
+import { Problems, Questions } from './questions.tsx';
+import { type Chat, useChat } from './use-chat.ts';
+
+interface ThreadChatProps {
+  readonly assistant: Assistant;
+  readonly thread_id: string;
+  readonly schema: unknown;
+}
+
+/** A thread and what can be said in it. Use its id as `key`. */
+export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
+  const { at } = useSearch({ strict: false }) as { at?: string };
+  const navigate = useNavigate();
+  const toNewest = () => void navigate({ to: '.', search: {}, replace: true });
+  const chat = useChat({ assistant_id: assistant.assistant_id, thread_id, at, onRun: toNewest });
+  const { can } = useSession();
+  const { error, data, refetch } = chat.state;
+  const name = assistantName(assistant);
+  if (error && !chat.is_busy) {
+    return (
+      <Page title={name}>
+        <Failure error={error} retry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (!data && !chat.is_busy) return <Loading what="the conversation" />;
+  const mayChange = can('run') && !chat.is_busy;
+  const props = { chat, thread_id, assistant_id: assistant.assistant_id };
+  const hasMessages = propertyNames(schema).includes('messages');
+  return (
+    <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
+      <Column>
+        <Conversation
+          {...props}
+          hasMessages={hasMessages || chat.messages.length > 0}
+          onEdit={mayChange ? (message, text) => edit(chat, message, text) : undefined}
+          onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
+        >
+          <Questions {...props} at={at} onAnswered={toNewest} />
+          <Problems chat={chat} />
+        </Conversation>
+        {can('run') && (
+          <Input chat={chat} name={name} schema={schema} assistant_id={assistant.assistant_id} />
+        )}
+      </Column>
+    </Page>
+  );
+}
+
+function edit(chat: Chat, message: Message, text: string): void {
+  const edited = humanMessage(withText(message, text));
+  const before = chat.messages.slice(0, chat.messages.indexOf(message));
+  chat.create.mutate({
+    input: { messages: [edited] },
+    messages: [...before, edited],
+    ...(message.id && { instead_of: message.id }),
+  });
+}
+
+/** The answer begins after the last message of a person. */
+function regenerate(chat: Chat, message: Message): void {
+  const end = chat.messages.indexOf(message);
+  const first = chat.messages.slice(0, end).findLastIndex(({ type }) => type === 'human') + 1;
+  const id = chat.messages[first]?.id;
+  chat.create.mutate({ messages: chat.messages.slice(0, first), ...(id && { instead_of: id }) });
+}
+
+interface InputProps {
+  readonly chat: Chat;
+  readonly name: string;
+  readonly assistant_id: string;
+  readonly schema: unknown;
+}
+
+function Input({ chat, ...props }: InputProps) {
+  const { messages, create, active, stop } = chat;
+  return (
+    <ChatInput
+      {...props}
+      said={messages.filter(({ type }) => type === 'human').map(textOf)}
+      isDisabled={create.isPending}
+      onStop={active && stop}
+      onMessage={(message) =>
+        create.mutate({ input: { messages: [message] }, messages: [...messages, message] })
+      }
+      onInput={(input) => create.mutate({ input, messages })}
+    />
+  );
+}
+
+function State({ chat }: { chat: Chat }) {
+  if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
+  if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">asks you</Pill>;
+  return null;
+}
+
+interface LinksProps {
+  readonly chat: Chat;
+  readonly assistant_id: string;
+  readonly thread_id: string;
+  readonly at: string | undefined;
+}
+
+function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
+  const run = chat.active ?? chat.last_run;
+  return (
+    <>
+      {at !== undefined && (
+        <Link to="." search={{}} replace className={buttonClass('quiet')}>
+          Newest version
+        </Link>
+      )}
+      {run && (
+        <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass('quiet')}>
+          Last run
+        </Link>
+      )}
+      {/* The inspector's route is not among the typed ones of this screen. */}
+      <Link to={`/threads/${thread_id}` as '/'} className={buttonClass()}>
+        Inspect thread
+      </Link>
+      <Link to="/chat/$assistantId" params={{ assistantId: assistant_id }} className={buttonClass()}>
+        New thread
+      </Link>
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { newId } from '../../api/values.ts';
+import { STREAM } from '../interrupts/answer.ts';
+import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
+import { useLiveRun } from './live-run.ts';
+import { type Message, messagesOf } from './messages.ts';
+
+/** A run to start. Without input it continues where the thread stands. */
+interface NewRun {
+  readonly input?: unknown;
+  /** Continues from the checkpoint before this message, instead of the one that is shown. */
+  readonly instead_of?: string;
+  /** Shown until the run has taken the input. */
+  readonly messages: readonly Message[];
+}
+
+interface ChatPlace {
+  readonly assistant_id: string;
+  readonly thread_id: string;
+  /** The head of the branch that is shown, unless it is the newest. */
+  readonly at: string | undefined;
+  /** Called when a run has been created: the newest branch is its own. */
+  readonly onRun: () => void;
+}
+
+/** A conversation: what is shown of it, and what can be done. */
+export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
+  const client = useQueryClient();
+  const state = useQuery(stateQuery(thread_id, at));
+  const runs = useQuery(runsOfThreadQuery(thread_id));
+  const active = activeOf(runs.data);
+  const { live: followedLive, followed } = useLiveRun(thread_id, active?.run_id);
+  // What a run writes is not part of an older version.
+  const live = at === undefined ? followedLive : undefined;
+  const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
+  const create = useMutation({
+    mutationFn: async ({ input, instead_of }: NewRun) => {
+      const head_id = state.data?.checkpoint_id ?? undefined;
+      const checkpoint_id =
+        instead_of !== undefined && head_id !== undefined
+          ? await forkPointOf(client, { thread_id, head_id, message_id: instead_of })
+          : at;
+      return createRun({ assistant_id, thread_id, input, checkpoint_id });
+    },
+    onMutate: ({ messages }) => setSent({ messages }),
+    onSuccess(run, { messages }) {
+      setSent({ messages, run_id: run.run_id });
+      client.setQueryData(runsOfThreadQuery(thread_id).queryKey, (before = []) => [run, ...before]);
+      onRun();
+    },
+    onError: () => setSent(undefined),
+  });
+  const isOpen = (run_id: string | undefined) =>
+    run_id !== undefined && (run_id === followed || openRuns(runs.data).some((run) => run.run_id === run_id));
+  const stop = useMutation({
+    mutationFn: ({ run_id }: Schemas['Run']) =>
+      dataOf(
+        api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params: { path: { thread_id, run_id } } }),
+      ),
+    onSettled: () => client.invalidateQueries({ queryKey: ['thread', thread_id] }),
+  });
+  const values = live?.values ?? state.data?.values;
+  const isSent = sent !== undefined && (create.isPending || isOpen(sent.run_id));
+  const isWaiting = isSent && live?.values !== undefined && live.run_id !== sent.run_id;
+  const settled = isSent && live?.values === undefined ? sent.messages : messagesOf(values);
+  return {
+    state,
+    values,
+    messages: [...settled, ...(live?.messages ?? []), ...(isWaiting ? sent.messages.slice(-1) : [])],
+    /** Messages from this index on are being written. */
+    first_live: settled.length,
+    error: live?.error,
+    active,
+    last_run: runs.data?.[0],
+    is_busy: isSent || active !== undefined || followed !== undefined,
+    create,
+    stop: () => active && stop.mutate(active),
+    stop_error: stop.error,
+  };
+}
+
+export type Chat = ReturnType<typeof useChat>;
+
+function openRuns(runs: readonly Schemas['Run'][] = []): readonly Schemas['Run'][] {
+  return runs.filter(({ status }) => status === 'running' || status === 'pending');
+}
+
+/** The run that writes to the thread, else the one that will be next. */
+function activeOf(runs: readonly Schemas['Run'][] | undefined): Schemas['Run'] | undefined {
+  const open = openRuns(runs);
+  return open.find(({ status }) => status === 'running') ?? open.at(-1);
+}
+
+/** Creates a run, and its thread if there is none. */
+function createRun(run: {
+  assistant_id: string;
+  thread_id: string;
+  input: unknown;
+  checkpoint_id?: string | undefined;
+}): Promise<Schemas['Run']> {
+  const { assistant_id, thread_id, input = null, checkpoint_id } = run;
+  return dataOf(
+    api.POST('/threads/{thread_id}/runs', {
+      params: { path: { thread_id } },
+      body: {
+        ...STREAM,
+        assistant_id,
+        input,
+        if_not_exists: 'create',
+        ...(checkpoint_id !== undefined && { checkpoint_id }),
+      },
+    }),
+  );
+}
+
+/** Starts a thread with its first run, and names it after what was said. */
+export function useNewThread(assistant_id: string, onCreated: (thread_id: string) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ input, title }: { input: unknown; title: string }) => {
+      const run = await createRun({ assistant_id, thread_id: newId(), input });
+      const { thread_id } = run;
+      // A name is a convenience: without it the thread is still there.
+      await api
+        .PATCH('/threads/{thread_id}', { params: { path: { thread_id } }, body: { metadata: { title } } })
+        .catch(() => {});
+      return run;
+    },
+    onSuccess(run) {
+      client.setQueryData(runsOfThreadQuery(run.thread_id).queryKey, [run]);
+      onCreated(run.thread_id);
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { api, dataOf } from '../../api/client.ts';
+import type { Cron } from './crons-query.ts';
+import { LOCAL_ZONE } from './times.tsx';
+
+/** What the form holds, as text. */
+export interface Draft {
+  readonly assistant_id: string;
+  readonly thread_id: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  /** Local time as a field holds it, to the minute, or empty. */
+  readonly end: string;
+  /** JSON, or empty. */
+  readonly input: string;
+}
+
+const NEW: Draft = {
+  assistant_id: '',
+  thread_id: '',
+  schedule: '0 8 * * MON-FRI',
+  timezone: LOCAL_ZONE,
+  end: '',
+  input: '{}',
+};
+
+/** The draft of a change, or of a new cron. */
+export function draftOf(cron: Cron | undefined): Draft {
+  if (!cron) return NEW;
+  const { assistant_id, thread_id, schedule, timezone, end_time, payload } = cron;
+  const { input } = payload as { input?: unknown };
+  return {
+    assistant_id,
+    thread_id: thread_id ?? '',
+    schedule,
+    timezone: timezone ?? '',
+    end: end_time === null ? '' : localTime(new Date(end_time)),
+    input: input === undefined ? '' : JSON.stringify(input, null, 2),
+  };
+}
+
+/** Creates a cron, or changes in the given one what the draft has otherwise. Rejects with what the server refuses. */
+export function saveCron(cron: Cron | undefined, draft: Draft): Promise<Cron> {
+  const fields = {
+    schedule: draft.schedule,
+    timezone: draft.timezone.trim() || null,
+    end_time: draft.end === '' ? null : new Date(draft.end).toISOString(),
+    input: draft.input.trim() === '' ? null : (JSON.parse(draft.input) as unknown),
+  };
+  if (cron) {
+    const before = draftOf(cron);
+    const body = {
+      ...(draft.schedule === before.schedule ? {} : { schedule: fields.schedule }),
+      ...(draft.timezone === before.timezone ? {} : { timezone: fields.timezone }),
+      ...(draft.end === before.end ? {} : { end_time: fields.end_time }),
+      ...(draft.input === before.input ? {} : { input: fields.input }),
+    };
+    return dataOf(api.PATCH('/runs/crons/{cron_id}', { params: { path: { cron_id: cron.cron_id } }, body }));
+  }
+  const body = { assistant_id: draft.assistant_id, ...fields };
+  const thread_id = draft.thread_id.trim();
+  if (thread_id === '') return dataOf(api.POST('/runs/crons', { body }));
+  return dataOf(api.POST('/threads/{thread_id}/runs/crons', { params: { path: { thread_id } }, body }));
+}
+
+/** A moment as a field for local time holds it. */
+function localTime(moment: Date): string {
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

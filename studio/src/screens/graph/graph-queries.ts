@@ -1,0 +1,49 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, dataOf } from '../../api/client.ts';
+import type { Drawing } from './graph-model.ts';
+
+/** The compiled graph of an assistant; with `xray`, the nodes of its subgraphs instead of them. */
+export const drawingQuery = (assistant_id: string, xray: boolean) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'graph', { xray }],
+    queryFn: async () =>
+      (await dataOf(
+        api.GET('/assistants/{assistant_id}/graph', { params: { path: { assistant_id }, query: { xray } } }),
+      )) as Drawing,
+    staleTime: 60_000,
+  });
+
+/** Schemas of all subgraphs, by the names of the nodes on the way to them, with `|` between. */
+export const subgraphsQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'subgraphs'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/assistants/{assistant_id}/subgraphs', {
+          params: { path: { assistant_id }, query: { recurse: true } },
+        }),
+      ),
+    staleTime: 60_000,
+  });
+
+/** Runs that a drawing may show the state of. */
+const RECENT_RUNS = 30;
+
+/** The latest runs of an assistant, without their inputs. */
+export const recentRunsQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['run', 'list', { recent: assistant_id }],
+    queryFn: () => dataOf(api.POST('/runs/search', { body: { assistant_id, limit: RECENT_RUNS } })),
+  });
+
+/** Names of the nodes that a thread executes next, or now, and the run that wrote its newest checkpoint. */
+export const nextNodesQuery = (run_id: string, thread_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'next'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/threads/{thread_id}/state', {
+          params: { path: { thread_id }, query: { select: ['next', 'metadata'] } },
+        }),
+      ),
+  });

@@ -1,0 +1,141 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { schemasQuery } from '../../api/assistants.ts';
+import { Ago, duration } from '../../ui/format.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import type { Step } from '../run/run-queries.ts';
+import { allNodes, graphModel } from './graph-model.ts';
+import { drawingQuery, subgraphsQuery } from './graph-queries.ts';
+import { stateText } from './node-states.ts';
+import { useRunStates } from './use-run-states.ts';
+
+interface NodePanelProps {
+  readonly assistantId: string;
+  readonly runId: string | undefined;
+  /** Id of the node in the drawing. */
+  readonly node: string;
+}
+
+/** Executions of a node that are shown; a node in a loop has thousands. */
+const SHOWN_STEPS = 20;
+
+/** A node of a graph: what it reads and writes, and what it did last. */
+export function NodePanel({ assistantId, runId, node }: NodePanelProps) {
+  const names = node.split(':');
+  const name = names.at(-1) ?? node;
+  const { states } = useRunStates(runId);
+  const state = states?.get(node);
+  const steps = state?.steps.slice(-SHOWN_STEPS).reverse() ?? [];
+  return (
+    <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
+      <h2 className="truncate font-semibold">{titleOf(name)}</h2>
+      <Facts
+        items={[
+          ...(names.length > 1 ? [['In', names.slice(0, -1).join(' / ')] as const] : []),
+          ...(runId ? [['In the run', state ? stateText(state) : 'ahead'] as const] : []),
+          ...typeFacts(useType(assistantId, node)),
+        ]}
+      />
+      {runId && steps.length > 0 && (
+        <section>
+          <h3 className="pb-1 font-medium">Last steps</h3>
+          <ol className="flex flex-col gap-1">
+            {steps.map((step) => (
+              <StepLine key={`${step.attempt}.${step.number}`} runId={runId} step={step} />
+            ))}
+          </ol>
+        </section>
+      )}
+      <Schema assistantId={assistantId} node={node} />
+    </Card>
+  );
+}
+
+function titleOf(name: string): string {
+  if (name === '__start__') return 'Start';
+  return name === '__end__' ? 'End' : name;
+}
+
+function typeFacts(type: string): (readonly [string, string])[] {
+  return type === '' || type === 'RunnableCallable' ? [] : [['Is a', type]];
+}
+
+function useType(assistantId: string, id: string): string {
+  const { data: plain } = useQuery(drawingQuery(assistantId, false));
+  const { data: xrayed } = useQuery(drawingQuery(assistantId, true));
+  if (!plain || !xrayed) return '';
+  const groups = id.split(':').slice(0, -1);
+  const expanded = new Set(groups.map((_, i) => groups.slice(0, i + 1).join(':')));
+  return allNodes(graphModel(plain, xrayed, expanded).nodes).find((node) => node.id === id)?.type ?? '';
+}
+
+function StepLine({ runId, step }: { runId: string; step: Step }) {
+  const { attempt, number, status, started_at, ended_at, error } = step;
+  return (
+    <li>
+      <Link
+        to="/runs/$runId"
+        params={{ runId }}
+        search={{ step: `${attempt}.${number}` }}
+        className="-mx-2 flex flex-wrap items-center gap-2 rounded-md px-2 py-1 hover:bg-sunk"
+      >
+        <StatusPill status={status} />
+        <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>
+        <span className="ml-auto text-ink-3">
+          <Ago at={started_at} />
+        </span>
+        {error && <span className="w-full break-words text-err">{`${error.error}: ${error.message}`}</span>}
+      </Link>
+    </li>
+  );
+}
+
+/** Nodes read and write the state of their graph; its ends have the schema of its input and output. */
+function Schema({ assistantId, node }: Pick<NodePanelProps, 'assistantId' | 'node'>) {
+  const levels = node.split(':');
+  const name = levels.pop() ?? node;
+  const isInSubgraph = levels.length > 0;
+  const root = useQuery({ ...schemasQuery(assistantId), enabled: !isInSubgraph });
+  const inner = useQuery({ ...subgraphsQuery(assistantId), enabled: isInSubgraph });
+  const { error, isPending } = isInSubgraph ? inner : root;
+  if (error) return <Failure error={error} />;
+  if (isPending) return <Loading what="the schema" />;
+  const schemas = isInSubgraph ? inner.data?.[levels.join('|')] : root.data;
+  const [title, schema] = {
+    __start__: ['Input of the graph', schemas?.input_schema] as const,
+    __end__: ['Output of the graph', schemas?.output_schema] as const,
+  }[name] ?? ['State it reads and writes', schemas?.state_schema];
+  if (!schema || Object.keys(schema).length === 0) {
+    return <p className="text-ink-3">The graph declares no schema.</p>;
+  }
+  return (
+    <section className="flex flex-col gap-1">
+      <h3 className="font-medium">{title}</h3>
+      <Properties schema={schema} />
+      <details>
+        <summary className="py-1 text-ink-2">JSON Schema</summary>
+        <Json value={schema} label={title} />
+      </details>
+    </section>
+  );
+}
+
+function Properties({ schema }: { schema: Record<string, unknown> }) {
+  const { properties } = schema;
+  if (typeof properties !== 'object' || properties === null) return null;
+  const items = Object.entries(properties).map(([name, each]) => [name, typeOf(each)] as const);
+  return <Facts items={items} />;
+}
+
+function typeOf(schema: unknown): string {
+  if (typeof schema !== 'object' || schema === null) return 'anything';
+  if ('enum' in schema && Array.isArray(schema.enum)) return schema.enum.join(', ');
+  const type = 'type' in schema ? [schema.type].flat().join(' or ') : 'anything';
+  const description =
+    'description' in schema && typeof schema.description === 'string' ? ` · ${schema.description}` : '';
+  const items = type === 'array' && 'items' in schema ? ` of ${typeOf(schema.items)}` : '';
+  return items === '' ? `${type}${description}` : `list${items.split(' · ')[0]}${description}`;
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { explanationQuery, stepsQuery } from '../run/run-queries.ts';
+import { nextNodesQuery } from './graph-queries.ts';
+import { type NodeState, nodeStates } from './node-states.ts';
+
+/** How often the steps of an executing run are read, ms: changes tell of runs, not of their steps. */
+const POLL_MS = 1000;
+
+export interface RunStates {
+  readonly status: string | undefined;
+  /** By id of a node; `undefined` without a run. */
+  readonly states: ReadonlyMap<string, NodeState> | undefined;
+  readonly error: Error | null;
+}
+
+/** What each node has done in a run, while it executes too. */
+export function useRunStates(run_id: string | undefined): RunStates {
+  const enabled = run_id !== undefined;
+  const id = run_id ?? '';
+  const { data: explanation, error } = useQuery({ ...explanationQuery(id), enabled });
+  const status = explanation?.status;
+  const isActive = status === 'running' || status === 'pending';
+  const refetchInterval = isActive ? POLL_MS : false;
+  const { data: recorded } = useQuery({ ...stepsQuery(id), enabled, refetchInterval });
+  const { data: state } = useQuery({
+    ...nextNodesQuery(id, explanation?.thread_id ?? ''),
+    enabled: enabled && (isActive || status === 'interrupted'),
+    refetchInterval,
+  });
+  const states = useMemo(() => {
+    if (!enabled || status === undefined) return undefined;
+    // The thread may have gone on with another run.
+    const isOwn = state?.metadata?.['run_id'] === id;
+    const next = state && (status === 'running' || (status === 'interrupted' && isOwn)) ? state.next : [];
+    return nodeStates(recorded?.steps ?? [], next, status === 'running' ? 'running' : 'waits');
+  }, [enabled, id, status, state, recorded]);
+  return { status, states, error };
+}

@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { Card, Page } from '../../ui/page.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+
+/** All graphs of the server, and the assistants that run them. */
+export function Graphs() {
+  return (
+    <Page title="Graphs">
+      <List />
+    </Page>
+  );
+}
+
+function List() {
+  const { data, error, refetch } = useQuery(assistantsQuery);
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="graphs" />;
+  if (data.length === 0) {
+    return <Empty title="No graphs">Name them in the configuration of the server, under `graphs`.</Empty>;
+  }
+  const graphs = [...Map.groupBy(data, ({ graph_id }) => graph_id)].sort(([a], [b]) => a.localeCompare(b));
+  return (
+    <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+      {graphs.map(([graph, assistants]) => (
+        <li key={graph}>
+          <GraphCard graph={graph} assistants={assistants} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function GraphCard({ graph, assistants }: { graph: string; assistants: readonly Assistant[] }) {
+  const main = assistants.find(({ metadata }) => metadata['created_by'] === 'system') ?? assistants[0];
+  const others = assistants.filter((each) => each !== main);
+  return (
+    <Card className="flex h-full flex-col gap-1 p-4">
+      <h2 className="text-base font-semibold">
+        <Link
+          to="/graphs/$assistantId"
+          params={{ assistantId: main?.assistant_id ?? graph }}
+          className="hover:text-accent"
+        >
+          {graph}
+        </Link>
+      </h2>
+      <p className="text-ink-2">{main?.description || 'No description.'}</p>
+      {others.length > 0 && (
+        <ul aria-label={`Assistants of ${graph}`} className="flex flex-wrap gap-x-3 pt-1">
+          {others.map((each) => (
+            <li key={each.assistant_id}>
+              <Link
+                to="/graphs/$assistantId"
+                params={{ assistantId: each.assistant_id }}
+                className="text-accent hover:underline"
+              >
+                {assistantName(each)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

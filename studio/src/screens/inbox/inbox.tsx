@@ -1,0 +1,121 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { AssistantSelect } from '../../ui/assistant-select.tsx';
+import { Button } from '../../ui/button.tsx';
+import { KeyHint } from '../../ui/key-hint.tsx';
+import { Page } from '../../ui/page.tsx';
+import { useShortcuts } from '../../ui/shortcuts.ts';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useAnswers } from '../interrupts/answer.ts';
+import { Bulk } from './bulk.tsx';
+import { InboxList } from './inbox-list.tsx';
+import { interruptsQuery, keyOf, type Waiting } from './inbox-query.ts';
+import { Question } from './question.tsx';
+
+/** All that waits for a person, answered without leaving the keyboard. */
+export function Inbox() {
+  const { assistant } = useSearch({ from: '/inbox' });
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    interruptsQuery(assistant),
+  );
+  const waiting = data?.pages.flatMap((page) => page.data);
+  return (
+    <Page title="Inbox" actions={<Filter assistant={assistant} />}>
+      {error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : !waiting ? (
+        <Loading what="what waits" />
+      ) : waiting.length === 0 ? (
+        <Empty title="Nobody waits for you">When an agent asks something, it is answered here.</Empty>
+      ) : (
+        <Answering waiting={waiting} />
+      )}
+      {hasNextPage && (
+        <Button className="self-start" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </Page>
+  );
+}
+
+function Filter({ assistant = '' }: { assistant?: string | undefined }) {
+  const navigate = useNavigate({ from: '/inbox' });
+  return (
+    <AssistantSelect
+      aria-label="Assistant"
+      value={assistant}
+      onChange={({ target }) =>
+        void navigate({ search: target.value === '' ? {} : { assistant: target.value }, replace: true })
+      }
+    />
+  );
+}
+
+/** The list, and the question that is selected in it; or what is done with all that are marked. */
+function Answering({ waiting }: { waiting: readonly Waiting[] }) {
+  const answers = useAnswers();
+  const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
+  const [answered, setAnswered] = useState(0);
+  const { selected, select } = useSelection(waiting);
+  const marked = waiting.filter((each) => marks.has(keyOf(each)));
+  const toggle = (key: string) =>
+    setMarks(
+      (before) => new Set(before.has(key) ? [...before].filter((each) => each !== key) : [...before, key]),
+    );
+  useShortcuts({
+    j: () => select(1),
+    k: () => select(-1),
+    x: selected && (() => toggle(keyOf(selected))),
+  });
+  return (
+    <>
+      <p className="flex flex-wrap gap-x-4 text-xs text-ink-2 pointer-coarse:hidden">
+        <span>
+          <KeyHint>J</KeyHint> <KeyHint>K</KeyHint> move
+        </span>
+        <span>
+          <KeyHint>X</KeyHint> mark several
+        </span>
+        <span>
+          <KeyHint>Esc</KeyHint> leave a field
+        </span>
+      </p>
+      <div className="grid min-h-0 flex-1 content-start gap-4 lg:grid-cols-[340px_1fr]">
+        <InboxList waiting={waiting} selected={selected} marks={marks} onToggle={toggle} />
+        {marked.length > 0 ? (
+          <Bulk marked={marked} answers={answers} onDone={() => setMarks(new Set())} />
+        ) : (
+          selected && (
+            <Question
+              // A task that asks again has the same id.
+              key={`${keyOf(selected)} ${answered}`}
+              waiting={selected}
+              hasKeys
+              answers={answers}
+              onAnswered={() => setAnswered((count) => count + 1)}
+            />
+          )
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The selected row is in the address; when it is answered, the one that takes its place follows. */
+function useSelection(waiting: readonly Waiting[]) {
+  const { interrupt } = useSearch({ from: '/inbox' });
+  const navigate = useNavigate({ from: '/inbox' });
+  const last = useRef(0);
+  const found = waiting.findIndex((each) => keyOf(each) === interrupt);
+  const at = found >= 0 ? found : Math.min(last.current, waiting.length - 1);
+  useEffect(() => {
+    last.current = at;
+  }, [at]);
+  function select(by: number) {
+    const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + by))];
+    if (next) void navigate({ search: (before) => ({ ...before, interrupt: keyOf(next) }), replace: true });
+  }
+  return { selected: waiting[at], select };
+}

@@ -1,0 +1,177 @@
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { isObject, typedValue } from '../../api/values.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field, TextArea } from '../../ui/fields.tsx';
+import { Json } from '../../ui/json.tsx';
+import { KeyHint } from '../../ui/key-hint.tsx';
+import { draftOf, type Property, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
+import { useShortcuts } from '../../ui/shortcuts.ts';
+import { type AnswerProps, type Asked, questionOf, reviewOf } from './review.ts';
+import { ReviewForm } from './review-form.tsx';
+
+interface AnswerFormProps extends Omit<AnswerProps, 'onJson'> {
+  readonly asked: Asked;
+  readonly error: Error | null;
+  /** At the right of the title: since when it waits. */
+  readonly beside?: ReactNode;
+}
+
+/** What a graph asks, and the form that answers it. Use the id of the interrupt as `key`. */
+export function AnswerForm({ asked, error, beside, ...props }: AnswerFormProps) {
+  return (
+    <section
+      aria-label="Question of the agent"
+      onKeyDown={leaveField}
+      className="flex min-w-0 flex-col gap-4 rounded-[10px] border border-wait bg-wait-bg p-4"
+    >
+      <header className="flex flex-wrap items-baseline gap-x-3">
+        <h2 className="min-w-0 font-semibold break-words">{titleOf(asked.value)}</h2>
+        <p className="ml-auto text-xs text-ink-2">{beside}</p>
+      </header>
+      <Fields asked={asked} {...props} />
+      {error && (
+        <p role="alert" className="text-err">
+          {error.message}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function titleOf(value: unknown): string {
+  const review = reviewOf(value);
+  if (!review) return questionOf(value);
+  return review.actions.length === 1
+    ? `May I call ${review.actions[0]?.name}?`
+    : `May I make these ${review.actions.length} calls?`;
+}
+
+/** Escape goes back to the page, where single keys act. */
+function leaveField({ key, target }: KeyboardEvent): void {
+  if (key === 'Escape' && target instanceof HTMLElement) target.blur();
+}
+
+function Fields({ asked, ...props }: { asked: Asked } & Omit<AnswerProps, 'onJson'>) {
+  const [isJson, setJson] = useState(false);
+  const review = reviewOf(asked.value);
+  // The graph may also put the schema beside its question.
+  const { schema } = isObject(asked.value) ? asked.value : {};
+  const properties = propertiesOf(asked.response_schema ?? schema);
+  const onJson = () => setJson(true);
+  if (review && !isJson) return <ReviewForm review={review} {...props} onJson={onJson} />;
+  return (
+    <>
+      {(review || (!schema && isDetailed(asked.value))) && (
+        <Json value={asked.value} label="What the agent asks" />
+      )}
+      {properties && !isJson ? (
+        <SchemaAnswer properties={properties} {...props} onJson={onJson} />
+      ) : (
+        <FreeAnswer {...props} />
+      )}
+    </>
+  );
+}
+
+/** Whether the title leaves something out. */
+function isDetailed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !(isObject(value) && Object.keys(value).length === 1);
+}
+
+/** Fields from the schema of the answer. */
+function SchemaAnswer({
+  properties,
+  hasKeys,
+  isDisabled,
+  onAnswer,
+  onJson,
+}: AnswerProps & { properties: readonly Property[] }) {
+  const [draft, setDraft] = useState(() => draftOf(properties));
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const [form, setForm] = useState<HTMLFormElement | null>(null);
+  useShortcuts(
+    { e: () => form?.querySelector<HTMLElement>('input, textarea, select')?.focus() },
+    hasKeys && !isDisabled,
+  );
+  function send() {
+    const read = valuesOf(properties, draft);
+    setErrors(read.errors);
+    if (Object.keys(read.errors).length === 0) onAnswer(read.values);
+  }
+  return (
+    <form
+      ref={setForm}
+      className="flex flex-col gap-2.5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={(event) => {
+        if (!isSend(event)) return;
+        event.preventDefault();
+        send();
+      }}
+    >
+      <SchemaFields {...{ properties, draft, errors }} disabled={isDisabled} onChange={setDraft} />
+      <div className="flex flex-wrap gap-2 pt-1">
+        <Button type="submit" look="primary" disabled={isDisabled}>
+          Answer <KeyHint>⏎</KeyHint>
+        </Button>
+        {hasKeys && (
+          <Button
+            disabled={isDisabled}
+            onClick={() => form?.querySelector<HTMLElement>('input, textarea, select')?.focus()}
+          >
+            Edit <KeyHint>E</KeyHint>
+          </Button>
+        )}
+        <Button look="quiet" disabled={isDisabled} onClick={onJson}>
+          Answer as JSON
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Any answer: JSON if it is some, else the text as it is. */
+function FreeAnswer({ hasKeys, isDisabled, onAnswer }: Omit<AnswerProps, 'onJson'>) {
+  const [text, setText] = useState('');
+  const [field, setField] = useState<HTMLTextAreaElement | null>(null);
+  useShortcuts({ e: () => field?.focus() }, hasKeys && !isDisabled);
+  const { value, isJson } = typedValue(text);
+  const isEmpty = text.trim() === '';
+  const send = () => !isEmpty && !isDisabled && onAnswer(value);
+  return (
+    <div className="flex flex-col gap-2.5">
+      <Field label={isEmpty ? 'Answer: text, or JSON' : `Answer: is sent as ${isJson ? 'JSON' : 'text'}`}>
+        <TextArea
+          ref={setField}
+          rows={Math.min(12, Math.max(2, text.split('\n').length))}
+          disabled={isDisabled}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+          onKeyDown={(event) => {
+            if (!isSend(event)) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+      </Field>
+      <div className="flex flex-wrap items-center gap-2">
+        <Button look="primary" disabled={isDisabled || isEmpty} onClick={send}>
+          Answer <KeyHint>⏎</KeyHint>
+        </Button>
+        {hasKeys && (
+          <Button disabled={isDisabled} onClick={() => field?.focus()}>
+            Write <KeyHint>E</KeyHint>
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Enter sends, Shift Enter begins a line; not while a word of an input method is being composed. */
+function isSend({ key, shiftKey, nativeEvent, target }: KeyboardEvent): boolean {
+  return key === 'Enter' && !shiftKey && !nativeEvent.isComposing && target instanceof HTMLTextAreaElement;
+}

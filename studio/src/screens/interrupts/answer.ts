@@ -1,0 +1,56 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { api, dataOf } from '../../api/client.ts';
+import { runsOfThreadQuery } from '../chat/chat-queries.ts';
+
+/** What runs of Studio emit, so that a chat can follow each of them from its beginning. */
+export const STREAM = {
+  stream_mode: ['values' as const, 'messages-tuple' as const],
+  stream_subgraphs: true,
+  stream_resumable: true,
+};
+
+interface Answers {
+  readonly thread_id: string;
+  readonly assistant_id: string;
+  /** By id of the interrupt. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** The checkpoint that asks, unless it is the newest. */
+  readonly checkpoint_id?: string | undefined;
+}
+
+/** Answers interrupts of threads, each thread with one run. */
+export function useAnswers() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (threads: readonly Answers[]) => Promise.all(threads.map(answer)),
+    // Pending until the new state is shown: nothing is answered twice.
+    async onSettled(runs = []) {
+      for (const run of runs) {
+        client.setQueryData(
+          runsOfThreadQuery(run.thread_id).queryKey,
+          (before) => before && [run, ...before],
+        );
+      }
+      await Promise.all([
+        client.invalidateQueries({ queryKey: ['thread', 'list'] }),
+        ...runs.map(({ thread_id }) => client.invalidateQueries({ queryKey: ['thread', thread_id] })),
+      ]);
+    },
+  });
+}
+
+function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
+  return dataOf(
+    api.POST('/threads/{thread_id}/runs', {
+      params: { path: { thread_id } },
+      body: {
+        ...STREAM,
+        assistant_id,
+        command: { resume: answers },
+        // Somebody else may have answered in the meantime; that is better said than ignored.
+        strict_resume: true,
+        ...(checkpoint_id !== undefined && { checkpoint_id }),
+      },
+    }),
+  );
+}

@@ -1,0 +1,117 @@
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Forbidden } from '../../ui/forbidden.tsx';
+import { Ago, useNow } from '../../ui/format.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pill } from '../../ui/pill.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Cell, Row, Table } from '../../ui/table.tsx';
+import { NewKey } from './new-key.tsx';
+import { NewToken } from './new-token.tsx';
+
+type Key = Schemas['Key'];
+
+const keysQuery = queryOptions({
+  queryKey: ['key', 'list'],
+  queryFn: () => dataOf(api.GET('/keys')),
+});
+
+/** Who may call the server: API keys, and tokens for web pages. */
+export function Keys() {
+  const { unrestricted, can } = useSession();
+  const isAllowed = unrestricted && can('admin');
+  return (
+    <Page
+      title="Keys"
+      actions={
+        isAllowed && (
+          <>
+            <NewToken />
+            <NewKey />
+          </>
+        )
+      }
+    >
+      {isAllowed ? (
+        <List />
+      ) : (
+        <Forbidden>Keys are for callers without limits: a key with the scope admin.</Forbidden>
+      )}
+    </Page>
+  );
+}
+
+function List() {
+  const { data, error, refetch } = useQuery(keysQuery);
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="keys" />;
+  return (
+    <>
+      {data.length === 0 ? (
+        <Empty title="No keys yet">
+          Create one for each program that calls the server, so that each can be revoked alone.
+        </Empty>
+      ) : (
+        <Table
+          label="Keys"
+          columns={[
+            'Name',
+            'State',
+            'Scope',
+            'Created',
+            'Last used',
+            'Ends',
+            <span key="actions" className="sr-only">
+              Actions
+            </span>,
+          ]}
+        >
+          {data.map((key) => (
+            <KeyRow key={key.key_id} apiKey={key} />
+          ))}
+        </Table>
+      )}
+      <p className="text-xs text-ink-3">Keys of the configuration are not listed.</p>
+    </>
+  );
+}
+
+function KeyRow({ apiKey }: { apiKey: Key }) {
+  const { name, scope, created_at, expires_at, last_used_at, revoked_at } = apiKey;
+  const now = useNow();
+  const isExpired = expires_at !== null && Date.parse(expires_at) <= now;
+  const state = revoked_at !== null ? 'revoked' : isExpired ? 'expired' : 'valid';
+  return (
+    <Row>
+      <Cell className="max-w-[40ch] truncate font-medium">{name}</Cell>
+      <Cell>
+        <Pill tone={state === 'valid' ? 'ok' : 'idle'}>{state}</Pill>
+      </Cell>
+      <Cell>{scope}</Cell>
+      <Cell className="text-ink-2">
+        <Ago at={created_at} />
+      </Cell>
+      <Cell className="text-ink-2">{last_used_at === null ? 'never' : <Ago at={last_used_at} />}</Cell>
+      <Cell className="whitespace-nowrap text-ink-2">
+        {expires_at === null ? 'never' : new Date(expires_at).toLocaleString()}
+      </Cell>
+      <Cell className="text-right">{state === 'valid' && <Revoke apiKey={apiKey} />}</Cell>
+    </Row>
+  );
+}
+
+function Revoke({ apiKey: { key_id, name } }: { apiKey: Key }) {
+  const client = useQueryClient();
+  async function revoke() {
+    await dataOf(api.DELETE('/keys/{key_id}', { params: { path: { key_id } } }));
+    await client.invalidateQueries({ queryKey: ['key'] });
+  }
+  return (
+    <Confirm action="Revoke" question={`Revoke ${name}?`} onConfirm={revoke}>
+      Who calls with it is refused from now on, and so are the tokens that were created with it. This cannot
+      be undone.
+    </Confirm>
+  );
+}

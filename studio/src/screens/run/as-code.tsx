@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import { API_URL } from '../../api/base.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copy.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { requestOf } from './run-request.ts';
+import { type Language, SNIPPETS } from './snippets.ts';
+
+const LANGUAGES = Object.keys(SNIPPETS) as Language[];
+
+/** Shows how a client starts this run again, in three languages. */
+export function AsCode({ run }: { run: Schemas['Run'] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button look="quiet" onClick={() => setOpen(true)}>
+        Copy as code
+      </Button>
+      <Dialog title="Start this run from code" open={isOpen} onClose={() => setOpen(false)}>
+        <Snippet run={run} />
+      </Dialog>
+    </>
+  );
+}
+
+function Snippet({ run }: { run: Schemas['Run'] }) {
+  const { authentication } = useSession();
+  const [language, setLanguage] = useState<Language>('curl');
+  const [copied, setCopied] = useState<Language>();
+  const code = SNIPPETS[language]({
+    url: API_URL,
+    thread_id: run.thread_id,
+    request: requestOf(run),
+    needsKey: authentication,
+  });
+  return (
+    <>
+      <div className="flex gap-1">
+        {LANGUAGES.map((each) => (
+          <Button
+            key={each}
+            look="quiet"
+            aria-pressed={each === language}
+            className="aria-pressed:bg-sunk aria-pressed:text-ink"
+            onClick={() => setLanguage(each)}
+          >
+            {each}
+          </Button>
+        ))}
+        <Button
+          look="primary"
+          className="ml-auto"
+          onClick={() => void copyText(code).then(() => setCopied(language))}
+        >
+          {copied === language ? 'Copied' : 'Copy'}
+        </Button>
+      </div>
+      <pre
+        tabIndex={0}
+        aria-label={`${language} code`}
+        role="region"
+        className="min-h-0 overflow-auto rounded-lg bg-sunk p-3 font-mono text-xs/[18px]"
+      >
+        {code}
+      </pre>
+      {authentication && (
+        <p className="text-xs text-ink-2">The key is read from the environment, as AGENT_SERVER_KEY.</p>
+      )}
+    </>
+  );
+}

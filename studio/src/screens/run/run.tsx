@@ -1,0 +1,181 @@
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Card, Facts, Page } from '../../ui/page.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { AsCode } from './as-code.tsx';
+import { Logs } from './logs.tsx';
+import { Rerun } from './rerun.tsx';
+import { explanationQuery, runQuery, type Steps, stepsQuery } from './run-queries.ts';
+import { Timeline } from './timeline.tsx';
+
+const Flame = lazy(() => import('./flame.tsx').then(({ Flame }) => ({ default: Flame })));
+const RunGraph = lazy(() => import('./run-graph.tsx').then(({ RunGraph }) => ({ default: RunGraph })));
+const Events = lazy(() => import('./events.tsx').then(({ Events }) => ({ default: Events })));
+
+const TABS = [
+  { name: 'timeline', label: 'Timeline' },
+  { name: 'flame', label: 'Flame' },
+  { name: 'graph', label: 'Graph' },
+  { name: 'events', label: 'Events' },
+  { name: 'input', label: 'Input' },
+  { name: 'logs', label: 'Logs' },
+  { name: 'explain', label: 'Explain' },
+] as const;
+
+/** What a run did, and why it is as it is. */
+export function Run() {
+  const { runId } = useParams({ from: '/runs/$runId' });
+  const explanation = useQuery(explanationQuery(runId));
+  if (explanation.error) {
+    return (
+      <Page title={`Run ${shortId(runId)}`}>
+        <Failure error={explanation.error} retry={() => void explanation.refetch()} />
+      </Page>
+    );
+  }
+  if (!explanation.data) return <Loading what="the run" />;
+  // Nothing of another run stays when the address changes.
+  return <RunView key={runId} explanation={explanation.data} />;
+}
+
+function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
+  const { tab = 'timeline' } = useSearch({ from: '/runs/$runId' });
+  const { data: run } = useSuspenseQuery(runQuery(explanation));
+  const steps = useQuery(stepsQuery(explanation.run_id));
+  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const assistant = assistants.find(({ assistant_id }) => assistant_id === run.assistant_id);
+  return (
+    <Page
+      title={assistant ? assistantName(assistant) : 'Run'}
+      beside={
+        <>
+          <StatusPill status={run.status} />
+          <span className="font-mono text-xs text-ink-3">{run.run_id}</span>
+        </>
+      }
+      actions={
+        <>
+          <AsCode run={run} />
+          <Rerun run={run} />
+          <Cancel run={run} />
+        </>
+      }
+    >
+      <Summary explanation={explanation} created_at={run.created_at} steps={steps.data} />
+      {explanation.error && <ErrorOf error={explanation.error} />}
+      <Tabs tabs={TABS} open={tab} />
+      <Suspense fallback={<Loading what="the view" />}>
+        {tab === 'timeline' && <Timeline steps={steps} />}
+        {tab === 'flame' && <Flame steps={steps} />}
+        {tab === 'graph' && <RunGraph run={run} />}
+        {tab === 'events' && <Events run={run} />}
+        {tab === 'input' && <Json value={run.kwargs} label="Input and options of the run" />}
+        {tab === 'logs' && <Logs run_id={run.run_id} />}
+        {tab === 'explain' && <Explanation explanation={explanation} />}
+      </Suspense>
+    </Page>
+  );
+}
+
+interface SummaryProps {
+  readonly explanation: Schemas['RunExplanation'];
+  readonly created_at: string;
+  readonly steps: Steps | undefined;
+}
+
+function Summary({ explanation, created_at, steps }: SummaryProps) {
+  const { started_at, ended_at, max_attempts, thread_id } = explanation;
+  const attempts = steps?.attempts.length ?? 0;
+  const models = steps?.steps.filter(({ kind }) => kind === 'model') ?? [];
+  const tokens = models.reduce((sum, step) => sum + (step.tokens_in ?? 0) + (step.tokens_out ?? 0), 0);
+  return (
+    <ul className="flex flex-wrap gap-x-6 gap-y-1 text-ink-2 [&_b]:font-medium [&_b]:text-ink">
+      <li>
+        Created{' '}
+        <b>
+          <Ago at={created_at} />
+        </b>
+      </li>
+      {started_at && ended_at && (
+        <li>
+          Duration <b>{duration(Date.parse(ended_at) - Date.parse(started_at))}</b>
+        </li>
+      )}
+      {attempts > 0 && (
+        <li>
+          Attempt <b>{`${attempts} of ${Math.max(attempts, max_attempts)}`}</b>
+        </li>
+      )}
+      {tokens > 0 && (
+        <li>
+          Tokens <b>{count(tokens)}</b>
+        </li>
+      )}
+      <li>
+        Thread{' '}
+        <Link
+          to="/threads/$threadId"
+          params={{ threadId: thread_id }}
+          className="font-mono text-xs text-accent hover:underline"
+        >
+          {shortId(thread_id)}
+        </Link>
+      </li>
+    </ul>
+  );
+}
+
+function ErrorOf({ error }: { error: NonNullable<Schemas['RunExplanation']['error']> }) {
+  return (
+    <Card className="border-err p-4">
+      <h2 className="font-semibold text-err">{error.error}</h2>
+      <p className="max-h-60 overflow-auto break-words whitespace-pre-wrap">{error.message}</p>
+    </Card>
+  );
+}
+
+function Explanation({ explanation }: { explanation: Schemas['RunExplanation'] }) {
+  const { summary, worker, behind, due_at, attempt, max_attempts, retry_reason } = explanation;
+  return (
+    <Card className="flex flex-col gap-4 p-4">
+      <p className="max-w-prose">{summary}</p>
+      <Facts
+        items={[
+          ['Worker', worker ? `${worker.host ?? 'unknown host'}, process ${worker.pid ?? '?'}` : 'none'],
+          ['Attempt', attempt === null ? 'ended' : `${attempt} of ${max_attempts}`],
+          ...(retry_reason ? [['Tried again', retry_reason] as const] : []),
+          ...(due_at ? [['Starts', new Date(due_at).toLocaleString()] as const] : []),
+          ...(behind.length > 0 ? [['Behind', behind.map(shortId).join(', ')] as const] : []),
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Cancel({ run: { run_id, thread_id, status } }: { run: Schemas['Run'] }) {
+  const { can } = useSession();
+  const cancel = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params: { path: { thread_id, run_id } } }),
+      ),
+  });
+  if (!can('run') || (status !== 'pending' && status !== 'running')) return null;
+  return (
+    <>
+      {cancel.error && <span className="text-err">{cancel.error.message}</span>}
+      <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+        Cancel
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { count } from '../../ui/format.tsx';
+import type { Step, Steps } from './run-queries.ts';
+
+/** A bar of the timeline: an attempt, or a step. */
+export interface Row {
+  readonly id: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly note: string;
+  /** Absent for an attempt. */
+  readonly step?: Step;
+  /** Epoch ms. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Rows in the order of their beginning, each step below the one that it is part of. Attempts have a row if there is more
+ * than one. `start` is the beginning of the first, `span` the time until the last end, both in ms.
+ */
+export function timelineRows({ attempts, steps }: Steps): { rows: Row[]; start: number; span: number } {
+  const times = steps.flatMap(({ started_at, ended_at }) => [Date.parse(started_at), Date.parse(ended_at)]);
+  const begun = attempts.map(({ started_at }) => Date.parse(started_at));
+  const start = [...begun, ...times].reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
+  const end = [...begun, ...times].reduce((most, each) => Math.max(most, each), 0);
+  const hasAttempts = attempts.length > 1;
+  const rows: Row[] = [];
+  for (const { attempt, started_at, ended_at, status } of attempts) {
+    const own = steps.filter((step) => step.attempt === attempt);
+    if (hasAttempts) {
+      const from = Date.parse(started_at);
+      const to = ended_at === null ? lastEnd(own, from) : Date.parse(ended_at);
+      rows.push({ id: `attempt-${attempt}`, depth: 0, name: `Attempt ${attempt}`, note: status, from, to });
+    }
+    addSteps(rows, own, hasAttempts ? 1 : 0);
+  }
+  return { rows, start, span: Math.max(1, end - start) };
+}
+
+function addSteps(rows: Row[], steps: readonly Step[], depth: number): void {
+  const children = Map.groupBy(steps, ({ parent }) => parent);
+  const add = (parent: number | null, level: number): void => {
+    for (const step of children.get(parent) ?? []) {
+      rows.push({
+        id: `${step.attempt}.${step.number}`,
+        depth: level,
+        name: step.name,
+        note: noteOf(step),
+        step,
+        from: Date.parse(step.started_at),
+        to: Date.parse(step.ended_at),
+      });
+      add(step.number, level + 1);
+    }
+  };
+  add(null, depth);
+}
+
+function noteOf({ kind, tokens_in, tokens_out }: Step): string {
+  if (kind !== 'model' || tokens_in === null) return kind === 'tool' ? 'tool' : '';
+  return `${count(tokens_in)} → ${count(tokens_out ?? 0)} tok`;
+}
+
+function lastEnd(steps: readonly Step[], from: number): number {
+  return steps.reduce((most, { ended_at }) => Math.max(most, Date.parse(ended_at)), from);
+}
+
+/** Ticks of an axis over `span` ms: five at the most, at round figures. */
+export function scale(span: number): number[] {
+  const rough = span / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  return Array.from({ length: Math.floor(span / step) + 1 }, (_, i) => i * step);
+}

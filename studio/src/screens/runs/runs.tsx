@@ -1,0 +1,112 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Schemas } from '../../api/client.ts';
+import { AssistantSelect } from '../../ui/assistant-select.tsx';
+import { Select, TextInput } from '../../ui/fields.tsx';
+import { Ago, duration } from '../../ui/format.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import { RunLink } from '../../ui/run-link.tsx';
+import { Cell, Row, Table } from '../../ui/table.tsx';
+import { type RunFilters, runsQuery } from './runs-query.ts';
+
+const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
+
+/** Runs of all threads; the filters are in the address. */
+export function Runs() {
+  const filters: RunFilters = useSearch({ from: '/runs' });
+  return (
+    <Page title="Runs">
+      <Filters filters={filters} />
+      <List filters={filters} />
+    </Page>
+  );
+}
+
+function Filters({ filters }: { filters: RunFilters }) {
+  const navigate = useNavigate({ from: '/runs' });
+  const [error, setError] = useState(filters.error ?? '');
+  const set = (change: RunFilters) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <form
+      role="search"
+      className="flex flex-wrap gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        set({ error });
+      }}
+    >
+      <Select
+        aria-label="Status"
+        value={filters.status ?? ''}
+        onChange={({ target }) => set({ status: target.value })}
+        options={[['', 'Any status'], ...STATUSES.map((status) => [status, status] as const)]}
+      />
+      <AssistantSelect
+        aria-label="Assistant"
+        value={filters.assistant ?? ''}
+        onChange={({ target }) => set({ assistant: target.value })}
+      />
+      <Select
+        aria-label="Created"
+        value={filters.since ?? ''}
+        onChange={({ target }) => set({ since: target.value })}
+        options={[
+          ['', 'Any time'],
+          ['1', 'Last hour'],
+          ['24', 'Last day'],
+          ['168', 'Last week'],
+        ]}
+      />
+      <TextInput
+        type="search"
+        aria-label="Text of the error"
+        placeholder="Text of the error"
+        value={error}
+        onChange={({ target }) => setError(target.value)}
+        onBlur={() => error !== (filters.error ?? '') && set({ error })}
+      />
+    </form>
+  );
+}
+
+function List({ filters }: { filters: RunFilters }) {
+  const empty = (
+    <EmptyList filters={filters} fits="No run fits" none="No runs yet">
+      Start one from a chat or with any client.
+    </EmptyList>
+  );
+  return (
+    <PagedList query={useInfiniteQuery(runsQuery(filters))} what="runs" more="Show older runs" empty={empty}>
+      {(runs) => (
+        <Table label="Runs" columns={['Run', 'Status', 'Created', 'Duration', 'Error']}>
+          {runs.map((run) => (
+            <RunRow key={run.run_id} run={run} />
+          ))}
+        </Table>
+      )}
+    </PagedList>
+  );
+}
+
+function RunRow({ run }: { run: Schemas['RunSummary'] }) {
+  const { status = '', created_at, started_at, ended_at, error } = run;
+  return (
+    <Row>
+      <Cell>
+        <RunLink run={run} />
+      </Cell>
+      <Cell>
+        <StatusPill status={status} />
+      </Cell>
+      <Cell className="text-ink-2">{created_at && <Ago at={created_at} />}</Cell>
+      <Cell className="whitespace-nowrap text-ink-2">
+        {started_at && ended_at && duration(Date.parse(ended_at) - Date.parse(started_at))}
+      </Cell>
+      <Cell className="max-w-[40ch] truncate text-ink-2">{error && `${error.error}: ${error.message}`}</Cell>
+    </Row>
+  );
+}

@@ -1,0 +1,78 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { ItemForm } from './item-form.tsx';
+import { deleteItem, itemQuery, labelsOf } from './store-queries.ts';
+
+/** One item in front of the list, with its whole value. */
+export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey: string }) {
+  const navigate = useNavigate({ from: '/store' });
+  const { data, error, refetch } = useQuery(itemQuery(namespace, itemKey));
+  const [isEditing, setEditing] = useState(false);
+  const close = () =>
+    void navigate({ search: ({ namespace, query }) => ({ namespace, query }), replace: true });
+  if (data && isEditing) {
+    return <ItemForm namespace={namespace} item={data} open onClose={() => setEditing(false)} />;
+  }
+  return (
+    <Dialog title={itemKey} open onClose={close}>
+      {error && <Failure error={error} retry={() => void refetch()} />}
+      {!error && data === undefined && <Loading what="the item" />}
+      {data === null && (
+        <p className="text-ink-2">There is no such item. It may have been deleted or expired.</p>
+      )}
+      {data && (
+        <>
+          <p className="text-ink-2">
+            In <span className="font-mono text-xs">{namespace}</span>, created <Ago at={data.created_at} />,
+            changed <Ago at={data.updated_at} />
+          </p>
+          <Json value={data.value} label="Value" />
+        </>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button look="quiet" onClick={close}>
+          Close
+        </Button>
+        {data && (
+          <Actions namespace={namespace} itemKey={itemKey} edit={() => setEditing(true)} close={close} />
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+interface ActionsProps {
+  readonly namespace: string;
+  readonly itemKey: string;
+  readonly edit: () => void;
+  readonly close: () => void;
+}
+
+function Actions({ namespace, itemKey, edit, close }: ActionsProps) {
+  const { can } = useSession();
+  const client = useQueryClient();
+  if (!can('run')) return null;
+  async function remove() {
+    await deleteItem({ namespace: labelsOf(namespace), key: itemKey });
+    close();
+    await client.invalidateQueries({ queryKey: ['item'] });
+  }
+  return (
+    <>
+      <Confirm action="Delete" question={`Delete ${itemKey}?`} onConfirm={remove}>
+        Assistants forget it. This cannot be undone.
+      </Confirm>
+      <Button look="primary" onClick={edit}>
+        Edit
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,133 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { DialogButtons } from '../../ui/confirm.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Select, TextInput } from '../../ui/fields.tsx';
+import { JsonInput, typedJson } from '../../ui/json-field.tsx';
+import { labelsOf } from './store-queries.ts';
+
+interface ItemFormProps {
+  /** Of a new item: what is suggested. */
+  readonly namespace: string;
+  /** The one to change; without it, a new one. */
+  readonly item?: Schemas['Item'];
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Creates an item, or replaces the value of one. */
+export function ItemForm(props: ItemFormProps) {
+  return (
+    <Dialog
+      title={props.item ? `Edit ${props.item.key}` : 'New item'}
+      open={props.open}
+      onClose={props.onClose}
+    >
+      <Form {...props} />
+    </Dialog>
+  );
+}
+
+type Life = 'default' | 'never' | 'minutes';
+
+function Form({ namespace: suggested, item, onClose }: ItemFormProps) {
+  const client = useQueryClient();
+  const [namespace, setNamespace] = useState(suggested);
+  const [key, setKey] = useState(item?.key ?? '');
+  const [text, setText] = useState(() => JSON.stringify(item?.value ?? {}, null, 2));
+  const [life, setLife] = useState<Life>('default');
+  const [minutes, setMinutes] = useState('60');
+  const problem = problemOf(text);
+  const put = useMutation({
+    mutationFn: () => {
+      const value = JSON.parse(text) as Record<string, unknown>;
+      const ttl = { default: {}, never: { ttl: null }, minutes: { ttl: Number(minutes) } }[life];
+      return dataOf(
+        api.PUT('/store/items', { body: { namespace: labelsOf(namespace.trim()), key, value, ...ttl } }),
+      );
+    },
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ['item'] });
+      onClose();
+    },
+  });
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (problem === undefined) put.mutate();
+      }}
+    >
+      {!item && (
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Namespace, its labels between dots">
+            <TextInput required value={namespace} onChange={({ target }) => setNamespace(target.value)} />
+          </Field>
+          <Field label="Key">
+            <TextInput required autoFocus value={key} onChange={({ target }) => setKey(target.value)} />
+          </Field>
+        </div>
+      )}
+      <Field label="Value, as JSON" error={problem}>
+        <JsonInput rows={14} value={text} onChange={({ target }) => setText(target.value)} />
+      </Field>
+      <Lifetime life={life} setLife={setLife} minutes={minutes} setMinutes={setMinutes} />
+      <DialogButtons error={put.error?.message ?? ''}>
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" look="primary" disabled={put.isPending || problem !== undefined}>
+          Save
+        </Button>
+      </DialogButtons>
+    </form>
+  );
+}
+
+interface LifetimeProps {
+  readonly life: Life;
+  readonly setLife: (life: Life) => void;
+  readonly minutes: string;
+  readonly setMinutes: (minutes: string) => void;
+}
+
+function Lifetime({ life, setLife, minutes, setMinutes }: LifetimeProps) {
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <Field label="Expires">
+        <Select
+          value={life}
+          onChange={({ target }) => setLife(target.value as Life)}
+          options={[
+            ['default', 'As the server is configured'],
+            ['never', 'Never'],
+            ['minutes', 'After some minutes'],
+          ]}
+        />
+      </Field>
+      {life === 'minutes' && (
+        <Field label="Minutes">
+          <TextInput
+            type="number"
+            min="1"
+            required
+            className="w-28"
+            value={minutes}
+            onChange={({ target }) => setMinutes(target.value)}
+          />
+        </Field>
+      )}
+    </div>
+  );
+}
+
+function problemOf(text: string): string | undefined {
+  const parsed = typedJson(text);
+  if (parsed.error !== undefined) return parsed.error;
+  const { value } = parsed;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? undefined : 'A value is an object: { … }.';
+}

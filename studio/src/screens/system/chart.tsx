@@ -1,0 +1,70 @@
+import { Card } from '../../ui/page.tsx';
+
+interface Line {
+  readonly name: string;
+  readonly values: readonly number[];
+  /** Its colour: a class that sets `color`. */
+  readonly tone: string;
+}
+
+interface ChartProps {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+}
+
+const WIDTH = 300;
+const HEIGHT = 64;
+
+/** Lines over the time since the page was opened, with what they are now. */
+export function Chart({ title, lines, format }: ChartProps) {
+  const top = Math.max(...lines.flatMap(({ values }) => values), Number.MIN_VALUE);
+  const now = lines.map(({ name, values }) => `${name} ${format(values.at(-1) ?? 0)}`).join(', ');
+  return (
+    <Card className="flex flex-col gap-2 p-4">
+      <h2 className="text-xs font-semibold text-ink-2">{title}</h2>
+      <ul className="flex flex-wrap gap-x-5">
+        {lines.map(({ name, values, tone }) => (
+          <li key={name}>
+            <span className={`mr-1.5 inline-block size-2 rounded-sm bg-current ${tone}`} aria-hidden="true" />
+            <b className="text-base font-semibold">{format(values.at(-1) ?? 0)}</b>{' '}
+            <span className="text-ink-3">{name}</span>
+          </li>
+        ))}
+      </ul>
+      <svg
+        role="img"
+        aria-label={`${title}: now ${now}; at most ${format(top)}`}
+        viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`}
+        preserveAspectRatio="none"
+        className="h-16 w-full"
+      >
+        <path d={`M0 ${HEIGHT}H${WIDTH}`} className="stroke-line" vectorEffect="non-scaling-stroke" />
+        {lines.map(({ name, values, tone }) => (
+          <path
+            key={name}
+            d={pathOf(values, top)}
+            fill="none"
+            stroke="currentColor"
+            strokeWidth={1.5}
+            strokeLinejoin="round"
+            vectorEffect="non-scaling-stroke"
+            className={tone}
+          />
+        ))}
+      </svg>
+    </Card>
+  );
+}
+
+/** The newest value is at the right edge; one alone is a level line. */
+function pathOf(values: readonly number[], top: number): string {
+  const level = values.length === 1 ? [...values, ...values] : values;
+  return level
+    .map((value, i) => {
+      const x = (WIDTH * i) / (level.length - 1);
+      const y = HEIGHT - (HEIGHT * value) / top;
+      return `${i === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`;
+    })
+    .join('');
+}

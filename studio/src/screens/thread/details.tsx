@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Schemas } from '../../api/client.ts';
+import { Ago, shortId } from '../../ui/format.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Failure } from '../../ui/states.tsx';
+import type { Thread } from '../threads/threads-query.ts';
+import { Actions } from './actions.tsx';
+import { type NextNodes, nameOf } from './checkpoint-names.ts';
+import { type CheckpointNode, nextQuery } from './thread-queries.ts';
+
+interface DetailsProps {
+  readonly thread: Thread;
+  readonly node: CheckpointNode;
+  readonly next: NextNodes;
+  /** Begins to choose a second checkpoint. */
+  readonly compare: () => void;
+  readonly select: (checkpoint_id: string) => void;
+}
+
+/** What else than a node writes checkpoints. */
+const SOURCES: Readonly<Record<string, string>> = {
+  input: 'the start of a run',
+  update: 'a change of the state',
+  fork: 'a copy of a checkpoint',
+};
+
+/** Where a checkpoint comes from, what follows, and what can be done from there. */
+export function Details({ thread, node, next, compare, select }: DetailsProps) {
+  const { checkpoint_id, source, step, run_id, created_at } = node;
+  const following = useQuery(nextQuery(thread.thread_id, checkpoint_id));
+  return (
+    <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4 max-lg:overflow-visible">
+      <h2 className="font-semibold text-ink-2">Checkpoint</h2>
+      <Facts
+        items={[
+          [
+            'Id',
+            <span key="id" title={checkpoint_id} className="font-mono text-xs">
+              {checkpoint_id}
+            </span>,
+          ],
+          ['Written by', SOURCES[source ?? ''] ?? nameOf(node, next)],
+          ...(step === null ? [] : [['Step', step] as const]),
+          ...(run_id === null ? [] : [['Run', <RunLink key="run" run_id={run_id} />] as const]),
+          ...(created_at === null ? [] : [['Created', <Ago key="ago" at={created_at} />] as const]),
+          ['Next', following.data ? wordsFor(following.data.next) : '…'],
+        ]}
+      />
+      {following.error && <Failure error={following.error} retry={() => void following.refetch()} />}
+      <Actions
+        {...{ thread, node, compare, select }}
+        writer={source === 'loop' ? next(node.parent_checkpoint_id)?.[0] : undefined}
+        hasNext={(following.data?.next.length ?? 0) > 0}
+      />
+      <Tasks tasks={following.data?.tasks ?? []} />
+    </Card>
+  );
+}
+
+function wordsFor(next: readonly string[]): string {
+  return next.map((name) => (name === '__start__' ? 'input' : name)).join(', ') || 'nothing';
+}
+
+function RunLink({ run_id }: { run_id: string }) {
+  return (
+    <Link
+      to="/runs/$runId"
+      params={{ runId: run_id }}
+      className="font-mono text-xs text-accent hover:underline"
+    >
+      {shortId(run_id)}
+    </Link>
+  );
+}
+
+/** What tasks that did not end wait for, or failed with. */
+function Tasks({ tasks }: { tasks: readonly Schemas['ThreadTask'][] }) {
+  return tasks.map(({ id, name, interrupts, error }) => (
+    <section key={id} aria-label={`Task ${name}`} className="flex flex-col gap-2 empty:hidden">
+      {interrupts.map((interrupt, i) => (
+        <div key={interrupt.id ?? i} className="flex flex-col gap-1">
+          <h3 className="text-xs font-medium text-wait">{name} waits for an answer</h3>
+          <Json value={interrupt.value} label={`Question of ${name}`} />
+        </div>
+      ))}
+      {error !== null && error !== undefined && (
+        <div className="flex flex-col gap-1">
+          <h3 className="text-xs font-medium text-err">{name} failed</h3>
+          <p className="break-words whitespace-pre-wrap">
+            {typeof error === 'string' ? error : JSON.stringify(error)}
+          </p>
+        </div>
+      )}
+    </section>
+  ));
+}

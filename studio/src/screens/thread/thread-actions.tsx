@@ -1,0 +1,134 @@
+import { useMutation } from '@tanstack/react-query';
+import { Link, useNavigate, useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api, dataOf } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, TextInput } from '../../ui/fields.tsx';
+import { saveJson } from '../../ui/save-file.ts';
+import { Confirm } from '../threads/selection-bar.tsx';
+import { copyThread } from '../threads/thread-actions.ts';
+import type { Thread } from '../threads/threads-query.ts';
+import { assistantOf } from './checkpoint-actions.ts';
+
+interface ThreadActionsProps {
+  readonly thread: Thread;
+  readonly title: string | undefined;
+}
+
+/** What can be done with a thread as a whole. */
+export function ThreadActions({ thread, title }: ThreadActionsProps) {
+  const { can } = useSession();
+  const navigate = useNavigate();
+  const [asks, setAsks] = useState<'rename' | 'delete'>();
+  const { thread_id } = thread;
+  const open = (threadId: string) => navigate({ to: '/threads/$threadId', params: { threadId } });
+  const copying = useMutation({ mutationFn: () => copyThread(thread_id), onSuccess: open });
+  const exporting = useMutation({ mutationFn: () => exportHistory(thread_id) });
+  const deleting = useMutation({
+    mutationFn: () => dataOf(api.DELETE('/threads/{thread_id}', { params: { path: { thread_id } } })),
+    onSuccess: () => navigate({ to: '/threads' }),
+  });
+  const error = copying.error ?? exporting.error ?? deleting.error;
+  const close = () => setAsks(undefined);
+  return (
+    <>
+      {error && (
+        <span role="alert" className="text-err">
+          {error.message}
+        </span>
+      )}
+      <Button look="quiet" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+        Export
+      </Button>
+      {can('run') && (
+        <>
+          <Button look="quiet" onClick={() => setAsks('rename')}>
+            Rename
+          </Button>
+          <Button disabled={copying.isPending} onClick={() => copying.mutate()}>
+            Copy thread
+          </Button>
+          <Button look="danger" disabled={deleting.isPending} onClick={() => setAsks('delete')}>
+            Delete
+          </Button>
+        </>
+      )}
+      <OpenInChat thread={thread} />
+      {asks === 'rename' && <Rename thread_id={thread_id} title={title} close={close} />}
+      {asks === 'delete' && (
+        <Confirm what="delete" threads="1 thread" close={close} go={() => deleting.mutate()} />
+      )}
+    </>
+  );
+}
+
+function OpenInChat({ thread: { thread_id, metadata } }: { thread: Thread }) {
+  const { routesByPath } = useRouter();
+  const assistant = assistantOf(metadata);
+  if (!('/chat/$assistantId/$threadId' in routesByPath) || assistant === undefined) return null;
+  const path: string = `/chat/${assistant}/${thread_id}`;
+  return (
+    <Link to={path} className={buttonClass()}>
+      Open in chat
+    </Link>
+  );
+}
+
+const HISTORY_PAGE = 100;
+
+/** Saves the thread with all of its states. */
+async function exportHistory(thread_id: string): Promise<void> {
+  const path = { thread_id };
+  const thread = await dataOf(api.GET('/threads/{thread_id}', { params: { path } }));
+  const history = [];
+  for (let before: string | undefined; ; ) {
+    const query = { limit: HISTORY_PAGE, ...(before === undefined ? {} : { before }) };
+    const page = await dataOf(api.GET('/threads/{thread_id}/history', { params: { path, query } }));
+    history.push(...page);
+    before = page.at(-1)?.checkpoint_id ?? undefined;
+    if (page.length < HISTORY_PAGE || before === undefined) break;
+  }
+  saveJson(`thread-${thread_id}`, { ...thread, history });
+}
+
+interface RenameProps {
+  readonly thread_id: string;
+  readonly title: string | undefined;
+  readonly close: () => void;
+}
+
+function Rename({ thread_id, title = '', close }: RenameProps) {
+  const [text, setText] = useState(title);
+  const saving = useMutation({
+    mutationFn: () => {
+      const params = { path: { thread_id } };
+      return dataOf(
+        api.PATCH('/threads/{thread_id}', { params, body: { metadata: { title: text.trim() } } }),
+      );
+    },
+    onSuccess: close,
+  });
+  return (
+    <Dialog title="Rename" open onClose={close}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.mutate();
+        }}
+      >
+        <Field label="Title" error={saving.error?.message}>
+          <TextInput autoFocus value={text} onChange={({ target }) => setText(target.value)} />
+        </Field>
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Discard</Button>
+          <Button type="submit" look="primary" disabled={saving.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,102 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
+import { LISTED } from '../threads/threads-query.ts';
+
+export type CheckpointNode = Schemas['CheckpointNode'];
+
+/** Checkpoints of a page of the tree; each is about 250 bytes. */
+const TREE_PAGE = 200;
+
+/** A thread without its values, which may be megabytes. */
+export const threadQuery = (thread_id: string) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'thread'],
+    queryFn: async () => {
+      const body = { ids: [thread_id], select: [...LISTED, 'created_at' as const] };
+      const [thread] = await dataOf(api.POST('/threads/search', { body }));
+      // The server says in its words why there is none.
+      return thread ?? dataOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id } } }));
+    },
+  });
+
+/** Its checkpoints, newest first. */
+export const treeQuery = (thread_id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['thread', thread_id, 'tree'],
+    queryFn: ({ pageParam }) => {
+      const query = { limit: TREE_PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) };
+      return pageOf(api.GET('/threads/{thread_id}/tree', { params: { path: { thread_id }, query } }));
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+  });
+
+/** Values of some channels at a checkpoint, or of all. They never change. */
+export const valuesQuery = (thread_id: string, checkpoint_id: string, channels: readonly string[] | null) =>
+  queryOptions({
+    queryKey: ['checkpoint', thread_id, checkpoint_id, channels],
+    queryFn: async () => {
+      const select = channels?.map((channel) => `values.${channel}`) ?? ['values'];
+      const params = { path: { thread_id, checkpoint_id }, query: { select } };
+      const { values } = await dataOf(api.GET('/threads/{thread_id}/state/{checkpoint_id}', { params }));
+      return (values ?? {}) as Readonly<Record<string, unknown>>;
+    },
+    enabled: channels?.length !== 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** What comes after a checkpoint: tasks, and what they wait for. */
+export const nextQuery = (thread_id: string, checkpoint_id: string) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'next', checkpoint_id],
+    queryFn: () => {
+      const query = { select: ['next', 'tasks'] };
+      const params = { path: { thread_id, checkpoint_id }, query };
+      return dataOf(api.GET('/threads/{thread_id}/state/{checkpoint_id}', { params }));
+    },
+  });
+
+/** The next nodes of up to `limit` checkpoints, by checkpoint: those older than `before`, or the newest. */
+export const nextNodesQuery = (thread_id: string, before: string | undefined, limit: number) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'next-nodes', before, limit],
+    queryFn: async () => {
+      const query = { limit, select: ['checkpoint_id', 'next'], ...(before === undefined ? {} : { before }) };
+      const params = { path: { thread_id }, query };
+      const states = await dataOf(api.GET('/threads/{thread_id}/history', { params }));
+      return new Map(states.map(({ checkpoint_id, next }) => [checkpoint_id, next]));
+    },
+  });
+
+export const stateQuery = (thread_id: string) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'state'],
+    queryFn: () => dataOf(api.GET('/threads/{thread_id}/state', { params: { path: { thread_id } } })),
+  });
+
+export const storageQuery = (thread_id: string) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'storage'],
+    queryFn: () => dataOf(api.GET('/threads/{thread_id}/storage', { params: { path: { thread_id } } })),
+  });
+
+const RUNS_PAGE = 50;
+
+export const threadRunsQuery = (thread_id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['thread', thread_id, 'runs'],
+    queryFn: ({ pageParam }) => {
+      const select = ['run_id' as const, 'assistant_id' as const, 'status' as const, 'created_at' as const];
+      const query = { limit: RUNS_PAGE, offset: pageParam, select };
+      return dataOf(api.GET('/threads/{thread_id}/runs', { params: { path: { thread_id }, query } }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => (page.length < RUNS_PAGE ? undefined : pages.length * RUNS_PAGE),
+  });
+
+/** Channels of LangGraph's own: the input, sends, and which node is next. */
+const INTERNAL_CHANNEL = /^(__(?!root__)|branch:|start:)/;
+
+export function isStateChannel(channel: string): boolean {
+  return !INTERNAL_CHANNEL.test(channel);
+}

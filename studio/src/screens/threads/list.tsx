@@ -1,0 +1,163 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { Button } from '../../ui/button.tsx';
+import { Ago, shortId } from '../../ui/format.tsx';
+import { Card } from '../../ui/page.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { SelectionBar } from './selection-bar.tsx';
+import {
+  firstMessagesQuery,
+  type Thread,
+  type ThreadFilters,
+  threadsQuery,
+  titleOf,
+} from './threads-query.ts';
+
+const COLUMNS = ['Thread', 'Status', 'Assistant', 'Updated', 'Owner'];
+
+/** Threads that fit the filters, page by page, and what is done with selected ones. */
+export function ThreadList({ filters }: { filters: ThreadFilters }) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const list = useInfiniteQuery(threadsQuery(filters));
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = list;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what="threads" />;
+  const pages = data.pages.map((page) => page.data);
+  const threads = pages.flat();
+  // Deleted ones are no longer selected.
+  const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
+  if (threads.length === 0) return <NoThreads isFiltered={Object.values(filters).some(Boolean)} />;
+  return (
+    <>
+      <SelectionBar ids={ids} clear={() => setSelected(new Set())} />
+      <Card className="flex-none overflow-x-auto">
+        <table className="w-full text-left">
+          <thead className="text-xs text-ink-3">
+            <tr className="border-b border-line">
+              <th scope="col" className="w-8 py-2 pl-3 font-normal">
+                <input
+                  type="checkbox"
+                  aria-label="Select all shown threads"
+                  className="align-middle accent-accent"
+                  checked={ids.length === threads.length}
+                  onChange={({ target: { checked } }) =>
+                    setSelected(new Set(checked ? threads.map(({ thread_id }) => thread_id) : []))
+                  }
+                />
+              </th>
+              {COLUMNS.map((name) => (
+                <th key={name} scope="col" className="px-3 py-2 font-normal">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          {pages.map((page) => (
+            <Rows
+              key={page[0]?.thread_id}
+              threads={page}
+              selected={selected}
+              select={(id, isOn) =>
+                setSelected(
+                  (before) => new Set(isOn ? [...before, id] : [...before].filter((it) => it !== id)),
+                )
+              }
+            />
+          ))}
+        </table>
+      </Card>
+      {hasNextPage && (
+        <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show older threads
+        </Button>
+      )}
+    </>
+  );
+}
+
+function NoThreads({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <Empty title={isFiltered ? 'No thread fits' : 'No threads yet'}>
+      {isFiltered
+        ? 'Remove a filter to see more. Titles and metadata have to be the same, not similar.'
+        : 'A thread begins with a chat, or when a client creates one.'}
+    </Empty>
+  );
+}
+
+interface RowsProps {
+  readonly threads: readonly Thread[];
+  readonly selected: ReadonlySet<string>;
+  readonly select: (id: string, isOn: boolean) => void;
+}
+
+/** A page of the list. */
+function Rows({ threads, selected, select }: RowsProps) {
+  const untitled = threads.filter((thread) => !titleOf(thread)).map(({ thread_id }) => thread_id);
+  const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
+  return (
+    <tbody className="border-b border-line last:border-0">
+      {threads.map((thread) => {
+        const id = thread.thread_id;
+        const name = titleOf(thread) ?? firstMessages?.get(id);
+        return (
+          <Row
+            key={id}
+            thread={thread}
+            name={name}
+            isSelected={selected.has(id)}
+            select={(isOn) => select(id, isOn)}
+          />
+        );
+      })}
+    </tbody>
+  );
+}
+
+interface RowProps {
+  readonly thread: Thread;
+  readonly name: string | undefined;
+  readonly isSelected: boolean;
+  readonly select: (isOn: boolean) => void;
+}
+
+function Row({ thread, name, isSelected, select }: RowProps) {
+  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const { thread_id, status, updated_at } = thread;
+  const { assistant_id, graph_id, owner } = thread.metadata as Readonly<Record<string, unknown>>;
+  const assistant = assistants.find((each) => each.assistant_id === assistant_id);
+  return (
+    <tr className="border-b border-line last:border-0 hover:bg-sunk">
+      <td className="py-1.5 pl-3">
+        <input
+          type="checkbox"
+          aria-label={`Select ${name ?? thread_id}`}
+          className="align-middle accent-accent"
+          checked={isSelected}
+          onChange={({ target }) => select(target.checked)}
+        />
+      </td>
+      <td className="max-w-[48ch] min-w-[180px] truncate px-3 py-1.5">
+        <Link to="/threads/$threadId" params={{ threadId: thread_id }} className="hover:text-accent">
+          {name && <span className="mr-1.5 font-medium">{name}</span>}
+          <span className={`font-mono text-xs ${name ? 'text-ink-3' : ''}`}>
+            {name ? shortId(thread_id) : thread_id}
+          </span>
+        </Link>
+      </td>
+      <td className="px-3 py-1.5">
+        <StatusPill status={status} />
+      </td>
+      <td className="px-3 py-1.5 whitespace-nowrap text-ink-2">
+        {assistant ? assistantName(assistant) : String(graph_id ?? '')}
+      </td>
+      <td className="px-3 py-1.5 text-ink-2">
+        <Ago at={updated_at} />
+      </td>
+      <td className="max-w-[24ch] truncate px-3 py-1.5 text-ink-2">{String(owner ?? '')}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,24 @@
+/**
+ * Metadata as people type it: `user=ana, plan=pro`, or JSON. Values are JSON if they can be, else text. Throws an error
+ * that says what is missing.
+ */
+export function metadataOf(text: string): Record<string, unknown> {
+  if (text.trim().startsWith('{')) return JSON.parse(text) as Record<string, unknown>;
+  const pairs = text
+    .split(',')
+    .filter((pair) => pair.trim() !== '')
+    .map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new Error(`Write name=value instead of “${pair.trim()}”.`);
+      return [pair.slice(0, at).trim(), jsonOrText(pair.slice(at + 1).trim())] as const;
+    });
+  return Object.fromEntries(pairs);
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

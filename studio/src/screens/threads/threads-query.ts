@@ -1,0 +1,79 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
+import { metadataOf } from './metadata-text.ts';
+
+export type Thread = Schemas['Thread'];
+type ThreadSearch = Schemas['ThreadSearchRequest'];
+
+/** Filters of the list, as they are in the address. */
+export interface ThreadFilters {
+  readonly status?: string;
+  readonly assistant?: string;
+  /** `name=value, …` or JSON. */
+  readonly metadata?: string;
+  /** An id, or a whole title. */
+  readonly find?: string;
+}
+
+const PAGE = 50;
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+/** What lists show of a thread. Never its values, which may be megabytes. */
+export const LISTED = ['thread_id', 'updated_at', 'metadata', 'status'] as const;
+
+/** Threads, those that changed last first. */
+export function threadsQuery({ status, assistant, metadata, find }: ThreadFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['thread', 'list', { status, assistant, metadata, find }],
+    queryFn: ({ pageParam }) => {
+      const body = searchOf({ status, assistant, metadata, find } as ThreadFilters);
+      return pageOf(api.POST('/threads/search', { body: { ...body, limit: PAGE, offset: pageParam } }));
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
+  });
+}
+
+function searchOf({ status, assistant, metadata, find }: ThreadFilters): ThreadSearch {
+  const search: ThreadSearch = { select: [...LISTED] };
+  const wanted = metadata ? metadataOf(metadata) : {};
+  if (assistant) wanted['assistant_id'] = assistant;
+  if (find && UUID.test(find)) search.ids = [find];
+  else if (find) wanted['title'] = find;
+  if (status) search.status = status as NonNullable<ThreadSearch['status']>;
+  if (Object.keys(wanted).length > 0) search.metadata = wanted;
+  return search;
+}
+
+/** First messages of threads, by id: the list does not wait for them. */
+export function firstMessagesQuery(ids: readonly string[]) {
+  return queryOptions({
+    queryKey: ['thread', 'first-messages', ids],
+    queryFn: async () => {
+      const extract = { first: 'values.messages[0].content' };
+      const body: ThreadSearch = { ids: [...ids], limit: ids.length, select: ['thread_id'], extract };
+      const found = await dataOf(api.POST('/threads/search', { body }));
+      return new Map(found.map(({ thread_id, extracted }) => [thread_id, firstWords(extracted?.['first'])]));
+    },
+    enabled: ids.length > 0,
+    // A thread that moves to another page keeps its name meanwhile.
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+const MAX_WORDS = 80;
+
+/** The beginning of a message, of which the content is text or parts; undefined without text. */
+function firstWords(content: unknown): string | undefined {
+  const parts = Array.isArray(content) ? content : [content];
+  const texts = parts.map((part) => (typeof part === 'string' ? part : (part as { text?: unknown })?.text));
+  const text = texts.filter((each) => typeof each === 'string').join(' ');
+  return text.trim().slice(0, MAX_WORDS) || undefined;
+}
+
+/** Title that a person or a client gave. */
+export function titleOf({ metadata }: Pick<Thread, 'metadata'>): string | undefined {
+  const { title } = metadata as { title?: unknown };
+  return typeof title === 'string' && title !== '' ? title : undefined;
+}

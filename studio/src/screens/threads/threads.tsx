@@ -1,0 +1,104 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { AssistantSelect } from '../../ui/assistant-select.tsx';
+import { Select, TextInput } from '../../ui/fields.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ThreadList } from './list.tsx';
+import { metadataOf } from './metadata-text.ts';
+import type { ThreadFilters } from './threads-query.ts';
+
+const STATUSES = ['idle', 'busy', 'interrupted', 'error'];
+
+/** All threads; the filters are in the address. */
+export function Threads() {
+  const filters: ThreadFilters = useSearch({ from: '/threads' });
+  return (
+    <Page title="Threads">
+      <Filters filters={filters} />
+      {/* What was selected under other filters is no longer in sight. */}
+      <ThreadList key={JSON.stringify(filters)} filters={filters} />
+    </Page>
+  );
+}
+
+function Filters({ filters }: { filters: ThreadFilters }) {
+  const navigate = useNavigate({ from: '/threads' });
+  const set = (change: ThreadFilters) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  return (
+    <search className="flex flex-wrap items-start gap-2">
+      <TextFilter
+        label="Id or title"
+        className="w-[260px]"
+        value={filters.find}
+        set={(find) => set({ find })}
+      />
+      <Select
+        aria-label="Status"
+        value={filters.status ?? ''}
+        onChange={({ target }) => set({ status: target.value })}
+        options={[['', 'Any status'], ...STATUSES.map((status) => [status, status] as const)]}
+      />
+      <AssistantSelect
+        aria-label="Assistant"
+        value={filters.assistant ?? ''}
+        onChange={({ target }) => set({ assistant: target.value })}
+      />
+      <TextFilter
+        label="Metadata, such as user=ana"
+        className="w-[220px]"
+        value={filters.metadata}
+        set={(metadata) => set({ metadata })}
+        check={metadataOf}
+      />
+    </search>
+  );
+}
+
+interface TextFilterProps {
+  readonly label: string;
+  readonly className: string;
+  readonly value: string | undefined;
+  readonly set: (value: string) => void;
+  /** Throws an error that says what is wrong. */
+  readonly check?: (value: string) => unknown;
+}
+
+/** Applies with Enter and when it is left. */
+function TextFilter({ label, className, value = '', set, check }: TextFilterProps) {
+  const [text, setText] = useState(value);
+  const [problem, setProblem] = useState<string>();
+  function apply() {
+    try {
+      check?.(text);
+      setProblem(undefined);
+      if (text.trim() !== value) set(text.trim());
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  }
+  return (
+    <form
+      className={`flex flex-col max-sm:w-full ${className}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <TextInput
+        type="search"
+        aria-label={label}
+        aria-invalid={problem !== undefined}
+        placeholder={label}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={apply}
+      />
+      {problem !== undefined && (
+        <span role="alert" className="text-xs text-err">
+          {problem}
+        </span>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ErrorComponentProps, Outlet } from '@tanstack/react-router';
+import { Suspense } from 'react';
+import { useLiveQueries } from '../api/changes.ts';
+import { sessionQuery } from '../api/session.ts';
+import { Page } from '../ui/page.tsx';
+import { Failure, Loading } from '../ui/states.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { SignIn } from './sign-in.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** What is around every screen; without a session, the way to one. */
+export function Shell() {
+  const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
+  useLiveQueries(session?.signed_in === true);
+  if (isPending) return <Loading what="Studio" />;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!session.signed_in) return <SignIn session={session} />;
+  return (
+    <div className="grid h-full grid-rows-[auto_1fr] md:grid-cols-[196px_1fr] md:grid-rows-1">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2"
+      >
+        Skip to content
+      </a>
+      <Sidebar />
+      <div className="flex min-h-0 min-w-0 flex-col">
+        <TopBar />
+        <Suspense fallback={<Loading what="the page" />}>
+          <Outlet />
+        </Suspense>
+      </div>
+    </div>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <p className="text-ink-2">The address may be of another version of Studio.</p>
+    </Page>
+  );
+}
+
+/** A screen that fails leaves the rest usable. */
+export function ScreenFailure({ error, reset }: ErrorComponentProps) {
+  return (
+    <Page title="This page has a problem">
+      <Failure error={error} retry={reset} />
+    </Page>
+  );
+}

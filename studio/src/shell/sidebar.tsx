@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useSession } from '../api/session.ts';
+import { overviewQuery } from '../screens/overview/overview-query.ts';
+import { byteSize } from '../ui/format.tsx';
+import { GROUPS } from './navigation.ts';
+
+/** Links to the screens; a strip above them on a small one. */
+export function Sidebar() {
+  return (
+    <nav
+      aria-label="Screens"
+      className="flex min-w-0 gap-px overflow-x-auto border-line px-2 py-3 max-md:border-b md:flex-col md:border-r md:pt-0"
+    >
+      <p className="flex h-12 flex-none items-center gap-2 px-2 font-semibold max-md:hidden">
+        <span aria-hidden="true" className="size-[18px] rounded-[5px] bg-accent" />
+        Agent Server
+      </p>
+      {GROUPS.map((screens) => (
+        <ul
+          key={screens[0].to}
+          className="flex gap-px border-line not-last-of-type:md:mb-2 not-last-of-type:md:border-b not-last-of-type:md:pb-2 md:flex-col"
+        >
+          {screens.map(({ to, label }) => (
+            <li key={to}>
+              <Link
+                to={to}
+                activeOptions={{ exact: to === '/' }}
+                className="block rounded-md px-2.5 py-[5px] whitespace-nowrap text-ink-2 hover:text-ink aria-[current=page]:bg-sunk aria-[current=page]:font-medium aria-[current=page]:text-ink"
+              >
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      ))}
+      <Server />
+    </nav>
+  );
+}
+
+/** Version, storage and its size, for who may know them. */
+function Server() {
+  const { unrestricted, can } = useSession();
+  const { data } = useQuery({ ...overviewQuery, enabled: unrestricted && can('admin') });
+  if (!data) return null;
+  const engine = data.storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+  return (
+    <p className="mt-auto px-2.5 text-xs text-ink-3 max-md:hidden">
+      {data.versions.server} · {engine} · {byteSize(data.storage.size_bytes)}
+    </p>
+  );
+}

@@ -1,0 +1,45 @@
+import { useSession, useSignIn, useSignOut } from '../api/session.ts';
+import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { Button } from '../ui/button.tsx';
+import { Select } from '../ui/fields.tsx';
+import { Palette } from './palette.tsx';
+
+/** Whose view this is, the search, the theme. */
+export function TopBar() {
+  const { authentication, viewing_as, user, read_only } = useSession();
+  const signIn = useSignIn();
+  const signOut = useSignOut();
+  const theme = useTheme();
+  return (
+    <header className="flex min-h-12 flex-wrap items-center gap-3 border-b border-line px-5 py-2">
+      {viewing_as !== null && (
+        <p className="flex items-center gap-2 rounded-md bg-wait-bg px-2 text-wait">
+          Seen as {viewing_as}
+          <Button look="quiet" onClick={() => signIn.mutate({ view_as: null })}>
+            End
+          </Button>
+        </p>
+      )}
+      {read_only && <p className="rounded-md bg-idle-bg px-2 text-ink-2">Read only</p>}
+      {user !== null && viewing_as === null && <p className="text-ink-2">{user}</p>}
+      <div className="ml-auto flex items-center gap-2">
+        <Palette />
+        <Select
+          aria-label="Theme"
+          value={theme}
+          onChange={({ target }) => setTheme(target.value as Theme)}
+          options={[
+            ['system', 'System'],
+            ['light', 'Light'],
+            ['dark', 'Dark'],
+          ]}
+        />
+        {authentication && (
+          <Button look="quiet" onClick={() => signOut.mutate()}>
+            Sign out
+          </Button>
+        )}
+      </div>
+    </header>
+  );
+}

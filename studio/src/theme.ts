@@ -1,0 +1,49 @@
+import { useSyncExternalStore } from 'react';
+
+export type Theme = 'light' | 'dark' | 'system';
+
+const KEY = 'studio.theme';
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const listeners = new Set<() => void>();
+
+/** Storage may be switched off; then the choice lasts as long as the page. */
+let chosen: Theme = (() => {
+  try {
+    const saved = localStorage.getItem(KEY);
+    return saved === 'light' || saved === 'dark' ? saved : 'system';
+  } catch {
+    return 'system';
+  }
+})();
+
+function apply(): void {
+  const isDark = chosen === 'dark' || (chosen === 'system' && prefersDark.matches);
+  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
+}
+
+/** Call before the first paint. */
+export function followTheme(): void {
+  apply();
+  prefersDark.addEventListener('change', apply);
+}
+
+export function setTheme(theme: Theme): void {
+  chosen = theme;
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+  apply();
+  for (const each of listeners) each();
+}
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => chosen,
+  );
+}

@@ -1,0 +1,101 @@
+import { type ReactNode, useState } from 'react';
+import { Button, type ButtonLook } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+
+interface ConfirmProps {
+  /** Of the button that asks, and of the one that does it. */
+  readonly action: string;
+  readonly question: string;
+  readonly look?: ButtonLook;
+  readonly disabled?: boolean;
+  /** What would be done. */
+  readonly children: ReactNode;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** A button that asks before it does what cannot be undone. A refusal of the server is shown in the question. */
+export function Confirm({ action, question, look = 'danger', disabled, children, onConfirm }: ConfirmProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [isPending, setPending] = useState(false);
+  const [error, setError] = useState('');
+  async function confirm() {
+    setPending(true);
+    setError('');
+    try {
+      await onConfirm();
+      setOpen(false);
+    } catch (refusal) {
+      setError(refusal instanceof Error ? refusal.message : String(refusal));
+    } finally {
+      setPending(false);
+    }
+  }
+  return (
+    <>
+      <Button look={look} disabled={disabled} onClick={() => setOpen(true)}>
+        {action}
+      </Button>
+      <Dialog title={question} open={isOpen} onClose={() => setOpen(false)}>
+        <div className="text-ink-2">{children}</div>
+        <DialogButtons error={error}>
+          <Button look="quiet" onClick={() => setOpen(false)}>
+            Cancel
+          </Button>
+          <Button look={look} disabled={isPending} onClick={() => void confirm()}>
+            {action}
+          </Button>
+        </DialogButtons>
+      </Dialog>
+    </>
+  );
+}
+
+/** The last line of a dialog: what went wrong, and what can be done. */
+export function DialogButtons({ error = '', children }: { error?: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-col gap-3">
+      {error !== '' && (
+        <p role="alert" className="break-words text-err">
+          {error}
+        </p>
+      )}
+      <div className="flex flex-wrap justify-end gap-2">{children}</div>
+    </div>
+  );
+}
+
+interface DialogFormProps {
+  /** Of the button that sends it, and of the one that leaves it. */
+  readonly action: string;
+  readonly leave?: string;
+  readonly sending: {
+    readonly error: Error | null;
+    readonly isPending: boolean;
+    readonly mutate: () => void;
+  };
+  readonly close: () => void;
+  readonly children: ReactNode;
+}
+
+/** A form in a dialog. A refusal of the server is shown in it. */
+export function DialogForm({ action, leave = 'Cancel', sending, close, children }: DialogFormProps) {
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        sending.mutate();
+      }}
+    >
+      {children}
+      <DialogButtons error={sending.error?.message ?? ''}>
+        <Button look="quiet" onClick={close}>
+          {leave}
+        </Button>
+        <Button type="submit" look="primary" disabled={sending.isPending}>
+          {action}
+        </Button>
+      </DialogButtons>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+import type { ComponentProps } from 'react';
+
+const BOX =
+  'rounded-[7px] border border-line-strong bg-panel px-2.5 text-sm text-ink placeholder:text-ink-3 disabled:opacity-50';
+
+export function TextInput({ className = '', ...props }: ComponentProps<'input'>) {
+  return <input type="text" {...props} className={`h-7 ${BOX} ${className}`} />;
+}
+
+export function TextArea({ className = '', ...props }: ComponentProps<'textarea'>) {
+  return <textarea {...props} className={`py-1.5 ${BOX} ${className}`} />;
+}
+
+interface SelectProps extends ComponentProps<'select'> {
+  readonly options: readonly (readonly [value: string, label: string])[];
+}
+
+/** A choice of a few; the browser's own, which every device knows how to show. */
+export function Select({ options, className = '', ...props }: SelectProps) {
+  return (
+    <select {...props} className={`h-7 pr-1 ${BOX} ${className}`}>
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A labelled field, with what is wrong with it. */
+export function Field({
+  label,
+  error,
+  children,
+}: {
+  label: string;
+  error?: string | undefined;
+  children: React.ReactNode;
+}) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
+    <label className="flex flex-col gap-1">
+      <span className="text-xs text-ink-2">{label}</span>
+      {children}
+      {error !== undefined && <span className="text-xs text-err">{error}</span>}
+    </label>
+  );
+}

@@ -1,0 +1,75 @@
+import { useSyncExternalStore } from 'react';
+
+let now = Date.now();
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/** One clock for all ages on the page, which stands still while none is shown. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const each of listeners) each();
+  }, 1000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** Present time, epoch ms, to the second. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** How long ago something was, in its largest unit; the moment itself on hover. */
+export function Ago({ at }: { at: string }) {
+  const past = Math.max(0, useNow() - Date.parse(at));
+  const [unit, ms] = UNITS.find(([, ms]) => past >= ms) ?? ['s', 1000];
+  const text = past < 1000 ? 'now' : `${Math.floor(past / ms)} ${unit} ago`;
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap">
+      {text}
+    </time>
+  );
+}
+
+/** A duration of `ms` milliseconds to read: `340 ms`, `2.31 s`, `4 min 10 s`, `2 d 3 h`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  const i = UNITS.findIndex(([, unit]) => ms >= unit);
+  const [unit, size] = UNITS[i] as (typeof UNITS)[number];
+  const [smaller, smallerSize] = UNITS[i + 1] as (typeof UNITS)[number];
+  const rest = Math.floor((ms % size) / smallerSize);
+  return `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${smaller}` : ''}`;
+}
+
+/** A size of `bytes` to read: `41 MB`. */
+export function byteSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = bytes === 0 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+}
+
+const COUNT = new Intl.NumberFormat('en');
+
+/** `3,358`. */
+export function count(value: number): string {
+  return COUNT.format(value);
+}
+
+/** The ends of an id, enough to tell it from others. */
+export function shortId(id: string): string {
+  return id.length <= 13 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
+}

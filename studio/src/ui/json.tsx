@@ -1,0 +1,26 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { copyText } from './copy.ts';
+
+/** A value as JSON, with what copies it. Long ones scroll. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const text = JSON.stringify(value, null, 2) ?? 'undefined';
+  return (
+    <figure className="relative min-w-0" aria-label={label}>
+      <pre
+        tabIndex={0}
+        className="max-h-[60vh] overflow-auto rounded-lg bg-sunk p-3 font-mono text-xs/[18px] break-words whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+      <Button
+        look="quiet"
+        className="absolute top-1 right-1 bg-sunk"
+        onClick={() => void copyText(text).then(() => setCopied(true))}
+      >
+        {isCopied ? 'Copied' : 'Copy'}
+      </Button>
+    </figure>
+  );
+}

@@ -1,0 +1,54 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Empty, Failure, Loading } from './states.tsx';
+
+/** A page of rows, alone or with the cursor of the next one. */
+type PageOf<Row> = readonly Row[] | { readonly data: readonly Row[] };
+
+interface PagedListProps<Row> {
+  readonly query: UseInfiniteQueryResult<InfiniteData<PageOf<Row>>>;
+  /** As in "Loading runs". */
+  readonly what: string;
+  /** Of the button that loads the next page. */
+  readonly more: string;
+  /** Instead of no rows. */
+  readonly empty: ReactNode;
+  readonly children: (rows: readonly Row[]) => ReactNode;
+}
+
+/** Rows that are loaded page by page, and what is shown while there are none. */
+export function PagedList<Row>({ query, what, more, empty, children }: PagedListProps<Row>) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading what={what} />;
+  const rows = data.pages.flatMap((page) => ('data' in page ? page.data : page));
+  if (rows.length === 0) return empty;
+  return (
+    <>
+      {children(rows)}
+      {hasNextPage && (
+        <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          {more}
+        </Button>
+      )}
+    </>
+  );
+}
+
+interface EmptyListProps {
+  readonly filters: object;
+  /** Titles with a filter and without one. */
+  readonly fits: string;
+  readonly none: string;
+  /** How the first row comes about. */
+  readonly children: ReactNode;
+}
+
+/** A list without rows: its filters may be the reason. */
+export function EmptyList({ filters, fits, none, children }: EmptyListProps) {
+  const isFiltered = Object.values(filters).some(Boolean);
+  return (
+    <Empty title={isFiltered ? fits : none}>{isFiltered ? 'Remove a filter to see more.' : children}</Empty>
+  );
+}

@@ -1,0 +1,191 @@
+import { isObject, type JsonObject } from '../api/values.ts';
+import { Field, Select, TextArea, TextInput } from './fields.tsx';
+
+/** What was typed into the fields, by property. Texts of numbers and JSON are read by `valuesOf`. */
+export type Draft = Readonly<Record<string, string | boolean>>;
+
+type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'json';
+
+export interface Property {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: Kind;
+  readonly choices: readonly string[];
+  readonly hint: string;
+  readonly isRequired: boolean;
+  readonly initial: unknown;
+}
+
+/** The fields for an object of this JSON Schema; `undefined` if it describes no object with known properties. */
+export function propertiesOf(schema: unknown): readonly Property[] | undefined {
+  if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const properties = Object.entries(schema['properties']).map(([name, each]): Property => {
+    const property = isObject(each) ? each : {};
+    const choices = Array.isArray(property['enum']) ? property['enum'].map(String) : [];
+    return {
+      name,
+      label: typeof property['title'] === 'string' ? property['title'] : nameToRead(name),
+      kind: kindOf(property, choices),
+      choices,
+      hint: typeof property['description'] === 'string' ? property['description'] : '',
+      isRequired: required.includes(name),
+      initial: property['default'],
+    };
+  });
+  return properties.length > 0 ? properties : undefined;
+}
+
+/** Fields for a value without a schema, such as the arguments of a tool. */
+export function propertiesLike(value: JsonObject): readonly Property[] {
+  return Object.entries(value).map(([name, initial]) => ({
+    name,
+    label: nameToRead(name),
+    kind: kindLike(initial),
+    choices: [],
+    hint: '',
+    isRequired: true,
+    initial,
+  }));
+}
+
+/** `due_date` as `Due date`. */
+function nameToRead(name: string): string {
+  const words = name.replace(/_/g, ' ').replace(/([a-z])([A-Z])/g, '$1 $2');
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+}
+
+function kindOf(property: JsonObject, choices: readonly string[]): Kind {
+  const types = [property['type']].flat().filter((type) => type !== 'null');
+  if (choices.length > 0) return 'choice';
+  if (types.length !== 1) return 'json';
+  const kinds: Readonly<Record<string, Kind>> = {
+    string: 'text',
+    number: 'number',
+    integer: 'number',
+    boolean: 'boolean',
+  };
+  return kinds[String(types[0])] ?? 'json';
+}
+
+function kindLike(value: unknown): Kind {
+  const kinds: Readonly<Record<string, Kind>> = { string: 'text', number: 'number', boolean: 'boolean' };
+  return kinds[typeof value] ?? 'json';
+}
+
+export function draftOf(properties: readonly Property[], values: JsonObject = {}): Draft {
+  return Object.fromEntries(
+    properties.map(({ name, kind, initial }) => [name, fieldValue(kind, values[name] ?? initial)]),
+  );
+}
+
+function fieldValue(kind: Kind, value: unknown): string | boolean {
+  if (kind === 'boolean') return value === true;
+  if (value === undefined) return '';
+  return kind === 'json' ? JSON.stringify(value, null, 2) : String(value ?? '');
+}
+
+/** The values of the fields, and by property what is wrong. Empty fields that nobody needs are left out. */
+export function valuesOf(
+  properties: readonly Property[],
+  draft: Draft,
+): { values: JsonObject; errors: Readonly<Record<string, string>> } {
+  const values: Record<string, unknown> = {};
+  const errors: Record<string, string> = {};
+  for (const { name, kind, isRequired } of properties) {
+    const text = draft[name] ?? '';
+    if (text === '' && (kind !== 'text' || !isRequired)) {
+      if (isRequired) errors[name] = 'Fill in this field.';
+      continue;
+    }
+    if (kind === 'number' && !Number.isFinite(Number(text))) errors[name] = 'Write a number.';
+    if (kind === 'json') {
+      try {
+        values[name] = JSON.parse(String(text));
+      } catch {
+        errors[name] = 'This is no JSON: texts need quotation marks.';
+      }
+    } else values[name] = kind === 'number' ? Number(text) : text;
+  }
+  return { values, errors };
+}
+
+interface SchemaFieldsProps {
+  readonly properties: readonly Property[];
+  readonly draft: Draft;
+  readonly errors?: Readonly<Record<string, string>>;
+  readonly disabled?: boolean;
+  readonly onChange: (draft: Draft) => void;
+}
+
+export function SchemaFields({
+  properties,
+  draft,
+  errors = {},
+  disabled = false,
+  onChange,
+}: SchemaFieldsProps) {
+  return properties.map((property) => (
+    <Field
+      key={property.name}
+      label={property.hint === '' ? property.label : `${property.label}: ${property.hint}`}
+      error={errors[property.name]}
+    >
+      <Control
+        property={property}
+        value={draft[property.name] ?? ''}
+        disabled={disabled}
+        onChange={(value) => onChange({ ...draft, [property.name]: value })}
+      />
+    </Field>
+  ));
+}
+
+/** Texts longer than this get several lines, characters. */
+const LINE_LENGTH = 72;
+
+interface ControlProps {
+  readonly property: Property;
+  readonly value: string | boolean;
+  readonly disabled: boolean;
+  readonly onChange: (value: string | boolean) => void;
+}
+
+function Control({ property: { kind, choices, initial }, value, disabled, onChange }: ControlProps) {
+  const text = String(value);
+  const common = { disabled, value: text };
+  const onText = ({ target }: { target: { value: string } }) => onChange(target.value);
+  if (kind === 'boolean') {
+    return (
+      <input
+        type="checkbox"
+        className="size-4 self-start accent-accent"
+        checked={value === true}
+        disabled={disabled}
+        onChange={({ target }) => onChange(target.checked)}
+      />
+    );
+  }
+  if (kind === 'choice') {
+    return (
+      <Select
+        {...common}
+        onChange={onText}
+        options={[['', 'Choose …'], ...choices.map((each) => [each, each] as const)]}
+      />
+    );
+  }
+  if (kind === 'number') return <TextInput {...common} inputMode="decimal" onChange={onText} />;
+  const isLong = kind === 'json' || text.includes('\n') || String(initial ?? '').length > LINE_LENGTH;
+  if (!isLong) return <TextInput {...common} onChange={onText} />;
+  const rows = Math.min(12, Math.max(2, text.split('\n').length, Math.ceil(text.length / LINE_LENGTH)));
+  return (
+    <TextArea
+      {...common}
+      rows={rows}
+      spellCheck={kind !== 'json'}
+      className={kind === 'json' ? 'font-mono text-xs' : ''}
+      onChange={onText}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react';
+import { ApiError, Unreachable } from '../api/client.ts';
+import { Button } from './button.tsx';
+
+/** Nothing moves until it takes long enough to be noticed. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <p role="status" className="animate-[appear_0s_300ms_both] p-6 text-ink-3">
+      Loading {what} …
+    </p>
+  );
+}
+
+/** A list without rows: what it would show, and how to get there. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-1 p-10 text-center">
+      <p className="font-medium">{title}</p>
+      <div className="max-w-md text-ink-2">{children}</div>
+    </div>
+  );
+}
+
+/** What went wrong, in the server's words, and what to do. */
+export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const { title, hint } = describe(error);
+  return (
+    <div role="alert" className="flex flex-col items-start gap-2 p-6">
+      <p className="font-medium text-err">{title}</p>
+      {hint !== '' && <p className="max-w-prose break-words whitespace-pre-wrap text-ink-2">{hint}</p>}
+      {retry && <Button onClick={retry}>Try again</Button>}
+    </div>
+  );
+}
+
+function describe(error: unknown): { title: string; hint: string } {
+  const hint = error instanceof Error ? error.message : String(error);
+  if (error instanceof Unreachable) return { title: 'The server does not answer', hint: 'Is it running?' };
+  if (!(error instanceof ApiError)) return { title: 'This page has a problem', hint };
+  if (error.status === 401) return { title: 'Signed out', hint };
+  if (error.status === 403) return { title: 'Not allowed', hint };
+  if (error.status === 404) return { title: 'Not found', hint };
+  return { title: `The server answered with ${error.status}`, hint };
+}

@@ -1,0 +1,38 @@
+import type { ComponentProps, ReactNode } from 'react';
+import { Card } from './page.tsx';
+
+interface TableProps {
+  readonly label: string;
+  /** Names of the columns; those that no one needs to see are in `<span className="sr-only">`. */
+  readonly columns: readonly ReactNode[];
+  readonly children: ReactNode;
+}
+
+/** Rows under the names of their columns; too wide for the page, it scrolls by itself. */
+export function Table({ label, columns, children }: TableProps) {
+  return (
+    <Card className="flex-none overflow-x-auto">
+      <table aria-label={label} className="w-full text-left">
+        <thead className="text-xs text-ink-3">
+          <tr className="border-b border-line">
+            {columns.map((name, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: columns do not change places
+              <th key={i} scope="col" className="px-3 py-2 font-normal whitespace-nowrap">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </Card>
+  );
+}
+
+export function Row(props: ComponentProps<'tr'>) {
+  return <tr {...props} className="border-b border-line last:border-0 hover:bg-sunk" />;
+}
+
+export function Cell({ className = '', ...props }: ComponentProps<'td'>) {
+  return <td {...props} className={`px-3 py-1.5 ${className}`} />;
+}

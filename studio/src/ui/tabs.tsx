@@ -1,0 +1,31 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+interface Tab<Name extends string> {
+  readonly name: Name;
+  readonly label: ReactNode;
+}
+
+/** Views of one thing. Each is a link: `tab` in the address says which. */
+export function Tabs<Name extends string>({ tabs, open }: { tabs: readonly Tab<Name>[]; open: Name }) {
+  return (
+    <nav aria-label="Views" className="flex flex-none gap-5 overflow-x-auto border-b border-line">
+      {tabs.map(({ name, label }, i) => (
+        <Link
+          key={name}
+          to="."
+          search={(before: object) => ({ ...before, tab: i === 0 ? undefined : name })}
+          replace
+          aria-current={name === open ? 'page' : undefined}
+          className={
+            name === open
+              ? 'border-b-2 border-accent pt-1.5 pb-2 font-medium whitespace-nowrap'
+              : 'pt-1.5 pb-2 whitespace-nowrap text-ink-2 hover:text-ink'
+          }
+        >
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

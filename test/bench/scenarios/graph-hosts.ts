@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { residentBytes } from '../../support/process-figures.ts';
+import { until } from '../../support/until.ts';
+import { type BenchServer, benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
+import { type Figure, percentile, type Scenario, type Unit } from '../figures.ts';
+import { watchHealth } from '../health.ts';
+import { childrenOf, type SharedLoad, sideBySide, streams, waits } from '../side-by-side.ts';
+
+const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
+const COMPUTES = { assistant_id: 'blocks', input: { ms: 50 } };
+const BLOCKED_MS = 30_000;
+
+const SERVERS = { 'in process': '0', 'one host': '1', 'two hosts': '2' } as const;
+type Mode = keyof typeof SERVERS;
+
+const LOADS: readonly SharedLoad[] = [
+  { what: 'echo, 1 at once', concurrency: 1, count: 100, request: waits(ECHO) },
+  { what: 'echo, 16 at once', concurrency: 16, count: 320, request: waits(ECHO) },
+  { what: 'ten steps, 16 at once', concurrency: 16, count: 80, request: waits(TEN_STEPS) },
+  { what: '200 tokens, 16 at once', concurrency: 16, count: 32, request: streams(TOKENS) },
+  { what: 'a node that computes 50 ms, 8 at once', concurrency: 8, count: 24, request: waits(COMPUTES) },
+];
+
+/** What execution in graph hosts costs, side by side with the server's own process, and what it gives. */
+export const graphHosts: Scenario = {
+  title: 'Graph hosts beside the same runs in process',
+  async run() {
+    const figures: Figure[] = [];
+    const servers = new Map<Mode, BenchServer>();
+    await using stack = new AsyncDisposableStack();
+    for (const mode of Object.keys(SERVERS) as Mode[]) {
+      const started = await start(mode);
+      servers.set(mode, stack.use(started.server));
+      figures.push(...started.figures);
+    }
+    for (const load of LOADS) figures.push(...(await sideBySide(servers, load)));
+    for (const [mode, server] of servers)
+      figures.push(figure(`memory of the server after load, ${mode}`, server.residentMegabytes(), 'MB'));
+    figures.push(...(await whileBlocked(servers.get('two hosts') as BenchServer)));
+    return figures;
+  },
+};
+
+async function start(mode: Mode): Promise<{ server: BenchServer; figures: Figure[] }> {
+  const started = performance.now();
+  const server = await benchServer({ concurrency: 64, env: { AGENT_SERVER_HOSTS: SERVERS[mode] } });
+  const ok_ms = performance.now() - started;
+  await server.http.call('POST', '/runs/wait', ECHO);
+  const first_ms = performance.now() - started;
+  const hosts = Number(SERVERS[mode]);
+  await until('the hosts are ready', async () => {
+    const info = await server.http.call<{ server: { hosts?: { ready: number } } }>('GET', '/info');
+    return (info.server.hosts?.ready ?? 0) >= hosts;
+  });
+  await sleep(1000);
+  const ofHosts = childrenOf(server).map((pid) => residentBytes(pid) / 1024 ** 2);
+  return {
+    server,
+    figures: [
+      figure(`start to /ok, ${mode}`, ok_ms / 1000, 's'),
+      figure(`start to the end of a first run, ${mode}`, first_ms / 1000, 's'),
+      figure(
+        `memory of the server at rest, ${mode}`,
+        server.residentMegabytes(),
+        'MB',
+        hosts ? 110 : undefined,
+      ),
+      ...(hosts ? [figure(`memory of a host at rest, ${mode}`, Math.max(...ofHosts), 'MB')] : []),
+    ],
+  };
+}
+
+/** A node computes for half a minute without a pause; meanwhile a run of another host streams a token each 10 ms. */
+async function whileBlocked(server: BenchServer): Promise<Figure[]> {
+  const body = { assistant_id: 'blocks', input: { ms: BLOCKED_MS } };
+  const thread = await server.http.call<{ thread_id: string }>('POST', '/threads', {});
+  const path = `/threads/${thread.thread_id}/runs`;
+  const blocking = await server.http.call<{ run_id: string }>('POST', path, body);
+  await until('the node has begun', async () => {
+    const { status } = await server.http.call<{ status: string }>('GET', `${path}/${blocking.run_id}`);
+    return status === 'running';
+  });
+  const health = watchHealth(server);
+  const count = BLOCKED_MS / 10;
+  const slow = { ...TOKENS, input: { count, token_ms: 10 } };
+  const { events } = await server.http.stream('POST', '/runs/stream', { body: slow });
+  const gaps_ms: number[] = [];
+  let last = 0;
+  for await (const _ of events) {
+    const now = performance.now();
+    if (last > 0) gaps_ms.push(now - last);
+    last = now;
+  }
+  const latencies_ms = await health.stop();
+  const result = await server.http.call<{ blocked?: number }>('GET', `${path}/${blocking.run_id}/join`);
+  return [
+    figure('/ok while a node computes for 30 s: p99', percentile(latencies_ms, 0.99), 'ms', 20),
+    figure('between two events of another run meanwhile: p99', percentile(gaps_ms, 0.99), 'ms', 50),
+    figure('between two events of another run meanwhile: longest', Math.max(...gaps_ms), 'ms', 50),
+    figure('executions of the node that computes', result.blocked ?? Number.NaN, ''),
+  ];
+}
+
+function figure(what: string, value: number, unit: Unit, aim?: number): Figure {
+  return { what, value, unit, ...(aim !== undefined && { aim }) };
+}

@@ -1,0 +1,107 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { migrations } from '../../src/db/migrations/index.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
+import { agentServer } from '../support/program.ts';
+import { type Project, project } from '../support/project.ts';
+import { startServer } from '../support/server.ts';
+import { describeEachPlace } from '../support/storage-places.ts';
+
+const FILES = {
+  'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nserver: { port: 0 }',
+  'a.mjs': 'export const graph = { stream() {}, getState() {} };\n',
+};
+const NEWEST = migrations.at(-1)?.version;
+
+let made: Project | undefined;
+afterAll(() => made?.[Symbol.asyncDispose]());
+
+async function run(url: string, args: readonly string[], env: Record<string, string> = {}) {
+  made ??= await project(FILES);
+  return agentServer(args, { cwd: made.root, env: { DATABASE_URI: url, ...env } });
+}
+
+describeEachPlace('agent-server migrate', (place) => {
+  test('lists what is pending, applies it once, and then finds nothing', { timeout: 60_000 }, async () => {
+    const url = await place();
+    const before = await run(url, ['migrate', '--check']);
+    expect(before.code).toBe(1);
+    expect(before.stdout).toMatch(/^pending: 1 base \(stop all servers first\)\n/);
+    expect(before.stdout).toContain('pending: 15 migration compatibility (servers of the previous version');
+
+    const done = await run(url, ['migrate']);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout).toContain(`migrating the database: ${NEWEST} `);
+
+    const nothing = { code: 0, stdout: 'The database is up to date.\n', stderr: '' };
+    expect(await run(url, ['migrate'])).toEqual(nothing);
+    expect(await run(url, ['migrate', '--check'])).toEqual(nothing);
+  });
+
+  test('is left to a start only if the configuration says so', async () => {
+    const url = await place();
+    const refused = await run(url, ['start'], { AGENT_SERVER_DATABASE_MIGRATIONS: 'refuse' });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(
+      /^agent-server: The database lacks the migrations 1, 2, .*\. Run "agent-server migrate" \("storage\.migrations"\)\.\n$/,
+    );
+  });
+});
+
+describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () => {
+  test('start as soon as it is done, and say what they wait for', { timeout: 60_000 }, async () => {
+    await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
+    await using db = openPostgres(schema.url);
+    const starting = startServer({
+      env: { DATABASE_URI: schema.url, AGENT_SERVER_DATABASE_MIGRATIONS: 'wait' },
+    });
+    await migrate(db, migrations.slice(0, 3));
+    await migrate(db);
+    await using server = await starting;
+    expect(await (await fetch(`${server.url}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
+  });
+
+  test('serve while a newer program migrates, and start again after it', { timeout: 120_000 }, async () => {
+    await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
+    await using server = await startServer({ env: { DATABASE_URI: schema.url } });
+    await using db = openPostgres(schema.url, { no_timeouts: true });
+    let isDone = false;
+    const [statuses, input] = [new Set<number>(), { messages: [] }];
+    const load = Array.from({ length: 8 }, async () => {
+      while (!isDone) {
+        const body = JSON.stringify({ assistant_id: 'echo', input });
+        const request = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+        statuses.add((await fetch(`${server.url}/runs/wait`, request)).status);
+        statuses.add((await fetch(`${server.url}/threads`, { ...request, body: '{}' })).status);
+      }
+    });
+    // One busy table each: with locks on two, a migration and a run wait for each other.
+    const added = [
+      'create table later (id integer);',
+      'alter table runs add column later text;',
+      'alter table threads add column later integer not null default 1;',
+      'create index threads_later on threads (later);',
+    ].map((text, index) => ({ version: 901 + index, name: 'added', text, expands: true as const }));
+    await migrate(db, [...migrations, ...added]).finally(() => {
+      isDone = true;
+    });
+    await Promise.all(load);
+    expect(statuses).toEqual(new Set([200]));
+    await server.restart();
+    expect(await (await fetch(`${server.url}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
+  });
+
+  test('as many as there are begin on an empty database together', { timeout: 120_000 }, async () => {
+    await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
+    const start = () => startServer({ env: { DATABASE_URI: schema.url } });
+    const servers = await Promise.all([start(), start(), start()]);
+    const migrated = servers.flatMap(({ log }) =>
+      log.filter(({ message }) => message === 'migrating the database'),
+    );
+    // Each once; another may go on where the first one lets the lock go.
+    const versions = migrated.map(({ version }) => Number(version)).sort((a, b) => a - b);
+    expect(versions).toEqual(migrations.map(({ version }) => version));
+    for (const server of servers) await server[Symbol.asyncDispose]();
+  });
+});

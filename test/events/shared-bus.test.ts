@@ -1,0 +1,246 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { BusEvents } from '../../src/events/bus.ts';
+import { decodeMessage, encodeMessages } from '../../src/events/bus-messages.ts';
+import { SharedBus } from '../../src/events/shared-bus.ts';
+import { until } from '../support/until.ts';
+
+/** Brings every text to every process, the sender included, in its own time, as PostgreSQL does. */
+class Wire {
+  readonly sent: string[] = [];
+  readonly #buses = new Set<SharedBus>();
+  isDropping = false;
+  resets = 0;
+
+  /** `slots: 0`: serves requests only. */
+  connect(id: string, slots = 1, echo_ms = 60_000): SharedBus {
+    const wire = this;
+    const bus = new SharedBus({
+      id,
+      presence: { is_worker: slots > 0, slots },
+      transport: {
+        isConnected: true,
+        async send(text) {
+          if (wire.isDropping) return;
+          wire.sent.push(text);
+          for (const each of wire.#buses) setImmediate(() => each.received(text));
+        },
+        reset() {
+          wire.resets += 1;
+        },
+      },
+      clock: systemClock,
+      logger: silentLogger,
+      echo_ms,
+    });
+    this.#buses.add(bus);
+    bus.connected();
+    return bus;
+  }
+
+  /** Texts that carry more than an introduction. */
+  get messages() {
+    return this.sent
+      .map((text) => decodeMessage(text))
+      .filter((message) => message && (message.events?.length || message.updated?.length));
+  }
+}
+
+/** What a process hears from now on. */
+function heard(bus: SharedBus, ...names: (keyof BusEvents)[]): string[] {
+  const all: string[] = [];
+  for (const name of names) bus.on(name, (...payload) => void all.push([name, ...payload].join(' ')));
+  return all;
+}
+
+/** Each knows the others once their introductions were answered. */
+async function introduced(wire: Wire, count: number): Promise<void> {
+  await until('all know each other', () => wire.sent.length >= count * 2 - 1);
+  await until('nothing is under way', async () => {
+    const before = wire.sent.length;
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    return wire.sent.length === before;
+  });
+}
+
+test('what changed in one process wakes the followers in all, in its own at once and only once', async () => {
+  const wire = new Wire();
+  const [one, two] = [wire.connect('one'), wire.connect('two')];
+  await introduced(wire, 2);
+  const heardBy: string[] = [];
+  one.onUpdated('run', () => void heardBy.push('one'));
+  two.onUpdated('run', () => void heardBy.push('two'));
+  one.updated('run');
+  expect(heardBy).toEqual(['one']);
+  await until('the other process hears it', () => heardBy.includes('two'));
+  await introduced(wire, 2);
+  expect(heardBy).toEqual(['one', 'two']);
+});
+
+test('everything of one turn is one message, and each id is in it once', async () => {
+  const wire = new Wire();
+  const one = wire.connect('one');
+  wire.connect('two');
+  await introduced(wire, 2);
+  for (let count = 0; count < 100; count += 1) one.updated(`run ${count % 10}`);
+  one.emit('run.cancelled', 'run 1');
+  await until('it is sent', () => wire.messages.length > 0);
+  await introduced(wire, 2);
+  expect(wire.messages).toHaveLength(1);
+  expect(wire.messages[0]?.updated).toHaveLength(10);
+});
+
+test('a process that is alone sends nothing but its introduction', async () => {
+  const wire = new Wire();
+  const one = wire.connect('one');
+  one.updated('run');
+  one.emit('run.cancelled', 'run');
+  await introduced(wire, 1);
+  expect(wire.messages).toEqual([]);
+});
+
+test('changes are sent only while a process watches them', async () => {
+  const wire = new Wire();
+  const [one, two] = [wire.connect('one'), wire.connect('two')];
+  await introduced(wire, 2);
+  one.emit('rows.changed', 'run', 'r1', '');
+  await introduced(wire, 2);
+  expect(wire.messages).toEqual([]);
+
+  const ids: string[] = [];
+  const watching = two.on('rows.changed', (_kind, id) => void ids.push(id));
+  await introduced(wire, 2);
+  one.emit('rows.changed', 'run', 'r2', '');
+  await until('the other process hears it', () => ids.length > 0);
+
+  watching[Symbol.dispose]();
+  await introduced(wire, 2);
+  one.emit('rows.changed', 'run', 'r3', '');
+  await introduced(wire, 2);
+  expect(ids).toEqual(['r2']);
+  expect(wire.messages).toHaveLength(1);
+});
+
+test('an update for one audience reaches no other', async () => {
+  const wire = new Wire();
+  const [one, two] = [wire.connect('one'), wire.connect('two')];
+  await introduced(wire, 2);
+  const ids: string[] = [];
+  for (const id of ['local', 'others']) {
+    one.onUpdated(id, () => void ids.push(`one: ${id}`));
+    two.onUpdated(id, () => void ids.push(`two: ${id}`));
+  }
+  one.updated('local', 'local');
+  one.updated('others', 'others');
+  await until('the other process hears its own', () => ids.includes('two: others'));
+  expect(ids).toEqual(['one: local', 'two: others']);
+});
+
+test('a cancel reaches every process; work is left to one that does it', async () => {
+  const wire = new Wire();
+  const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
+  await introduced(wire, 3);
+  const events = [first, second].map((bus) => heard(bus, 'run.cancelled', 'delivery.queued', 'run.ready'));
+  const own = heard(api, 'run.cancelled');
+  api.emit('delivery.queued');
+  api.emit('run.ready');
+  api.emit('run.cancelled', 'run');
+  await until('both hear of the cancel', () => events.every((all) => all.includes('run.cancelled run')));
+  expect(events.flat().toSorted()).toEqual(['delivery.queued', 'run.cancelled run', 'run.cancelled run']);
+  expect(own).toEqual(['run.cancelled run']);
+});
+
+test('work that somebody does in the same process is not announced', async () => {
+  const wire = new Wire();
+  const [one, two] = [wire.connect('one'), wire.connect('two')];
+  await introduced(wire, 2);
+  const [here, there] = [heard(one, 'schedule.changed'), heard(two, 'schedule.changed', 'run.cancelled')];
+  one.emit('schedule.changed');
+  one.emit('run.cancelled', 'run');
+  await until('a later event has arrived', () => there.length > 0);
+  expect([here, there]).toEqual([['schedule.changed'], ['run.cancelled run']]);
+});
+
+test('runs are offered to one process after the other first, and to all others second', async () => {
+  const wire = new Wire();
+  const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
+  await introduced(wire, 3);
+  const [to_first, to_second] = [heard(first, 'runs.offered'), heard(second, 'runs.offered')];
+  for (let offers = 1; offers <= 4; offers += 1) {
+    api.emit('runs.offered', false);
+    await until('both hear of it', () => to_first.length === offers && to_second.length === offers);
+  }
+  const asFirst = (all: string[]) => all.filter((event) => event === 'runs.offered true').length;
+  expect([asFirst(to_first), asFirst(to_second)]).toEqual([2, 2]);
+});
+
+test('a process that drains or leaves gets no work', async () => {
+  const wire = new Wire();
+  const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
+  await introduced(wire, 3);
+  const sent = wire.sent.length;
+  first.takeNothing();
+  await until('it has said so', () => wire.sent.length > sent);
+  await introduced(wire, 3);
+  const [to_first, to_second] = [heard(first, 'runs.offered'), heard(second, 'runs.offered')];
+  for (let offers = 1; offers <= 3; offers += 1) {
+    api.emit('runs.offered', false);
+    await until('the other one hears of it', () => to_second.length === offers);
+  }
+  expect(to_first).not.toContain('runs.offered true');
+  await Promise.all([first.leave(), second.leave()]);
+  await introduced(wire, 3);
+  const before = wire.messages.length;
+  api.updated('run');
+  await introduced(wire, 3);
+  expect(wire.messages).toHaveLength(before);
+});
+
+test('after a reconnect everyone polls once', async () => {
+  const wire = new Wire();
+  const one = wire.connect('one');
+  await introduced(wire, 1);
+  const all = heard(one, 'reconnected');
+  one.onUpdated('run', () => void all.push('run'));
+  one.onUpdated('thread', () => void all.push('thread'));
+  one.connected();
+  expect(all).toEqual(['reconnected', 'run', 'thread']);
+});
+
+test('polls are rare only while own messages come back, and a dead line is replaced', async () => {
+  const wire = new Wire();
+  wire.isDropping = true;
+  const deaf = wire.connect('deaf', 1, 10);
+  await until('the line counts as dead', () => wire.resets > 0);
+  expect(deaf.poll_rate).toBe('usual');
+  wire.isDropping = false;
+  const well = wire.connect('well');
+  await until('its own message is back', () => well.poll_rate === 'rare');
+});
+
+test('a message longer than a notification is sent in parts, and nothing of it is lost', () => {
+  const updated = Array.from({ length: 1000 }, (_, index) =>
+    `0198c0de-0000-7000-8000-${index}`.padEnd(36, '0'),
+  );
+  const events = updated.slice(0, 50).map((id) => ({ name: 'run.cancelled' as const, payload: [id] }));
+  const texts = encodeMessages({ from: 'one', presence: { is_worker: true, slots: 1 }, events, updated });
+  expect(texts.length).toBeGreaterThan(5);
+  expect(Math.max(...texts.map((text) => Buffer.byteLength(text)))).toBeLessThan(8000);
+  const parts = texts.map((text) => decodeMessage(text));
+  expect(parts.flatMap((part) => part?.updated ?? [])).toEqual(updated);
+  expect(parts.flatMap((part) => part?.events ?? [])).toEqual(events);
+  expect(parts.filter((part) => part?.presence)).toHaveLength(1);
+});
+
+test('what is no message, or of a newer version, is harmless', () => {
+  expect(decodeMessage('')).toBeUndefined();
+  expect(decodeMessage('[]')).toBeUndefined();
+  expect(decodeMessage('{"from":1}')).toBeUndefined();
+  const newer =
+    '{"from":"one","v":9,"events":[{"name":"what.is.new","payload":["x"]},{"no":1}],"updated":["a",2]}';
+  const wire = new Wire();
+  const bus = wire.connect('two');
+  expect(() => bus.received(newer)).not.toThrow();
+  expect(decodeMessage(newer)?.updated).toEqual(['a']);
+});

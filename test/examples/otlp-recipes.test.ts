@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { collector } from '../support/collector.ts';
+import { onlyBlock } from './blocks.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const PAGE = 'docs/tracing.md';
+const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+
+/** What a tool's own way in looks like. */
+const RECIPES = {
+  LangSmith: {
+    block: 'smith.langchain.com/otel',
+    path: '/otel/v1/traces',
+    headers: { 'x-api-key': 'lsv2_pt_0123', 'langsmith-project': 'my-agents' },
+    resource: {},
+  },
+  Langfuse: {
+    block: 'langfuse.com',
+    path: '/api/public/otel/v1/traces',
+    headers: { authorization: `Basic ${Buffer.from('pk-lf-1:sk-lf-2').toString('base64')}` },
+    resource: {},
+  },
+  Phoenix: {
+    block: ':6006',
+    path: '/v1/traces',
+    headers: { authorization: 'Bearer px-0123' },
+    resource: { 'openinference.project.name': 'my-agents' },
+  },
+  Tempo: {
+    block: 'X-Scope-OrgID',
+    path: '/v1/traces',
+    headers: { 'x-scope-orgid': 'my-team' },
+    resource: { 'service.name': 'agent-server' },
+  },
+};
+
+test.each(Object.entries(RECIPES))('the recipe for %s reaches its path, with its key', async (_, recipe) => {
+  await using sink = await collector();
+  for (const line of onlyBlock(PAGE, 'dotenv', recipe.block).trim().split('\n')) {
+    const [name = '', value = ''] = line.split(/=(.*)/s);
+    const isUrl = name === 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    vi.stubEnv(name, isUrl ? value.replace(new URL(value).origin, sink.url) : value);
+  }
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '10');
+  await using http = await openApp({ graphs: ['recorded'], folder });
+  const { headers } = await http.post('/runs/wait', { assistant_id: 'recorded', input: { ask: false } });
+  const run_id = String(headers['content-location']).split('/').at(-1) ?? '';
+  const spans = [...(await sink.trace(run_id.replaceAll('-', ''), 15)).values()];
+
+  expect(sink.requests[0]).toMatchObject({
+    path: recipe.path,
+    headers: { 'content-type': 'application/x-protobuf', ...recipe.headers },
+  });
+  const [root] = spans.filter(({ parent_id }) => parent_id === '');
+  expect(root?.resource).toMatchObject(recipe.resource);
+  const kinds = (start: string) =>
+    spans.find(({ name }) => name.startsWith(start))?.attributes['openinference.span.kind'];
+  expect(['invoke_agent', 'agent_server', 'node', 'chat', 'execute_tool'].map(kinds)).toEqual([
+    ...['AGENT', 'CHAIN', 'CHAIN', 'LLM', 'TOOL'],
+  ]);
+  const chat = spans.find(({ name }) => name.startsWith('chat'))?.attributes;
+  expect(chat).toMatchObject({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.usage.input_tokens': 7,
+    'gen_ai.usage.output_tokens': 3,
+    'llm.token_count.prompt': 7,
+    'llm.token_count.completion': 3,
+    'llm.token_count.total': 10,
+    'session.id': root?.attributes['gen_ai.conversation.id'],
+  });
+});

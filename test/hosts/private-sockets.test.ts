@@ -1,0 +1,106 @@
+import { existsSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { request } from 'node:http';
+import { dirname } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Actor } from '../../src/auth/actor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { GraphStoreAccess } from '../../src/graphs/store/graph-store.ts';
+import { hostedApp } from '../../src/hosts/pool/custom-app.ts';
+import { listenForHosts } from '../../src/hosts/pool/listener.ts';
+import { HostPool } from '../../src/hosts/pool/pool.ts';
+import { bareServer } from '../support/bare-server.ts';
+import { type Project, project } from '../support/project.ts';
+import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const APP = `import { Hono } from 'hono';
+  import { Client } from '@langchain/langgraph-sdk';
+  export const app = new Hono()
+    .get('/own/quick', (c) => c.json({ quick: true }))
+    .get('/own/slow', async (c) => {
+      await new Promise((later) => setTimeout(later, 1500));
+      return c.json({ slow: true });
+    })
+    .get('/own/count', async (c) => c.json(await new Client().threads.count()))
+    .get('/own/block', () => { for (;;); });`;
+
+const opened: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
+});
+
+/** A server whose app is in a host, with a shorter limit for blocking than the usual one. */
+async function served(): Promise<{ url: string; pool: HostPool; actors: Actor[]; code: Project }> {
+  const code = await project({ 'app.mjs': APP });
+  const pool = new HostPool({
+    count: 1,
+    project: { root: code.root, graphs: [] },
+    app: './app.mjs:app',
+    env: process.env,
+    logger: silentLogger,
+    clock: systemClock,
+  });
+  pool.serveStore({} as GraphStoreAccess);
+  const actors: Actor[] = [];
+  const count = async (actor: Actor) => actors.push(actor);
+  const http = await bareServer({
+    services: { threads: { count } },
+    customApp: await hostedApp(pool, 1500),
+  });
+  // The pool before the server, which would give a blocked host time to close the app.
+  opened.push(code, http, pool, await listenForHosts(http.server, pool));
+  return { url: await http.listen(), pool, actors, code };
+}
+
+test('while a route blocks its host, its requests are refused in time and the server is well', async () => {
+  const { url } = await served();
+  expect(await (await fetch(`${url}/own/slow`)).json()).toEqual({ slow: true });
+  const blocked = fetch(`${url}/own/block`);
+  const [first, second] = await Promise.all([blocked, fetch(`${url}/own/quick`)]);
+  for (const answer of [first, second]) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await answer.json()).toEqual({ detail: expect.stringMatching(/is blocked: .* 1\.5 s/) });
+  }
+  expect((await fetch(`${url}/ok`)).status).toBe(200);
+  expect((await fetch(`${url}/metrics`)).status).toBe(200);
+});
+
+test('what the project’s code asks of the server comes from within', async () => {
+  const { url, actors } = await served();
+  expect(await (await fetch(`${url}/own/count`)).json()).toBe(1);
+  expect(actors.map(({ is_internal }) => is_internal)).toEqual([true]);
+});
+
+test('the sockets are for this user, this server and its hosts', async () => {
+  const { pool } = await served();
+  await pool.listing;
+  const folder = dirname(pool.sockets.server);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  const [host] = pool.hosts;
+  for (const socketPath of [pool.sockets.server, host?.appSocket ?? '']) {
+    expect(Buffer.byteLength(socketPath)).toBeLessThan(100);
+    expect(await status(socketPath)).toBe(403);
+  }
+  await pool[Symbol.asyncDispose]();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('nothing remains of a server that was killed', async () => {
+  await using code = await project({});
+  const env = { AGENT_SERVER_HOSTS: '1', TMPDIR: code.root };
+  await using server = await startServer({ env });
+  const folders = async () => (await readdir(code.root)).filter((name) => name.startsWith('agent-hosts-'));
+  expect(await folders()).toHaveLength(1);
+  await server.kill('SIGKILL');
+  await until('the hosts have cleaned up', async () => (await folders()).length === 0);
+});
+
+function status(socketPath: string): Promise<number | undefined> {
+  return new Promise((found, failed) => {
+    request({ socketPath, path: '/own/quick' }, (response) => found(response.resume().statusCode))
+      .on('error', failed)
+      .end();
+  });
+}

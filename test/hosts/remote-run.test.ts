@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { HostLost, Unavailable } from '../../src/core/errors.ts';
+import type { CheckpointAccess } from '../../src/graphs/checkpointer/checkpoint-access.ts';
+import { Checkpointer } from '../../src/graphs/checkpointer/checkpointer.ts';
+import type { GraphCall } from '../../src/graphs/graph.ts';
+import type { HostPool } from '../../src/hosts/pool/pool.ts';
+import { remoteRun } from '../../src/hosts/pool/remote-run.ts';
+import { WaitingForHost } from '../../src/hosts/pool/waiting.ts';
+
+const access: Partial<CheckpointAccess> = { find: async () => [] };
+const checkpointer = new Checkpointer({
+  access: access as CheckpointAccess,
+  thread_id: 'thread',
+  run_id: 'run',
+  durability: 'async',
+  writer: 'ab',
+  is_attempt: true,
+  record: 'off',
+});
+const memory = { checkpointer };
+
+test('a run that is cancelled in the moment in which its host is found is not started there', async () => {
+  const cancel = new AbortController();
+  const cancelled = new Error('cancelled');
+  const asked: PropertyKey[] = [];
+  // `await` itself looks for `then`.
+  const host = new Proxy({}, { get: (_host, name) => (name === 'then' ? undefined : asked.push(name)) });
+  const pool = {
+    find: () => undefined,
+    async take() {
+      cancel.abort(cancelled);
+      return host;
+    },
+  };
+  const call = { config: { configurable: {} }, memory, signal: cancel.signal };
+  const events = remoteRun(pool as never as HostPool, 'graph', call as never as GraphCall, () => {});
+
+  await expect(events.next()).rejects.toBe(cancelled);
+  expect(asked).toEqual([]);
+});
+
+test('a run for which there is no host for long is tried again, uncharged', async () => {
+  const pool = {
+    find: () => undefined,
+    take: () => Promise.reject(new Unavailable('No graph host is ready.')),
+  };
+  const call = {
+    config: { configurable: { checkpoint_id: 'c' } },
+    memory,
+    signal: new AbortController().signal,
+  };
+  const events = remoteRun(pool as never as HostPool, 'graph', call as never as GraphCall, () => {});
+  const error = await events.next().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(HostLost);
+  expect(error).toMatchObject({ charge: false, message: 'No graph host is ready.' });
+});
+
+test('work that is cancelled already waits for no host', async () => {
+  const waiting = new WaitingForHost<object>();
+  const none = () => undefined;
+  const reason = new Error('cancelled');
+  await expect(waiting.whenFound(none, none, AbortSignal.abort(reason))).rejects.toBe(reason);
+});

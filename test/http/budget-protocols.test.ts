@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { A2A_FOLDER, message, rpcTo } from '../support/a2a.ts';
+import { openApp } from '../support/app.ts';
+import { askModern } from '../support/mcp-messages.ts';
+
+const REASON = 'All runs of the server have used 1 of 1 steps today (runs.budgets.day.max_steps).';
+const budgets = { thread: {}, user_day: {}, key_day: {}, day: { max_steps: 1 } };
+const refused = expect.stringContaining(REASON);
+
+test('clients of A2A, MCP and OpenAI are told which budget is used up', async () => {
+  await using http = await openApp({
+    graphs: ['chat'],
+    folder: A2A_FOLDER,
+    http: { openai: { enabled: true } },
+    runs: { budgets },
+  });
+  const rpc = rpcTo(http, 'chat');
+  const used = await rpc('SendMessage', { message: message('hello') });
+  expect(used.error).toBeUndefined();
+
+  const { error } = await rpc('SendMessage', { message: message('hello') });
+  expect(error?.message).toEqual(refused);
+
+  const called = await askModern(http, 'tools/call', { name: 'chat', arguments: { messages: 'hello' } });
+  expect(JSON.stringify(called)).toEqual(refused);
+
+  const messages = [{ role: 'user', content: 'hello' }];
+  const completed = await http.post('/v1/chat/completions', { model: 'chat', messages });
+  expect([completed.status, JSON.stringify(completed.body)]).toEqual([429, refused]);
+
+  const cron = await http.post('/runs/crons', { assistant_id: 'chat', schedule: '0 0 1 1 *' });
+  const triggered = await http.post(`/runs/crons/${cron.body.cron_id}/trigger`);
+  expect([triggered.status, triggered.body.detail]).toEqual([429, refused]);
+});

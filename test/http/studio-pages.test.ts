@@ -1,0 +1,79 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { fastify } from 'fastify';
+import { expect, test } from 'vitest';
+import { pathToStudio, studioPages } from '../../src/http/routes/studio-pages.ts';
+import { makeDataFolder } from '../support/data-folder.ts';
+
+const PAGE = '<script type="module" src="./assets/index-1.js"></script>';
+
+/** A server with a build of Studio, under a prefix. */
+async function serve(folder: string) {
+  const server = fastify();
+  await server.register(studioPages, { folder, prefix: '/agents' });
+  return server;
+}
+
+async function build(): Promise<string> {
+  const folder = await makeDataFolder();
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'index.html'), PAGE);
+  writeFileSync(join(folder, 'secret.txt'), 'secret');
+  writeFileSync(join(folder, 'assets/index-1.js'), 'plain');
+  return folder;
+}
+
+test('each view is the page, which finds its files under any prefix', async () => {
+  await using server = await serve(await build());
+  for (const [url, path] of [
+    ['/agents/studio', 'studio/assets'],
+    ['/agents/studio/', './assets'],
+    ['/agents/studio/runs?status=error', './assets'],
+    ['/agents/studio/runs/01a2', '../assets'],
+  ] as const) {
+    const { statusCode, headers, body } = await server.inject(url);
+    expect([url, statusCode, headers['cache-control']]).toEqual([url, 200, 'no-cache']);
+    expect(body).toContain(`src="${path}/index-1.js"`);
+    expect(new URL(`${path}/x`, `http://here${url}`).pathname).toBe('/agents/studio/assets/x');
+  }
+});
+
+test('files are sent compressed, for ever, and nothing else of the disk', async () => {
+  await using server = await serve(await build());
+  const url = '/agents/studio/assets/index-1.js';
+  const plain = await server.inject(url);
+  expect([plain.body, plain.headers['cache-control']]).toEqual([
+    'plain',
+    'public, max-age=31536000, immutable',
+  ]);
+  for (const [accepted, encoding, decompress] of [
+    ['gzip, deflate', 'gzip', gunzipSync],
+    ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+  ] as const) {
+    const { headers, rawPayload } = await server.inject({ url, headers: { 'accept-encoding': accepted } });
+    expect([headers['content-encoding'], headers['vary']]).toEqual([encoding, 'Origin, Accept-Encoding']);
+    expect(decompress(rawPayload).toString()).toBe('plain');
+  }
+  for (const path of ['../secret.txt', '%2e%2e/secret.txt', '..%2fsecret.txt', '%2e%2e%2fsecret.txt'])
+    expect((await server.inject(`/agents/studio/assets/${path}`)).body).not.toBe('secret');
+});
+
+test('the policy for content allows nothing but the own files', async () => {
+  await using server = await serve(await build());
+  for (const url of ['/agents/studio', '/agents/studio/assets/index-1.js']) {
+    const policy = String((await server.inject(url)).headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toContain('unsafe');
+  }
+});
+
+test('a server without the build says how to make it', async () => {
+  await using server = await serve(await makeDataFolder());
+  const { statusCode, body } = await server.inject('/agents/studio');
+  expect([statusCode, body.includes('npm run build:studio')]).toEqual([503, true]);
+});
+
+test('the path to the files follows the depth of the view', () => {
+  expect(pathToStudio('/studio/a/b/c')).toBe('../../');
+});

@@ -1,0 +1,128 @@
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const ENVIRONMENT = { AGENT_SERVER_API_KEYS: 'operator' };
+const http = await openApp({ graphs: ['echo'], environment: ENVIRONMENT });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const OWN = { host: 'agents.example', origin: 'http://agents.example' };
+const FOREIGN = { host: 'agents.example', origin: 'http://evil.example' };
+
+type Answer = Awaited<ReturnType<typeof http.get>>;
+
+/** The cookie that an answer sets, as a browser sends it back. */
+function cookieOf({ headers }: Answer): string {
+  return String(headers['set-cookie']).split(';')[0] as string;
+}
+
+async function signIn(body: object): Promise<{ cookie: string }> {
+  const answer = await http.post('/studio/session', body, OWN);
+  expect(answer).toMatchObject({ status: 200, body: { signed_in: true } });
+  return { cookie: cookieOf(answer) };
+}
+
+async function newKey(scope: string) {
+  const { body } = await http.post('/keys', { name: scope, scope }, { 'x-api-key': 'operator' });
+  return body as { key: string; key_id: string };
+}
+
+test('a key becomes a cookie that no script reads and no other site sends', async () => {
+  expect((await http.get('/studio/session')).body).toMatchObject({ signed_in: false, authentication: true });
+  const answer = await http.post('/studio/session', { key: 'operator' }, OWN);
+  expect(answer.body).toMatchObject({ signed_in: true, scope: 'admin', unrestricted: true, user: null });
+  const cookie = String(answer.headers['set-cookie']);
+  for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/', 'Max-Age=43200'])
+    expect(cookie).toContain(part);
+  expect(cookie).not.toContain('operator');
+});
+
+test('a session does what its key may', async () => {
+  const own = { ...OWN, ...(await signIn({ key: 'operator' })) };
+  expect((await http.get('/keys', own)).status).toBe(200);
+  expect((await http.post('/threads', {}, own)).status).toBe(200);
+  const reader = { ...OWN, ...(await signIn({ key: (await newKey('read')).key })) };
+  expect((await http.get('/studio/session', reader)).body).toMatchObject({ scope: 'read' });
+  expect((await http.post('/threads/search', {}, reader)).status).toBe(200);
+  expect((await http.post('/threads', {}, reader)).status).toBe(403);
+});
+
+test('a page of another site changes nothing and cannot sign in', async () => {
+  const session = await signIn({ key: 'operator' });
+  expect((await http.post('/threads', {}, { ...FOREIGN, ...session })).status).toBe(403);
+  expect((await http.post('/threads', {}, { host: OWN.host, ...session })).status).toBe(403);
+  expect((await http.post('/studio/session', { key: 'operator' }, FOREIGN)).status).toBe(403);
+  const proxied = { ...FOREIGN, 'sec-fetch-site': 'same-origin', ...session };
+  expect((await http.post('/threads', {}, proxied)).status).toBe(200);
+});
+
+test('who revokes the key ends its sessions', async () => {
+  const { key, key_id } = await newKey('admin');
+  const session = { ...OWN, ...(await signIn({ key })) };
+  expect((await http.send('DELETE', `/keys/${key_id}`, undefined, session)).status).toBe(204);
+  expect((await http.get('/threads/count', session)).status).toBe(401);
+  expect((await http.get('/studio/session', session)).body).toMatchObject({ signed_in: false });
+});
+
+test('a wrong key, a foreign cookie and an empty body are refused', async () => {
+  expect((await http.post('/studio/session', { key: 'wrong' }, OWN)).status).toBe(401);
+  expect((await http.post('/studio/session', {}, OWN)).status).toBe(422);
+  const [name] = (await signIn({ key: 'operator' })).cookie.split('=');
+  for (const value of ['', 'x', 'ey.J.A']) {
+    const answer = await http.post('/threads/search', {}, { ...OWN, cookie: `${name}=${value}` });
+    expect(answer.status).toBe(401);
+  }
+});
+
+test('an administrator takes the view of a user, and gives it back', async () => {
+  const session = { ...OWN, ...(await signIn({ key: 'operator' })) };
+  await http.post('/threads', { metadata: { owner: 'bob' } }, session);
+  const viewing = await http.post('/studio/session', { view_as: 'jane' }, session);
+  expect(viewing.body).toMatchObject({ viewing_as: 'jane', unrestricted: false });
+  const jane = { ...OWN, cookie: cookieOf(viewing) };
+  const { body: thread } = await http.post('/threads', {}, jane);
+  expect((await http.post('/threads/search', {}, jane)).body).toMatchObject([
+    { thread_id: thread.thread_id },
+  ]);
+  expect((await http.get('/keys', jane)).status).toBe(403);
+  expect(JSON.stringify(http.log).includes('"user":"jane"')).toBe(true);
+  const back = await http.post('/studio/session', { view_as: null }, jane);
+  expect(back.body).toMatchObject({ viewing_as: null, unrestricted: true });
+
+  const limited = { ...OWN, ...(await signIn({ key: (await newKey('run')).key })) };
+  expect((await http.post('/studio/session', { view_as: 'jane' }, limited)).status).toBe(403);
+});
+
+test('who signs out is asked for a key again', async () => {
+  const session = await signIn({ key: 'operator' });
+  const answer = await http.send('DELETE', '/studio/session', undefined, { ...OWN, ...session });
+  expect(String(answer.headers['set-cookie'])).toContain('Max-Age=0');
+  expect(answer.body).toMatchObject({ signed_in: false });
+});
+
+test('with studio.read_only a session changes nothing', async () => {
+  await using readOnly = await openApp({
+    graphs: ['echo'],
+    environment: ENVIRONMENT,
+    studio: { read_only: true },
+  });
+  const answer = await readOnly.post('/studio/session', { key: 'operator' }, OWN);
+  const session = { ...OWN, cookie: cookieOf(answer) };
+  expect(answer.body).toMatchObject({ scope: 'read', read_only: true });
+  expect((await readOnly.post('/threads/search', {}, session)).status).toBe(200);
+  expect((await readOnly.post('/threads', {}, session)).status).toBe(403);
+});
+
+test('without authentication everything is open, and no session is begun', async () => {
+  await using open = await openApp({ graphs: ['echo'] });
+  expect((await open.get('/studio/session')).body).toMatchObject({ signed_in: true, authentication: false });
+  expect((await open.post('/studio/session', { key: 'any' })).status).toBe(422);
+});
+
+test('a browser that opens the root comes to Studio, a program to the health of the server', async () => {
+  const browser = await http.get('/', { accept: 'text/html,application/xhtml+xml' });
+  expect([browser.status, browser.headers['location']]).toEqual([302, '/studio']);
+  expect((await http.get('/')).body).toMatchObject({ ok: true });
+  await using without = await openApp({ graphs: ['echo'], http: { disable_studio: true } });
+  expect((await without.get('/', { accept: 'text/html' })).body).toMatchObject({ ok: true });
+  expect((await without.get('/studio')).status).toBe(404);
+});

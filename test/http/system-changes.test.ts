@@ -1,0 +1,129 @@
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { startServer } from '../support/server.ts';
+import { sseEvents } from '../support/sse.ts';
+
+const OPERATOR = { 'x-api-key': 'operator' };
+const environment = { AGENT_SERVER_API_KEYS: 'operator' };
+
+/** A stream of changes, read until something of it is there. */
+async function watch(url: string, headers: Record<string, string> = {}) {
+  const end = new AbortController();
+  const response = await fetch(`${url}/system/changes`, { headers, signal: end.signal });
+  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  const text = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
+  const events = sseEvents(text as unknown as AsyncIterable<string>);
+  const ready = await events.next();
+  expect(ready.value).toMatchObject({ event: 'ready', data: '{}' });
+  const seen = new Map<string, Set<string>>();
+  return {
+    seen,
+    /** Resolves when a change of this row was sent. */
+    async until(kind: string, id: string): Promise<void> {
+      while (!seen.get(kind)?.has(id)) {
+        const { value, done } = await events.next();
+        if (done) throw new Error(`the stream ended before ${kind} ${id}`);
+        const changes = JSON.parse((value as { data: string }).data) as Record<string, { ids: string[] }>;
+        for (const [of, { ids }] of Object.entries(changes))
+          seen.set(of, new Set([...(seen.get(of) ?? []), ...ids]));
+      }
+    },
+    /** Resolves when the server ends the stream. */
+    async ended(): Promise<void> {
+      while (!(await events.next().catch(() => ({ done: true }))).done);
+    },
+    [Symbol.dispose]: () => end.abort(),
+  };
+}
+
+test('whoever may see everything hears of every change', async () => {
+  await using server = await openApp({ graphs: ['echo'], environment });
+  const { url } = await server.app.listen();
+  using changes = await watch(url, OPERATOR);
+
+  const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
+  const run = { assistant_id: 'echo', input: {} };
+  const { run_id } = (await server.post(`/threads/${thread_id}/runs`, run, OPERATOR)).body;
+  await changes.until('thread', thread_id);
+  await changes.until('run', run_id);
+  const assistant = (await server.post('/assistants', { graph_id: 'echo' }, OPERATOR)).body;
+  await changes.until('assistant', assistant.assistant_id);
+  const cron = { assistant_id: 'echo', schedule: '0 8 * * *', input: {} };
+  await changes.until('cron', (await server.post('/runs/crons', cron, OPERATOR)).body.cron_id);
+  await server.send('PUT', '/store/items', { namespace: ['memories'], key: 'a', value: {} }, OPERATOR);
+  await changes.until('item', 'memories/a');
+  await server.send('DELETE', '/store/items', { namespace: ['memories'], key: 'a' }, OPERATOR);
+  await changes.until('key', (await server.post('/keys', { name: 'a' }, OPERATOR)).body.key_id);
+});
+
+test('a thread is heard of when its values change, and when it is deleted', async () => {
+  await using server = await openApp({ graphs: ['echo'], environment });
+  const { url } = await server.app.listen();
+  const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
+  await server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: {} }, OPERATOR);
+  {
+    using changes = await watch(url, OPERATOR);
+    await server.post(`/threads/${thread_id}/state`, { values: { count: 3 } }, OPERATOR);
+    await changes.until('thread', thread_id);
+  }
+  using changes = await watch(url, OPERATOR);
+  await server.send('DELETE', `/threads/${thread_id}`, undefined, OPERATOR);
+  await changes.until('thread', thread_id);
+});
+
+test('users hear of their own rows only', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['echo'], folder, environment });
+  const { url } = await server.app.listen();
+  const alice = { authorization: 'Bearer alice-token' };
+  const bob = { authorization: 'Bearer bob-token' };
+  using changes = await watch(url, alice);
+
+  const ofBob = (await server.post('/threads', {}, bob)).body.thread_id;
+  await server.post(`/threads/${ofBob}/runs/wait`, { assistant_id: 'echo', input: {} }, bob);
+  await server.post('/keys', { name: 'a' }, OPERATOR);
+  const ofAlice = (await server.post('/threads', {}, alice)).body.thread_id;
+  const run = { assistant_id: 'echo', input: {} };
+  const { run_id } = (await server.post(`/threads/${ofAlice}/runs`, run, alice)).body;
+  for (const [key, user] of [
+    ['of-bob', bob],
+    ['of-alice', alice],
+  ] as const)
+    await server.send('PUT', '/store/items', { namespace: ['memories'], key, value: {} }, user);
+  await changes.until('run', run_id);
+  await changes.until('thread', ofAlice);
+  await changes.until('item', 'alice/memories/of-alice');
+  expect([...changes.seen.keys()].toSorted()).toEqual(['item', 'run', 'thread']);
+  expect([...(changes.seen.get('item') ?? [])]).toEqual(['alice/memories/of-alice']);
+  expect([...(changes.seen.get('thread') ?? [])]).toEqual([ofAlice]);
+  expect([...(changes.seen.get('run') ?? [])]).toEqual([run_id]);
+});
+
+test('the stream ends when the server stops', async () => {
+  const server = await openApp({ graphs: ['echo'], environment });
+  const { url } = await server.app.listen();
+  using changes = await watch(url, OPERATOR);
+  const [, ended] = await Promise.all([server[Symbol.asyncDispose](), changes.ended()]);
+  expect(ended).toBeUndefined();
+});
+
+test.runIf(TEST_POSTGRES_URI)(
+  'what another process does is heard of',
+  async () => {
+    await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
+    const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };
+    const env = { DATABASE_URI: schema.url };
+    // The first one makes the tables.
+    await using one = await startServer({ graphs, env });
+    await using two = await startServer({ graphs, env });
+    using changes = await watch(one.url);
+
+    const { thread_id } = await two.client.threads.create();
+    await changes.until('thread', thread_id);
+    const { run_id } = await two.client.runs.create(thread_id, 'echo', { input: {} });
+    await changes.until('run', run_id);
+  },
+  60_000,
+);

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { LogLine } from '../../src/schemas/run-logs.ts';
+import { openApp } from '../support/app.ts';
+import { sseEvents } from '../support/sse.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/auth');
+const ALICE = { authorization: 'Bearer alice-token' };
+const BOB = { authorization: 'Bearer bob-token' };
+
+const server = await openApp({ graphs: ['prints'], folder });
+const { url } = await server.app.listen();
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** Executes a run that prints a line of each level; its id. */
+async function print(headers: Record<string, string>, assistant_id = 'prints', what = 'each_method') {
+  const { thread_id } = (await server.post('/threads', {}, headers)).body;
+  const body = { assistant_id, input: { what } };
+  const answer = await server.post(`/threads/${thread_id}/runs/wait`, body, headers);
+  return String(answer.headers['content-location']).split('/').at(-1) ?? '';
+}
+
+/** The stream of all lines, from its `ready` on. */
+async function watch(query: string, headers: Record<string, string>) {
+  const end = new AbortController();
+  const response = await fetch(`${url}/system/logs${query}`, { headers, signal: end.signal });
+  const text = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
+  const events = sseEvents(text as unknown as AsyncIterable<string>);
+  expect((await events.next()).value).toMatchObject({ event: 'ready' });
+  return {
+    async take(count: number): Promise<LogLine[]> {
+      const lines: LogLine[] = [];
+      while (lines.length < count) {
+        const { value, done } = await events.next();
+        if (done) throw new Error(`the stream ended after ${lines.length} lines`);
+        lines.push(JSON.parse((value as { data: string }).data));
+      }
+      return lines;
+    },
+    [Symbol.dispose]: () => end.abort(),
+  };
+}
+
+test('lines of every run come once, in order, with their run, and none from before', async () => {
+  await print(ALICE);
+  using logs = await watch('', ALICE);
+  const [first, second] = [await print(ALICE), await print(ALICE)];
+  const lines = await logs.take(10);
+  const of = (run_id: string) => lines.filter((line) => line.run_id === run_id).map(({ seq }) => seq);
+  expect([of(first), of(second)]).toEqual([
+    [1, 2, 3, 4, 5],
+    [1, 2, 3, 4, 5],
+  ]);
+  const third = await print(ALICE);
+  expect((await logs.take(5)).map(({ run_id, seq }) => [run_id, seq])).toEqual(
+    [1, 2, 3, 4, 5].map((n) => [third, n]),
+  );
+});
+
+test('users see the lines of their own runs', async () => {
+  using logs = await watch('', BOB);
+  await print(ALICE);
+  const own = await print(BOB);
+  const lines = await logs.take(5);
+  expect(new Set(lines.map(({ run_id }) => run_id))).toEqual(new Set([own]));
+});
+
+test('a level and an assistant choose among the lines', async () => {
+  const { assistant_id } = (await server.post('/assistants', { graph_id: 'prints' }, ALICE)).body;
+  using logs = await watch(`?assistant_id=${assistant_id}&level=warn`, ALICE);
+  using ofGraph = await watch('?assistant_id=prints&level=error', ALICE);
+  await print(ALICE);
+  await print(ALICE, assistant_id);
+  expect(await logs.take(2)).toMatchObject([
+    { assistant_id, level: 'warn', message: 'a warn line' },
+    { assistant_id, level: 'error', message: 'an error line' },
+  ]);
+  const [line] = await ofGraph.take(1);
+  expect([line?.level, line?.assistant_id === assistant_id]).toEqual(['error', false]);
+});
+
+test('what is no assistant and no level is refused', async () => {
+  expect((await server.get('/system/logs?assistant_id=nobody', ALICE)).status).toBe(422);
+  expect((await server.get('/system/logs?level=loud', ALICE)).status).toBe(422);
+});

@@ -1,0 +1,43 @@
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+
+const OPERATOR = { 'x-api-key': 'operator' };
+const environment = { AGENT_SERVER_API_KEYS: 'operator' };
+
+test('the overview shows the runs of everybody, the processes, the storage and the versions', async () => {
+  await using server = await openApp({ graphs: ['echo', 'interrupting'], environment });
+  const run = (body: object, path = '/runs/wait') => server.post(path, body, OPERATOR);
+  // Deleted with its thread when it ends.
+  await run({ assistant_id: 'echo', input: {} });
+  const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
+  await run({ assistant_id: 'interrupting', input: { x: 1 } }, `/threads/${thread_id}/runs/wait`);
+  await run({ assistant_id: 'echo', input: {}, after_seconds: 1000 }, '/runs');
+  await run({ assistant_id: 'echo', schedule: '0 8 * * *', input: {} }, '/runs/crons');
+  await run({ assistant_id: 'echo', schedule: '0 8 * * *', enabled: false, input: {} }, '/runs/crons');
+
+  const { status, body } = await server.get('/system/overview', OPERATOR);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    runs: {
+      pending: 1,
+      running: 0,
+      ended: { success: 1, error: 0, timeout: 0, interrupted: 0, since: null },
+    },
+    threads: { busy: 0, interrupted: 1, error: 0 },
+    crons: { enabled: 1, overdue: 0 },
+    webhooks: { pending: 0, dead: 0 },
+    processes: [{ pid: process.pid, role: 'all', slots: 10, version: expect.any(String) }],
+    storage: { engine: expect.stringMatching(/^(sqlite|postgres)$/), size_bytes: expect.any(Number) },
+    versions: { node: process.versions.node, langgraph_js: expect.stringMatching(/^\d/) },
+  });
+});
+
+test('the overview is for callers without limits only', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['echo'], folder, environment });
+  const { key } = (await server.post('/keys', { name: 'a', scope: 'run' }, OPERATOR)).body;
+  for (const headers of [{ authorization: 'Bearer alice-token' }, { 'x-api-key': key }])
+    expect((await server.get('/system/overview', headers)).status).toBe(403);
+  expect((await server.get('/system/overview', OPERATOR)).status).toBe(200);
+});

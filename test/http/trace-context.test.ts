@@ -1,0 +1,58 @@
+import { resolve } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { askLegacy } from '../support/mcp-messages.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+const http = await openApp({ graphs: ['recorded'], folder });
+afterAll(() => http[Symbol.asyncDispose]());
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
+
+/** A run that was asked for with these headers: its configuration, and its trace. */
+async function run(headers: Record<string, string>) {
+  const thread_id = await http.thread();
+  const body = { assistant_id: 'recorded', input: { ask: false } };
+  const answer = await http.post(`/threads/${thread_id}/runs/wait`, body, headers);
+  const run_id = String(answer.headers['content-location']).split('/')[4] as string;
+  const { body: stored } = await http.get(`/threads/${thread_id}/runs/${run_id}`);
+  const { body: recorded } = await http.get(`/runs/${run_id}/steps`);
+  return { run_id, configurable: stored.kwargs.config.configurable, trace_id: recorded.trace_id };
+}
+
+test('a run is part of the trace of its caller, and its code can pass its own span on', async () => {
+  const { configurable, trace_id } = await run({ traceparent: CALLER, tracestate: 'vendor=1' });
+  expect(trace_id).toBe(TRACE);
+  expect(configurable.traceparent).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+  expect(configurable.traceparent).not.toBe(CALLER);
+  expect(configurable.tracestate).toBe('vendor=1');
+});
+
+test('a caller that does not record its trace is told of by the flags', async () => {
+  const { configurable } = await run({ traceparent: CALLER.replace(/01$/, '00') });
+  expect(configurable.traceparent).toMatch(/-00$/);
+});
+
+test.each([
+  ['another form', 'b3: 1'],
+  ['a version that is none', CALLER.replace(/^00/, 'ff')],
+  ['a trace of zeros', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
+  ['a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ['capital letters', CALLER.toUpperCase()],
+])('%s is ignored', async (_, traceparent) => {
+  const { run_id, configurable, trace_id } = await run({ traceparent });
+  expect(trace_id).toBe(run_id.replaceAll('-', ''));
+  expect(configurable).not.toHaveProperty('traceparent');
+});
+
+test('a call of an MCP tool brings the span of its caller in the metadata of the call', async () => {
+  const call = {
+    name: 'recorded',
+    arguments: { ask: false },
+    _meta: { thread_id: 'traced', traceparent: CALLER },
+  };
+  const { result } = await askLegacy(http, 'tools/call', call);
+  const { body } = await http.get(`/runs/${result._meta.run_id}/steps`);
+  expect(body.trace_id).toBe(TRACE);
+});

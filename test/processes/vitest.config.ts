@@ -1,0 +1,14 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import general from '../../vitest.config.ts';
+import { FILES } from './files.ts';
+
+process.env['TEST_PROCESSES'] = '1';
+
+/**
+ * `npm run test:processes`: tests of the API against two processes that answer requests and two that execute runs, on
+ * the PostgreSQL that `TEST_POSTGRES_URI` names.
+ */
+const config = mergeConfig(general, defineConfig({}));
+config.test.include = FILES.map((name) => `test/${name}.test.ts`);
+
+export default config;

@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { Forbidden } from '../../src/core/errors.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import type { Frame } from '../../src/events/frame.ts';
+import type { StoreItem } from '../../src/schemas/store.ts';
+import { changeService } from '../../src/services/changes.ts';
+
+const ME = systemActor('test');
+const JANE: Actor = { ...ME, rules: [() => ({ metadata: { contains: { owner: 'jane' } } })] };
+
+/** The service over a bus of its own. Rows whose id begins with `jane` are Jane's. */
+async function story(actor: Actor = ME) {
+  const bus = memoryBus();
+  const asked: number[] = [];
+  const put: ((item: Pick<StoreItem, 'namespace' | 'key'>) => void)[] = [];
+  const { follow } = changeService({
+    bus,
+    visibleIds: async (_kind, ids) => {
+      asked.push(ids.length);
+      return ids.filter((id) => id.startsWith('jane'));
+    },
+    storeItems: {
+      visible: async (items, { namespace_prefix }) =>
+        items.filter(({ namespace }) => namespace[0] === (namespace_prefix[0] ?? 'jane')),
+    },
+    longTermStore: { onChanged: (listener) => void put.push(listener) },
+  });
+  const end = new AbortController();
+  const frames = (await follow(actor, end.signal))[Symbol.asyncIterator]() as AsyncIterator<Frame>;
+  const next = async () => {
+    const { value } = await frames.next();
+    return value && ([value.event, JSON.parse(value.data)] as const);
+  };
+  expect(await next()).toEqual(['ready', {}]);
+  const changeItem = (...namespace: string[]) => {
+    for (const listener of put) listener({ namespace, key: 'a, b/c' });
+  };
+  return { bus, next, asked, end, changeItem };
+}
+
+test('changes of a moment are one event, each row once', async () => {
+  const { bus, next } = await story();
+  for (const id of ['r1', 'r2', 'r1']) bus.emit('row.changed', 'run', id);
+  bus.emit('row.changed', 'thread', 't1');
+  bus.emit('row.changed', 'key', 'k1');
+
+  expect(await next()).toEqual([
+    'changes',
+    {
+      run: { ids: ['r1', 'r2'], more: false },
+      thread: { ids: ['t1'], more: false },
+      key: { ids: ['k1'], more: false },
+    },
+  ]);
+});
+
+test('there are at most four events a second, however much changes', async () => {
+  const { bus, next } = await story();
+  const started = performance.now();
+  let n = 0;
+  const changing = setInterval(() => bus.emit('row.changed', 'run', `r${n++}`), 5);
+  for (let events = 0; events < 5; events++) await next();
+  clearInterval(changing);
+
+  expect(performance.now() - started).toBeGreaterThan(4 * 240);
+});
+
+test('a reader that falls behind learns that there is more than it is told', async () => {
+  const { bus, next } = await story();
+  for (let i = 0; i < 5000; i++) bus.emit('row.changed', 'run', `r${i}`);
+  const [, changes] = (await next()) ?? [];
+  expect(changes.run.ids.length).toBeLessThanOrEqual(1000);
+  expect(changes.run.more).toBe(true);
+});
+
+test('after lost notifications every list may have changed', async () => {
+  const { bus, next } = await story();
+  bus.emit('reconnected');
+  const [, changes] = (await next()) ?? [];
+  expect(Object.keys(changes)).toEqual(['run', 'thread', 'assistant', 'cron', 'delivery', 'item', 'key']);
+  expect(changes.run).toEqual({ ids: [], more: true });
+});
+
+test('a user hears of their own rows only', async () => {
+  const { bus, next } = await story(JANE);
+  bus.emit('row.changed', 'run', 'john-1');
+  bus.emit('row.changed', 'run', 'jane-1');
+  bus.emit('row.changed', 'thread', 'john-2');
+  bus.emit('row.changed', 'key', 'jane-key');
+
+  expect(await next()).toEqual(['changes', { run: { ids: ['jane-1'], more: false } }]);
+});
+
+test('items of the store are named by namespace and key', async () => {
+  const { next, changeItem } = await story();
+  for (let times = 0; times < 3; times++) changeItem('memories', 'jöhn');
+  const [, changes] = (await next()) ?? [];
+  expect(changes.item).toEqual({ ids: ['memories/j%C3%B6hn/a%2C%20b%2Fc'], more: false });
+});
+
+test('a user hears of the items that a search of the store finds for them', async () => {
+  const owner = await story(JANE);
+  owner.changeItem('john');
+  owner.changeItem('jane');
+  expect(await owner.next()).toEqual(['changes', { item: { ids: ['jane/a%2C%20b%2Fc'], more: false } }]);
+
+  const confined: Actor = {
+    ...ME,
+    rules: [
+      (event, value) => {
+        if (event === 'store:search') Object.assign(value, { namespace: ['mary'] });
+        return undefined;
+      },
+    ],
+  };
+  const { next, changeItem } = await story(confined);
+  changeItem('jane');
+  changeItem('mary');
+  expect(await next()).toEqual(['changes', { item: { ids: ['mary/a%2C%20b%2Fc'], more: false } }]);
+});
+
+test('many items with long addresses are told in notifications that PostgreSQL accepts', async () => {
+  const { bus, next, changeItem } = await story();
+  const lengths: number[] = [];
+  using _sent = bus.on('rows.changed', (_kind, ids) => lengths.push(Buffer.byteLength(ids)));
+  for (let n = 0; n < 20; n++) changeItem(`${n}${'ü'.repeat(500)}`);
+  const [, changes] = (await next()) ?? [];
+  expect([changes.item.ids.length, Math.max(...lengths) < 7500, lengths.length > 1]).toEqual([
+    20,
+    true,
+    true,
+  ]);
+});
+
+test('what a user may not read at all is left out, and a user who may read nothing is refused', async () => {
+  const onlyCrons: Actor = {
+    ...ME,
+    rules: [
+      (event) => {
+        if (event !== 'crons:search') throw new Forbidden('no');
+        return undefined;
+      },
+    ],
+  };
+  const { bus, next } = await story(onlyCrons);
+  bus.emit('row.changed', 'run', 'r1');
+  bus.emit('row.changed', 'cron', 'c1');
+  expect(await next()).toEqual(['changes', { cron: { ids: ['c1'], more: false } }]);
+
+  const nothing: Actor = {
+    ...ME,
+    rules: [
+      () => {
+        throw new Forbidden('no');
+      },
+    ],
+  };
+  await expect(story(nothing)).rejects.toThrow('no');
+});
+
+test('the stream ends with its connection', async () => {
+  const { next, end } = await story();
+  const last = next();
+  end.abort();
+  expect(await last).toBeUndefined();
+});

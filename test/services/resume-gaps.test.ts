@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { threadBroadcasts } from '../../src/services/event-streaming/broadcast.ts';
+import { eventFilter } from '../../src/services/event-streaming/filter.ts';
+import { translator } from '../../src/services/event-streaming/protocol-events.ts';
+import { Subscriber } from '../../src/services/event-streaming/subscriber.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import { insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
+import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { liveSources } from '../support/live-sources.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { recordingMeter } from '../support/recording-meter.ts';
+
+describeEachDatabase('a client of event streaming that resumes', (open) => {
+  test('counts the gap that it meets, what it was sent, and how much of it was past', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    const { lease } = claimed as ClaimedRun;
+    const frames = [1, 4].map((seq) => ({ seq, event: 'values', data: `{"n":${seq}}` }));
+    await db.transaction('sync', (tx) => insertFrames(tx, lease.run_id, frames));
+    await queue.finish(lease, successful());
+
+    const { meter, counts, observed } = recordingMeter();
+    const sources = {
+      ...liveSources(db),
+      log: runEventRepository(db),
+      threadLog: threadLogRepository(db),
+      bus: memoryBus(),
+      meter,
+    };
+    const broadcasts = threadBroadcasts({
+      sources,
+      meter,
+      translate: () => translator(runRepository(db), systemClock),
+      onError: () => {},
+    });
+    const sent: string[] = [];
+    const subscriber = new Subscriber(
+      { send: ({ method }) => sent.push(method), isFull: () => false, drained: async () => {} },
+      meter,
+    );
+    const gone = new AbortController();
+    const replayed = subscriber.subscribe(
+      'all',
+      eventFilter({ channels: ['values', 'custom', 'lifecycle'] }),
+      0,
+    );
+    const serving = broadcasts.serve(thread_id, subscriber, gone.signal);
+    const count = await replayed;
+    gone.abort();
+    await serving;
+
+    expect(sent).toEqual(['values', 'custom', 'values', 'lifecycle']);
+    expect(count).toBe(4);
+    expect(counts).toEqual({
+      streaming_data_loss: 1,
+      protocol_v2_resume_gap: 1,
+      protocol_v2_event_emitted: 4,
+    });
+    expect(observed).toEqual({ protocol_v2_replayed_events: [4] });
+  });
+});

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Db } from '../../src/db/db.ts';
+import { threadExplain } from '../../src/services/threads/thread-explain.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { serializeState } from '../../src/storage/threads/values-summary.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { newThread, queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+function story(db: Db) {
+  const parts = queueStory(db);
+  const threads = threadRepository(db);
+  const { explain } = threadExplain({
+    threads,
+    queue: parts.queue,
+    clock: systemClock,
+    max_attempts: 3,
+    worker_id: WORKER.worker_id,
+    graphs: { hosts: () => [] },
+  });
+  return {
+    ...parts,
+    threads,
+    async take() {
+      await parts.queue.heartbeat(WORKER, 60_000);
+      return parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    },
+    explain: (thread_id: string) => explain(systemActor('test'), thread_id),
+  };
+}
+
+const interrupted = (interrupts: object) =>
+  ({
+    status: 'interrupted',
+    values: serializeState({ n: 1 }),
+    interrupts,
+    config: {},
+  }) as ReturnType<typeof successful>['thread'];
+
+describeEachStorage('the explanation of a thread', (open) => {
+  test('of a new thread says that it is idle', async () => {
+    await using db = await open();
+    const { threads, explain } = story(db);
+    const thread = newThread(randomUUID());
+    await threads.insert(thread);
+
+    expect(await explain(thread.thread_id)).toEqual({
+      thread_id: thread.thread_id,
+      status: 'idle',
+      summary: 'Idle: no run of it has ended, or the last one was deleted.',
+      runs: [],
+      n_runs: 0,
+      interrupts: [],
+      last_run: null,
+      error: null,
+    });
+  });
+
+  test('says which run executes, and what is queued behind what', async () => {
+    await using db = await open();
+    const { add, take, explain } = story(db);
+    const thread_id = randomUUID();
+    const first = await add(thread_id);
+    await take();
+    const second = await add(thread_id);
+    const third = await add(thread_id);
+    const later = await add(thread_id, { delay_ms: 3_600_000 });
+
+    const explained = await explain(thread_id);
+    expect(explained).toMatchObject({
+      status: 'busy',
+      n_runs: 4,
+      runs: [
+        { run_id: first, state: 'running', behind: null, attempt: 1 },
+        { run_id: second, state: 'waiting', behind: first, attempt: 0 },
+        { run_id: third, state: 'waiting', behind: second, attempt: 0 },
+        { run_id: later, state: 'delayed', behind: null, attempt: 0 },
+      ],
+    });
+    expect(explained.summary).toMatch(
+      new RegExp(
+        `^Busy with run ${first}\\. Attempt 1; executed by worker .*renewed\\. 3 more runs are queued after it\\.$`,
+      ),
+    );
+  });
+
+  test('says what keeps the first run from starting', async () => {
+    await using db = await open();
+    const { add, explain } = story(db);
+    const [ready, delayed] = [randomUUID(), randomUUID()];
+    await add(ready);
+    await add(delayed, { delay_ms: 3_600_000 });
+
+    expect((await explain(ready)).summary).toMatch(/^Busy with run .*\. Ready, but no worker is running: /);
+    expect((await explain(delayed)).summary).toMatch(/^Busy with run .*\. Waits until .*\.$/);
+  });
+
+  test('says that a cancelled run is still executing', async () => {
+    await using db = await open();
+    const { add, take, queue, explain } = story(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    await take();
+    const error = { error: 'UserInterrupt', message: 'asked for' };
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, log_retention_ms: 1000 });
+
+    expect(await explain(thread_id)).toMatchObject({
+      runs: [{ state: 'running', cancel_action: 'interrupt' }],
+      summary: expect.stringContaining('It was cancelled (interrupt)'),
+    });
+  });
+
+  test('says which interrupts wait for an answer', async () => {
+    await using db = await open();
+    const { add, take, queue, explain } = story(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [claimed] = await take();
+    const asked = [
+      { id: 'i1', value: 'May I?' },
+      { id: 'i2', value: { tool: 'mail' } },
+    ];
+    await queue.finish(claimed!.lease, successful({ thread: interrupted({ t1: asked }) }));
+
+    expect(await explain(thread_id)).toMatchObject({
+      status: 'interrupted',
+      summary:
+        'Interrupted: 2 interrupts wait for an answer (i1, i2). A run with "command": {"resume": …} gives it.',
+      interrupts: asked.map((interrupt) => ({ ...interrupt, task_id: 't1' })),
+      last_run: { run_id, status: 'success' },
+    });
+  });
+
+  test('says how to continue a graph that stopped without asking', async () => {
+    await using db = await open();
+    const { add, take, queue, explain } = story(db);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const [claimed] = await take();
+    await queue.finish(claimed!.lease, successful({ thread: interrupted({}) }));
+
+    expect((await explain(thread_id)).summary).toBe(
+      'Interrupted: its graph stopped before its end. A run with "input": null continues it.',
+    );
+  });
+
+  test('says which run failed, and why', async () => {
+    await using db = await open();
+    const { add, take, queue, explain } = story(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    const [claimed] = await take();
+    const error = { error: 'RangeError', message: 'out of range' };
+    const thread = { ...successful().thread, status: 'error' as const };
+    await queue.finish(claimed!.lease, successful({ status: 'error', error, thread }));
+
+    const explained = await explain(thread_id);
+    expect(explained).toMatchObject({
+      status: 'error',
+      error,
+      last_run: { run_id, status: 'error', error },
+    });
+    expect(explained.summary).toMatch(
+      /^Error: its last run .* ended at .* with status error: RangeError: out of range\. A new run starts from the last checkpoint\.$/,
+    );
+  });
+
+  test('lists at most a hundred runs, and counts all', async () => {
+    await using db = await open();
+    const { add, explain } = story(db);
+    const thread_id = randomUUID();
+    for (let i = 0; i < 103; i++) await add(thread_id);
+
+    const { runs, n_runs } = await explain(thread_id);
+    expect([runs.length, n_runs]).toEqual([100, 103]);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { pricing } from '../../../src/services/usage/prices.ts';
+
+const PRICES = {
+  'gpt-4o': { in: 2.5, cached: 1.25, out: 10 },
+  'gpt-4o-mini*': { in: 0.15, out: 0.6 },
+  'gpt-*': { in: 5, out: 15 },
+  '*/llama-*-chat': { in: 0.1, out: 0.2 },
+};
+
+const costOf = pricing(PRICES);
+const call = (model: string | null, tokens = {}) => ({
+  kind: 'model' as const,
+  model,
+  tokens_in: 1_000_000,
+  tokens_cached: 0,
+  tokens_out: 0,
+  ...tokens,
+});
+
+test('the exact name counts first, then the longest pattern', () => {
+  expect(costOf(call('gpt-4o'))).toBe(2.5);
+  expect(costOf(call('gpt-4o-mini-2024-07-18'))).toBe(0.15);
+  expect(costOf(call('gpt-5'))).toBe(5);
+  expect(costOf(call('meta/llama-3-chat'))).toBe(0.1);
+});
+
+test('a model without a price has no cost', () => {
+  for (const model of ['claude', 'llama-chat', 'meta/llama-chat', 'constructor', '', null])
+    expect([model, costOf(call(model))]).toEqual([model, null]);
+});
+
+test('a pattern has its parts one after the other, and none twice', () => {
+  const priceOf = pricing({ 'ab*ba': { in: 1, out: 1 }, 'x*y*z': { in: 2, out: 2 } });
+  expect(priceOf(call('aba'))).toBeNull();
+  expect(priceOf(call('abba'))).toBe(1);
+  expect(priceOf(call('xyz'))).toBe(2);
+  expect(priceOf(call('xzy'))).toBeNull();
+});
+
+test('cached tokens cost what they cost, or what others do', () => {
+  const tokens = { tokens_in: 1000, tokens_cached: 400, tokens_out: 100 };
+  expect(costOf(call('gpt-4o', tokens))).toBeCloseTo((600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6, 9);
+  expect(costOf(call('gpt-4o-mini', tokens))).toBeCloseTo((1000 * 0.15 + 100 * 0.6) / 1e6, 9);
+});
+
+test('a call that tells no tokens has no cost, and neither has anything but a call', () => {
+  expect(costOf(call('gpt-4o', { tokens_in: null, tokens_out: null, tokens_cached: null }))).toBeNull();
+  expect(costOf({ ...call('gpt-4o'), kind: 'tool' })).toBeNull();
+});

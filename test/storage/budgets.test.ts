@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
+import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
+import { BudgetMeter } from '../../src/storage/runs/budget-meter.ts';
+import { type BudgetSubjects, budgetRepository } from '../../src/storage/runs/budgets.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { deleteThread } from '../../src/storage/threads/delete.ts';
+import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
+import { modelCall } from '../support/model-call.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+
+const NOON = Date.parse('2026-03-01T12:00:00Z');
+const DAY_MS = 86_400_000;
+const TODAY = '2026-03-01';
+
+/** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
+async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON) {
+  const { queue, add } = queueStory(db);
+  await add(randomUUID());
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  const { lease } = claimed as ClaimedRun;
+  const meter = new BudgetMeter({ run_id: lease.run_id, subjects }, now);
+  meter.open(await budgetRepository(db).used(subjects, TODAY, lease.run_id));
+  const failures: unknown[] = [];
+  const writes = new WriteBuffer(db, lease, {
+    budget: meter,
+    onCommitted: () => {},
+    onError: (error) => failures.push(error),
+  });
+  let number = 0;
+  return {
+    queue,
+    lease,
+    meter,
+    writes,
+    /** A superstep with one call of a model, and its checkpoint. */
+    async step(tokens: number) {
+      number += 1;
+      writes.addSteps([modelCall(number, tokens)]);
+      meter.addSuperstep();
+      await writes.add(async () => {}, 'async');
+      await writes.commit();
+    },
+    [Symbol.dispose]: () => writes[Symbol.dispose](),
+  };
+}
+
+describeEachStorage('budgets', (open) => {
+  test('hold what all attempts of a run have used, and what runs share', async () => {
+    await using db = await open();
+    const subjects = { user_day: 'alice', key_day: 'key', day: '' };
+    using first = await begun(db, subjects);
+    await first.step(10);
+    await first.step(5);
+    expect(first.meter.used.run).toEqual({ tokens: 15, cost_nanos: 0, steps: 2 });
+    using second = await begun(db, { user_day: 'alice', day: '' });
+    await second.step(100);
+    const { used } = budgetRepository(db);
+    expect(await used(subjects, TODAY, first.lease.run_id)).toEqual({
+      run: { tokens: 15, cost_nanos: 0, steps: 2 },
+      user_day: { tokens: 115, cost_nanos: 0, steps: 3 },
+      key_day: { tokens: 15, cost_nanos: 0, steps: 2 },
+      day: { tokens: 115, cost_nanos: 0, steps: 3 },
+    });
+    expect(await used(subjects, '2026-03-02')).toEqual({});
+
+    const again = new BudgetMeter({ run_id: first.lease.run_id, subjects }, () => NOON);
+    again.open(await used(subjects, TODAY, first.lease.run_id));
+    expect(again.charge()).toBeUndefined();
+    again.addSuperstep();
+    expect(again.charge()?.totals).toEqual({ tokens: 15, cost_nanos: 0, steps: 3 });
+  });
+
+  test('are charged once if a batch is stored again because its answer was lost', async () => {
+    await using db = await open();
+    const subjects = { user_day: 'alice' };
+    using run = await begun(db, subjects);
+    run.writes.addSteps([modelCall(1, 10)]);
+    const batch = await run.writes.drain();
+    expect(await run.queue.requeue(run.lease, { charge: false, delay_ms: 0, batch })).toBe(true);
+    const [again] = await run.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await run.queue.finish((again as ClaimedRun).lease, { ...successful(), batch: { ...batch, follows: 0 } });
+    expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
+  });
+
+  test('count what a run that is rolled back has used', async () => {
+    await using db = await open();
+    const subjects = { user_day: 'alice' };
+    using run = await begun(db, subjects);
+    run.writes.addSteps([modelCall(1, 10)]);
+    await db.run(sql`update run_queue set cancel_action = 'rollback' where run_id = ${run.lease.run_id}`);
+    await run.queue.finish(run.lease, { ...successful(), batch: await run.writes.drain() });
+    expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
+  });
+
+  test('of a day begin again at midnight UTC, also within a run', async () => {
+    await using db = await open();
+    let now = NOON;
+    using run = await begun(db, { user_day: 'alice' }, () => now);
+    await run.step(10);
+    now += DAY_MS;
+    await run.step(5);
+    expect(run.meter.used).toMatchObject({ run: { tokens: 15 }, user_day: { tokens: 5 } });
+  });
+
+  test('are deleted with their thread, after their day, and after their run', async () => {
+    await using db = await open();
+    const budgets = budgetRepository(db);
+    const thread_id = randomUUID();
+    using run = await begun(db, { thread: thread_id, day: '' });
+    await run.step(1);
+    expect(await budgets.deleteDaysBefore(TODAY, 10)).toBe(0);
+    expect(await budgets.deleteEndedRuns(10)).toBe(0);
+    await run.queue.finish(run.lease, { ...successful(), batch: await run.writes.drain() });
+    expect(await budgets.deleteEndedRuns(10)).toBe(1);
+    expect(await budgets.deleteDaysBefore('2026-03-02', 10)).toBe(1);
+    const own = { thread: run.lease.thread_id };
+    using other = await begun(db, own);
+    await other.step(1);
+    expect(await budgets.used({ thread: thread_id, day: '' }, TODAY)).toEqual({
+      thread: { tokens: 1, cost_nanos: 0, steps: 1 },
+    });
+    await deleteThread(db, run.lease.thread_id);
+    expect(await budgets.used(own, TODAY)).toEqual({});
+  });
+});
+
+const LIMIT = 100;
+
+describePostgresServer('budgets', (open: OpenDatabase) => {
+  test('are exceeded by at most one superstep of each run that shares them', async () => {
+    await using db = await open();
+    const runs = [];
+    for (let n = 0; n < 6; n++) runs.push(await begun(db, { user_day: 'alice', day: '' }));
+    await Promise.all(
+      runs.map(async (run) => {
+        while ((run.meter.used.user_day?.tokens ?? 0) < LIMIT) await run.step(7);
+      }),
+    );
+    const { user_day, day } = await budgetRepository(db).used({ user_day: 'alice', day: '' }, TODAY);
+    expect(user_day).toEqual(day);
+    expect(user_day?.tokens).toBeGreaterThanOrEqual(LIMIT);
+    expect(user_day?.tokens).toBeLessThan(LIMIT + runs.length * 7);
+    const ofRuns = runs.reduce((sum, { meter }) => sum + (meter.used.run?.tokens ?? 0), 0);
+    expect(user_day?.tokens).toBe(ofRuns);
+    for (const run of runs) run[Symbol.dispose]();
+  });
+});

@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
+import { raw } from '../../src/db/sql.ts';
+import { openTarget } from '../../src/storage/copy/databases.ts';
+import { examine } from '../../src/storage/doctor/doctor.ts';
+import { longTransactions } from '../../src/storage/doctor/postgres.ts';
+import { freePages, writeAheadLog } from '../../src/storage/doctor/sqlite.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
+import { IDS, inMinutes, insert, insertHealthyRows } from '../support/healthy-rows.ts';
+import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
+
+let places: DatabasesByUrl;
+beforeAll(async () => {
+  places = await databasesByUrl();
+});
+afterAll(() => places[Symbol.asyncDispose]());
+
+async function healthy(url: string): Promise<string> {
+  await using db = await openTarget(url);
+  await insertHealthyRows(db);
+  return url;
+}
+
+const RULES = { max_attempts: 3, max_connections: 20, log_retention_ms: 60_000, clock: systemClock };
+
+async function messages(url: string, fix = false): Promise<string[]> {
+  return (await examine({ url, ...RULES }, { fix })).findings.map(({ message }) => message);
+}
+
+describe('the doctor of a SQLite file', () => {
+  test('finds a file that is damaged', async () => {
+    const url = await healthy(places.sqlite());
+    const path = sqlitePath(url) as string;
+    const bytes = readFileSync(path);
+    // The root of an index: everything else can still be read.
+    bytes.fill(0x55, bytes.length - 4096);
+    writeFileSync(path, bytes);
+    expect(await messages(url)).toEqual([
+      expect.stringMatching(/^The database file is damaged \(.*"agent-server restore"\.$/s),
+    ]);
+    bytes.fill(0x55, 100);
+    writeFileSync(path, bytes);
+    expect(await messages(url)).toEqual([
+      expect.stringMatching(/cannot be opened: .* or restore a backup with "agent-server restore"\.$/),
+    ]);
+  });
+
+  test('finds a row that names a missing one', async () => {
+    const url = await healthy(places.sqlite());
+    const db = new Database(sqlitePath(url) as string);
+    db.pragma('foreign_keys = off');
+    db.exec(insert('thread_values', { thread_id: IDS.other, value: '{}' }));
+    db.close();
+    expect(await messages(url)).toEqual([
+      expect.stringContaining('a row of thread_values names one of threads that is not there'),
+    ]);
+  });
+
+  test('empties a write-ahead log that a reader kept', async () => {
+    const url = await healthy(places.sqlite());
+    const path = sqlitePath(url) as string;
+    await using server = await openStorage({ url, synchronous: 'normal' });
+    await server.secrets.getOrCreate('a', 'b');
+    expect(await writeAheadLog({ path })).toEqual([]);
+    const [found] = await writeAheadLog({ path }, 0);
+    expect(found?.message).toMatch(/^The write-ahead log has \d+ MiB/);
+    await found?.fix?.();
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    expect(await writeAheadLog({ path }, 0)).toEqual([]);
+  });
+
+  test('gives free pages back to the disk, but not below a server', async () => {
+    const url = await healthy(places.sqlite());
+    const path = sqlitePath(url) as string;
+    await using db = openSqlite(path, { synchronous: 'full', shared: true });
+    await db.run(raw('create table big (x text)'));
+    await db.run(raw(`insert into big select hex(randomblob(1000000)) from (values (1), (2), (3))`));
+    await db.run(raw('drop table big'));
+    const context = { db, path, is_served: false };
+    expect(await freePages(context)).toEqual([]);
+    expect((await freePages({ ...context, is_served: true }, 0))[0]?.fix).toBeUndefined();
+    const [found] = await freePages(context, 0);
+    expect(found?.message).toMatch(/^\d MiB of the \d MiB of the database file are free: --fix/);
+    await found?.fix?.();
+    expect(await freePages(context, 0)).toEqual([]);
+  });
+
+  test('creates a missing trigger, and what it should have maintained', async () => {
+    const url = await healthy(places.sqlite());
+    const terms = async () => {
+      await using db = await openTarget(url);
+      return await db.all(raw('select * from threads_metadata_terms order by term'));
+    };
+    const before = await terms();
+    {
+      await using db = await openTarget(url);
+      await db.run(raw('drop trigger threads_metadata_terms_update'));
+      await db.run(raw(`update threads set metadata = '{"a":2}'`));
+      await db.run(raw(`update threads set metadata = '{"a":1,"b":2}'`));
+    }
+    expect(await messages(url)).toEqual([
+      expect.stringContaining('threads_metadata_terms_update is missing'),
+    ]);
+    expect(await messages(url, true)).toEqual([]);
+    expect((await terms()).length).toBeGreaterThan(before.length);
+  });
+});
+
+describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
+  test('finds an index that PostgreSQL does not use, and builds it anew', async () => {
+    const url = await healthy(await places.postgres());
+    const same = (key_id: string) =>
+      insert('api_keys', { key_id, name: 'same', digest: key_id, scope: 'run', created_at: inMinutes(0) });
+    await using db = openPostgres(url);
+    await db.run(raw(same(randomUUID())));
+    await db.run(raw(same(IDS.other)));
+    await expect(
+      db.run(raw('create unique index concurrently api_keys_name on api_keys (name)')),
+    ).rejects.toThrow();
+    expect(await messages(url)).toEqual([expect.stringContaining('The index api_keys_name is invalid')]);
+    expect(await messages(url, true)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/\(--fix failed: could not create unique index/)]),
+    );
+    await db.run(raw(`delete from api_keys where key_id = '${IDS.other}'`));
+    expect(await messages(url, true)).toEqual([]);
+  });
+
+  test('finds more processes than the database has connections for', async () => {
+    const url = await healthy(await places.postgres());
+    await using db = openPostgres(url);
+    const worker = {
+      host: 'h',
+      pid: 1,
+      version: '1',
+      slots: 1,
+      started_at: inMinutes(0),
+      expires_at: inMinutes(1),
+    };
+    for (let n = 0; n < 60; n++) await db.run(raw(insert('workers', { worker_id: randomUUID(), ...worker })));
+    expect(await messages(url)).toEqual([
+      expect.stringMatching(
+        /^60 processes may open 1200 connections, and PostgreSQL has -?\d+ for them: raise max_connections/,
+      ),
+    ]);
+  });
+
+  // On a server of its own: transactions of others would keep the rows.
+  test.runIf(POSTGRES_BINARIES)('finds dead rows that autovacuum left, and removes them', async () => {
+    await using server = await startPostgres({ fsync: 'off' });
+    const url = await healthy(server.url);
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.query('alter table cron_fires set (autovacuum_enabled = off)');
+    await client.query(`insert into cron_fires (cron_id, outcome, fired_at)
+      select cron_id, 'started', now() from crons, generate_series(1, 15000)`);
+    await client.query('delete from cron_fires');
+    await client.query('select pg_stat_force_next_flush()');
+    await client.query('select 1');
+    await client.end();
+    expect(await messages(url)).toEqual([
+      expect.stringMatching(
+        /^cron_fires has 15000 dead rows beside 0 live ones, so autovacuum does not keep up/,
+      ),
+    ]);
+    expect(await messages(url, true)).toEqual([]);
+  });
+
+  test('finds a transaction that stays open', async () => {
+    const url = await healthy(await places.postgres());
+    const client = new pg.Client({ connectionString: url, application_name: `held ${randomUUID()}` });
+    await client.connect();
+    await client.query('begin');
+    await client.query('select 1');
+    await using db = openPostgres(url);
+    const found = async (minutes: number) =>
+      (await longTransactions({ db }, minutes)).filter(({ message }) => message.includes('(held '));
+    expect(await found(10)).toEqual([]);
+    expect(await found(0)).toEqual([
+      { check: 'bloat', level: 'problem', message: expect.stringContaining('idle in transaction') },
+    ]);
+    await client.query('rollback');
+    expect(await found(0)).toEqual([]);
+    await client.end();
+  });
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
+import { EXAMINED_ROWS } from '../../src/storage/search/keyset-page.ts';
+import {
+  type InterruptPosition,
+  type InterruptQuery,
+  interruptRepository,
+} from '../../src/storage/threads/interrupts.ts';
+import { describeEachDatabase, describeEachStorage } from '../support/databases.ts';
+import { seedInterrupts } from '../support/seeded-interrupts.ts';
+import { seededThreadId, seedThreads } from '../support/seeded-threads.ts';
+
+/** The ids of a whole list, page by page. */
+async function idsOf(db: Db, query: Partial<InterruptQuery> = {}) {
+  const { search } = interruptRepository(db);
+  const ids: string[] = [];
+  let after: InterruptPosition | undefined;
+  let pages = 0;
+  do {
+    const page = await search({ limit: 4, order: 'desc', ...query, after });
+    ids.push(...page.found.map(({ interrupt }) => interrupt.id));
+    after = page.next;
+    pages += 1;
+  } while (after);
+  return { ids, pages };
+}
+
+describeEachStorage('a search of interrupts', (open) => {
+  test('gives each of them once, in both orders, and counts the same', async () => {
+    await using db = await open();
+    await seedThreads(db, 700);
+    const ids = (await seedInterrupts(db, 3)).sort();
+    const newest = (await idsOf(db)).ids;
+    expect(newest.toSorted()).toEqual(ids);
+    const oldest = (await idsOf(db, { order: 'asc' })).ids;
+    const threadOf = (id: string) => id.split(':')[0];
+    expect([...new Set(oldest.map(threadOf))]).toEqual([...new Set(newest.map(threadOf))].reverse());
+    const { count } = interruptRepository(db);
+    expect(await count({})).toBe(ids.length);
+    const own = { metadata: { contains: { project: { region: 'eu' } } } };
+    // Of the seven that wait, 207 and 507.
+    expect(await count({}, own)).toBe(6);
+    expect(await count({ thread_metadata: { tags: ['tag-7'] } })).toBe(3);
+    expect(await count({}, { ids: [seededThreadId(107), seededThreadId(108)] })).toBe(3);
+    expect(await count({}, { ids: [] })).toBe(0);
+  });
+
+  test('passes over threads that stopped without one', async () => {
+    await using db = await open();
+    await seedThreads(db, 300);
+    const ids = (await seedInterrupts(db, 1)).sort();
+    const stopped = db.cipher.encryptJson('threads.interrupts', '{}');
+    await db.run(sql`update threads set interrupts = ${stopped} where thread_id = ${seededThreadId(107)}`);
+    const left = ids.filter((id) => !id.startsWith(seededThreadId(107)));
+    expect((await idsOf(db, { limit: 1 })).ids.sort()).toEqual(left);
+    expect(await interruptRepository(db).count({})).toBe(2);
+  });
+});
+
+describeEachDatabase('a search of interrupts', (open) => {
+  test('examines a bounded number of threads for each page', async () => {
+    await using db = await open();
+    await seedThreads(db, EXAMINED_ROWS + 2000);
+    await db.run(
+      sql`update threads set status = 'interrupted', interrupts = '{"t": [{"id": "i", "value": 1}]}'`,
+    );
+    const assistant_id = '00000000-0000-4000-8000-000000000001';
+    const { ids, pages } = await idsOf(db, { assistant_id });
+    expect(ids).toEqual([]);
+    // SQLite looks at the newest run of each; PostgreSQL reads them at once.
+    expect(pages).toBe(db.dialect === 'sqlite' ? 2 : 1);
+  });
+});

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { columns } from '../../src/db/columns.ts';
+import type { Db } from '../../src/db/db.ts';
+import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
+import { type Migration, migrations } from '../../src/db/migrations/index.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
+import { until } from '../support/until.ts';
+
+const notes: Migration = { version: 1, name: 'notes', text: 'create table notes (id integer);' };
+const authors: Migration = {
+  version: 2,
+  name: 'authors',
+  text: 'alter table notes add column author text;',
+};
+
+/** What the program of the next release has: it only adds, or takes something away. */
+const added: Migration = {
+  version: 901,
+  name: 'added',
+  text: 'create table later (id integer);\nalter table threads add column later text;',
+  expands: true,
+};
+const taken: Migration = { version: 902, name: 'taken', text: 'drop table later;' };
+
+async function versions(db: Db): Promise<number[]> {
+  const rows = await db.all(sql`select ${columns('schema_migrations', 'version')} from schema_migrations`);
+  return rows.map(({ version }) => version);
+}
+
+describeEachDatabase('a newer schema', (open) => {
+  test('that only adds is served by an older program, also when it starts', async () => {
+    await using db = await open();
+    await migrate(db, [...migrations, added]);
+    await migrate(db, migrations);
+    expect(await pendingMigrations(db, migrations)).toEqual([]);
+    expect(await versions(db)).toContain(901);
+  });
+
+  test('that takes something away is refused by an older program', async () => {
+    await using db = await open();
+    await migrate(db, [...migrations, added, taken]);
+    await expect(migrate(db, migrations)).rejects.toThrow(
+      `The database is at schema version 902, but this program knows only up to ${migrations.at(-1)?.version}.`,
+    );
+    await expect(pendingMigrations(db, [...migrations, added])).rejects.toThrow('Run a newer version of it.');
+  });
+
+  test('is listed before it is applied, and listing it changes nothing', async () => {
+    await using db = await open({ migrated: false });
+    expect(await pendingMigrations(db, [notes, authors])).toEqual([notes, authors]);
+    await migrate(db, [notes]);
+    expect(await pendingMigrations(db, [notes, authors])).toEqual([authors]);
+    expect(await versions(db)).toEqual([1]);
+  });
+});
+
+test('a migration that says that it only adds does nothing else', () => {
+  // Storage parameters change nothing that a program sees.
+  const ADDS = /^(create (unique )?index|create table|alter table \w+ (add column|set \()|--|insert into|$)/;
+  for (const { name, text } of migrations.filter(({ expands }) => expands)) {
+    const scripts = typeof text === 'string' ? [text] : Object.values(text);
+    const statements = scripts.flatMap((script) => script.split(/;\s*$/m)).map((one) => one.trim());
+    expect([name, statements.filter((one) => !ADDS.test(one))]).toEqual([name, []]);
+    // An older program inserts rows without it.
+    const columns = statements.filter((one) => one.includes('add column') && one.includes('not null'));
+    expect([name, columns.filter((one) => !one.includes('default'))]).toEqual([name, []]);
+  }
+});
+
+describePostgresServer('a migration', (open) => {
+  test('of another process is waited for, and said so', async () => {
+    await using db = await open({ migrated: false });
+    const log: string[] = [];
+    const [held, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const other = db.transaction('sync', async (tx) => {
+      await tx.get(sql`select pg_advisory_xact_lock(4919131752989213764)`);
+      held.resolve();
+      await over.promise;
+    });
+    await held.promise;
+    const migrating = migrate(db, [notes], (message) => log.push(message));
+    await until('it waits', () => log.length > 0);
+    expect(log[0]).toBe('migration waits: another process is migrating the database');
+    over.resolve();
+    await Promise.all([other, migrating]);
+    expect(log.at(-1)).toBe('migrating the database');
+    expect(await versions(db)).toEqual([1]);
+  });
+
+  test('never has the statements of others wait behind a long one', { timeout: 60_000 }, async () => {
+    await using db = await open({ migrated: false });
+    await migrate(db, [notes]);
+    const log: string[] = [];
+    const [reads, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const long = db.transaction('sync', async (tx) => {
+      await tx.all(sql`select 1 from notes`);
+      reads.resolve();
+      await over.promise;
+    });
+    await reads.promise;
+    let isDone = false;
+    const migrating = migrate(db, [notes, authors], (message) => log.push(message)).finally(() => {
+      isDone = true;
+    });
+    const waits_ms: number[] = [];
+    while (log.filter((line) => line.includes('in use')).length < 3) {
+      const since = performance.now();
+      await db.all(sql`select 1 from notes`);
+      waits_ms.push(performance.now() - since);
+    }
+    expect(isDone).toBe(false);
+    // The time that a migration waits for a lock, and some for a busy machine.
+    expect(Math.max(...waits_ms)).toBeLessThan(2500);
+    over.resolve();
+    await Promise.all([long, migrating]);
+    expect(await versions(db)).toEqual([1, 2]);
+  });
+
+  test('is not applied twice by many that begin at once', async () => {
+    await using db = await open({ migrated: false });
+    const applied: string[] = [];
+    const slow: Migration = {
+      version: 1,
+      name: 'slow',
+      text: 'create table notes (id integer);\nselect pg_sleep(0.2);',
+    };
+    const each = () => migrate(db, [slow], (message) => applied.push(message));
+    await Promise.all(Array.from({ length: 8 }, each));
+    expect(applied.filter((message) => message === 'migrating the database')).toHaveLength(1);
+    await db.run(raw('insert into notes values (1)'));
+  });
+});

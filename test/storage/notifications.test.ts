@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { openBus } from '../../src/app/bus.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { LogLine } from '../../src/core/logger.ts';
+import { text } from '../../src/db/columns.ts';
+import type { Db } from '../../src/db/db.ts';
+import { openChannel } from '../../src/db/engines/postgres-channel.ts';
+import { sql } from '../../src/db/sql.ts';
+import { type Notifications, notifications } from '../../src/storage/notifications.ts';
+import { describePostgresServer, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { PostgresRelay } from '../support/postgres-relay.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
+import { until } from '../support/until.ts';
+
+const url = TEST_POSTGRES_URI as string;
+
+/** The database of these tests, not by way of PgBouncer, through which nothing can be listened to. */
+async function directUrl(db: Db): Promise<string> {
+  const row = await db.get(sql`select current_database() as ${text('name')}`);
+  return Object.assign(new URL(url), { pathname: `/${row?.name}` }).href;
+}
+
+/** The bus of one process. */
+async function busOf(
+  db: Db,
+  worker_id: string,
+  { listen_url, ...others }: Partial<Parameters<typeof openBus>[0]> & { listen_url?: string } = {},
+) {
+  const log: LogLine[] = [];
+  const opened = await openBus({
+    config: {
+      storage: {
+        url,
+        notifications: 'notify',
+        listen_url: listen_url ?? (db.dialect === 'sqlite' ? undefined : await directUrl(db)),
+      },
+      runs: { concurrency: 1 },
+      server: { role: 'all' },
+    } as never,
+    notifications: notifications(db),
+    worker_id,
+    clock: systemClock,
+    logger: recordingLogger('info', (line) => log.push(line)),
+    ...others,
+  });
+  return { ...opened, log };
+}
+
+describePostgresServer('notifications', (open) => {
+  test('processes on one schema hear each other, on another schema they do not', async () => {
+    await using db = await open();
+    await using elsewhere = await open();
+    await using one = await busOf(db, 'one');
+    await using two = await busOf(db, 'two');
+    await using stranger = await busOf(elsewhere, 'stranger');
+    const heard: string[] = [];
+    two.bus.on('run.cancelled', (run_id) => void heard.push(`two: ${run_id}`));
+    stranger.bus.on('run.cancelled', (run_id) => void heard.push(`stranger: ${run_id}`));
+    await until('the first knows of the second', () => {
+      one.bus.emit('run.cancelled', 'run');
+      return heard.length > 0;
+    });
+    expect(new Set(heard)).toEqual(new Set(['two: run']));
+    expect([one, two, stranger].map(({ bus }) => bus.poll_rate)).toEqual(['rare', 'rare', 'rare']);
+  });
+
+  test('a connection that is lost is made again, and everyone polls once', async () => {
+    await using db = await open();
+    await using relay = await PostgresRelay.listen(await directUrl(db));
+    await using one = await busOf(db, 'one', { listen_url: relay.url });
+    const polls: string[] = [];
+    one.bus.on('reconnected', () => void polls.push('once'));
+    relay.cut();
+    await until('it knows of the loss', () => one.bus.poll_rate === 'usual');
+    relay.mend();
+    await until('it polls', () => polls.length > 0);
+    expect(one.log.map(({ message }) => message)).toContain('notifications between processes arrive again');
+    await until('its own messages come back', () => one.bus.poll_rate === 'rare');
+  });
+
+  test('where they do not arrive, processes poll more often, and say so once', async () => {
+    await using db = await open();
+    const deaf = { ...(notifications(db) as Notifications), notify: async () => {} };
+    await using one = await busOf(db, 'one', { notifications: deaf });
+    expect(one.bus.poll_rate).toBe('frequent');
+    expect(one.log.map(({ level }) => level)).toEqual(['warn']);
+    expect(one.log[0]?.message).toContain('storage.listen_url');
+  });
+
+  test('a channel that cannot be opened does not keep the server from starting', async () => {
+    await using db = await open();
+    await using one = await busOf(db, 'one', { listen_url: 'postgres://postgres@127.0.0.1:1/postgres' });
+    expect(one.bus.poll_rate).toBe('usual');
+    expect(one.log.map(({ message }) => message)).toEqual([
+      'notifications between processes are lost, reconnecting',
+    ]);
+  });
+
+  test('a dead connection is given up although it says nothing', async () => {
+    await using db = await open();
+    const name = (await notifications(db)?.channelName()) as string;
+    const events: string[] = [];
+    await using channel = openChannel({
+      url: await directUrl(db),
+      name,
+      onMessage: (text) => void events.push(text),
+      onConnect: () => void events.push('connect'),
+      onDisconnect: () => void events.push('disconnect'),
+    });
+    await channel.tried;
+    await channel.notify('one');
+    await until('it is heard', () => events.includes('one'));
+    channel.reset('nothing comes back');
+    await until('there is a new connection', () => events.at(-1) === 'connect' && events.length === 4);
+    await channel.notify('two');
+    await until('it is heard too', () => events.includes('two'));
+    expect(events).toEqual(['connect', 'one', 'disconnect', 'connect', 'two']);
+  });
+});
+
+test('SQLite has one process and no notifications', async () => {
+  const { bus } = await busOf({ dialect: 'sqlite' } as Db, 'one');
+  expect(bus.poll_rate).toBe('usual');
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { nowPlus } from '../../src/db/time.ts';
+import { overviewReader } from '../../src/storage/overview.ts';
+import { processRepository } from '../../src/storage/processes.ts';
+import { deregister, heartbeat } from '../../src/storage/queue/workers.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { explaining } from '../support/query-plans.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { seedThreads } from '../support/seeded-threads.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A run that ended so long ago. */
+async function ended(db: Db, status: 'success' | 'error' | 'timeout', ago_ms: number): Promise<void> {
+  const { add, queue } = queueStory(db);
+  const run_id = await add(randomUUID());
+  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+  await queue.finish(claimed!.lease, successful({ status }));
+  await db.run(sql`update runs set ended_at = ${nowPlus(-ago_ms)} where run_id = ${run_id}`);
+}
+
+/** Ten thousand runs like the one that is there, which failed so long ago. */
+async function manyFailed(db: Db, ago_ms: number): Promise<void> {
+  const many =
+    db.dialect === 'sqlite'
+      ? sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 10000)`
+      : sql`with n as (select i from generate_series(1, 10000) i)`;
+  const uuid =
+    db.dialect === 'sqlite'
+      ? sql`printf('00000000-0000-4000-8000-%012d', i)`
+      : sql`('00000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid`;
+  await db.run(sql`insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy,
+      attempt, created_at, updated_at, ended_at)
+    ${many} select ${uuid}, thread_id, assistant_id, 'error', metadata, kwargs, multitask_strategy, attempt,
+      created_at, updated_at, ${nowPlus(-ago_ms)}
+    from n cross join (select * from runs limit 1) as one`);
+  // PostgreSQL chooses by statistics, which a server in use has.
+  if (db.dialect === 'postgres') await db.run(raw('analyze'));
+}
+
+describeEachDatabase('the overview', (open) => {
+  test('counts how runs of the last day ended', async () => {
+    await using db = await open();
+    const overview = overviewReader(db);
+    expect(await overview.endedRuns()).toEqual({
+      success: 0,
+      error: 0,
+      timeout: 0,
+      interrupted: 0,
+      since: null,
+    });
+    for (const status of ['success', 'success', 'error', 'timeout'] as const)
+      await ended(db, status, HOUR_MS);
+    await ended(db, 'error', 25 * HOUR_MS);
+
+    expect(await overview.endedRuns()).toMatchObject({ success: 2, error: 1, timeout: 1, interrupted: 0 });
+  });
+
+  test('counts the newest ten thousand runs, and says since when', async () => {
+    await using db = await open();
+    await ended(db, 'success', HOUR_MS);
+    await manyFailed(db, 60_000);
+
+    const counts = await overviewReader(db).endedRuns();
+    expect(counts).toMatchObject({ success: 0, error: 10_000 });
+    expect(Date.now() - Date.parse(counts.since as string)).toBeLessThan(HOUR_MS);
+  });
+
+  test('counts threads by status', async () => {
+    await using db = await open();
+    await seedThreads(db, 300);
+    const { add } = queueStory(db);
+    await add(randomUUID());
+    await add(randomUUID(), { delay_ms: HOUR_MS });
+
+    const overview = overviewReader(db);
+    expect(await overview.threads()).toEqual({ busy: 1, interrupted: 3, error: 1 });
+    expect(await overview.totalThreads()).toBe(302);
+  });
+
+  test('reads nothing but indexes of runs', async () => {
+    await using db = await open();
+    await seedThreads(db, 2000);
+    await ended(db, 'success', HOUR_MS);
+    await manyFailed(db, 48 * HOUR_MS);
+    const reader = explaining(db);
+    const overview = overviewReader(reader);
+    await overview.endedRuns();
+    const ofRuns = reader.plans.join('\n');
+    expect(ofRuns).toMatch(/COVERING INDEX runs_ended|Index Only Scan .*runs_ended/);
+    await overview.threads();
+    expect(reader.plans.join('\n')).toMatch('threads_status');
+  });
+
+  test('says which engine stores how much', async () => {
+    await using db = await open();
+    const { engine, size_bytes } = await overviewReader(db).size();
+    expect([engine, size_bytes > 50_000]).toEqual([db.dialect, true]);
+  });
+});
+
+describeEachDatabase('the processes of a database', (open) => {
+  test('are those that have a lease, with what they say of themselves', async () => {
+    await using db = await open();
+    const processes = processRepository(db);
+    const older = { ...WORKER, worker_id: randomUUID(), slots: 0 };
+    await heartbeat(db, older, 60_000);
+    await heartbeat(db, WORKER, 60_000);
+    await heartbeat(db, { ...WORKER, worker_id: randomUUID() }, -1000);
+    await processes.register({ worker_id: WORKER.worker_id, role: 'worker', hosts: 2 });
+
+    const listed = await processes.list();
+    expect(listed.map(({ worker_id }) => worker_id).toSorted()).toEqual(
+      [older.worker_id, WORKER.worker_id].toSorted(),
+    );
+    const { graph_ids: _, ...known } = { graph_ids: [], ...WORKER };
+    expect(listed).toContainEqual({ ...known, role: 'worker', hosts: 2, started_at: expect.any(String) });
+    expect(listed).toContainEqual({
+      ...known,
+      worker_id: older.worker_id,
+      slots: 0,
+      role: null,
+      hosts: null,
+      started_at: expect.any(String),
+    });
+  });
+
+  test('leave nothing behind', async () => {
+    await using db = await open();
+    const processes = processRepository(db);
+    await heartbeat(db, WORKER, 60_000);
+    await processes.register({ worker_id: WORKER.worker_id, role: 'all', hosts: 0 });
+    await deregister(db, WORKER.worker_id);
+    const next = { ...WORKER, worker_id: randomUUID() };
+    await heartbeat(db, next, 60_000);
+    await processes.register({ worker_id: next.worker_id, role: 'all', hosts: 0 });
+
+    expect(await db.all(sql`select * from worker_details`)).toHaveLength(1);
+  });
+});

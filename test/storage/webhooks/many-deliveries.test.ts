@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
+import { webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { delivery } from '../../support/outbox.ts';
+import { explaining } from '../../support/query-plans.ts';
+
+/** Copies the one delivery of this status. */
+async function addCopies(db: Db, status: string, count: number): Promise<void> {
+  await db.run(sql`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
+    insert into webhook_outbox (kind, metadata, url, shown_url, host, headers, status, next_at, created_at, round_at, body)
+    select kind, metadata, url, shown_url, host, headers, ${status}, next_at, created_at, round_at, body
+    from webhook_outbox cross join numbers where seq = (select min(seq) from webhook_outbox)`);
+}
+
+describeEachDatabase('an outbox with very many deliveries', (open) => {
+  test('is counted up to a bound, and the oldest is found without passing over dead ones', async () => {
+    await using db = await open();
+    await webhookOutbox(db).enqueue(delivery());
+    await addCopies(db, 'dead', 12_000);
+    await addCopies(db, 'pending', 20);
+    await db.run(raw('analyze'));
+
+    const reader = explaining(db);
+    const stats = await webhookOutbox(reader as unknown as Db).stats();
+    expect(stats).toEqual({ pending: 21, dead: 10_001, oldest_pending_secs: expect.any(Number) });
+    const [plan = ''] = reader.plans;
+    expect(plan.match(/webhook_outbox_status/g)).toHaveLength(3);
+    expect(plan).not.toMatch(/Seq Scan on webhook_outbox|SCAN webhook_outbox|webhook_outbox_pkey/);
+  });
+});

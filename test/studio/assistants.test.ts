@@ -1,0 +1,119 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([openApp({ graphs: ['zod-state', 'echo'] }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+    client = new Client({ apiUrl: origin });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  const writer = (name: string) =>
+    client.assistants.create({ graphId: 'zod-state', name, context: { language: 'de' } });
+
+  async function expectAccessible(page: Page): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    }
+  }
+
+  test('are listed, and created with a graph and a name', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/assistants');
+    await page.getByRole('link', { name: 'zod-state' }).first().waitFor();
+    await page.getByLabel('Graph').selectOption('echo');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'New assistant' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Graph').selectOption('zod-state');
+    await dialog.getByLabel('Name').fill('Poet');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Poet' }).waitFor();
+    const [created] = await client.assistants.search({ name: 'Poet' });
+    expect(created).toMatchObject({ graph_id: 'zod-state', name: 'Poet' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the form and the JSON are one value; saving it makes a version', async () => {
+    const { assistant_id } = await writer('Writer');
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
+    const json = page.getByLabel('Context, as JSON');
+    await page.getByRole('combobox', { name: 'language' }).selectOption('en');
+    expect(JSON.parse(await json.inputValue())).toEqual({ language: 'en' });
+    await json.fill('{"language": "de"');
+    await page.getByText(/^Not JSON/).waitFor();
+    await json.fill('{"language": "en", "tone": "dry"}');
+    expect(await page.getByRole('combobox', { name: 'language' }).inputValue()).toBe('"en"');
+    await page.getByRole('textbox', { name: 'Name' }).fill('English writer');
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Save as a new version' }).click();
+    await page.getByText('version 2').waitFor();
+    expect(await client.assistants.get(assistant_id)).toMatchObject({
+      name: 'English writer',
+      context: { language: 'en', tone: 'dry' },
+      version: 2,
+    });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('versions are compared, and an earlier one becomes the latest', async () => {
+    const { assistant_id } = await writer('Changing');
+    await client.assistants.update(assistant_id, { context: { language: 'en' } });
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}?tab=versions`);
+    const changes = page.getByRole('region', { name: 'Changes' });
+    await changes.getByText('added: +').waitFor();
+    expect(await changes.locator('p', { hasText: 'language' }).allInnerTexts()).toEqual([
+      expect.stringContaining('"language": "de"'),
+      expect.stringContaining('"language": "en"'),
+    ]);
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: /^Version 1/ }).click();
+    await page.getByRole('button', { name: 'Set as latest' }).click();
+    await page.getByRole('button', { name: /^Version 1 latest/ }).waitFor();
+    expect(await client.assistants.get(assistant_id)).toMatchObject({
+      version: 1,
+      context: { language: 'de' },
+    });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('are duplicated with their settings, and deleted after a question', async () => {
+    const { assistant_id } = await writer('Original');
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
+    await page.getByRole('button', { name: 'Duplicate' }).click();
+    await page.getByRole('heading', { name: 'Original copy' }).waitFor();
+    const [copy] = await client.assistants.search({ name: 'Original copy' });
+    expect(copy).toMatchObject({ context: { language: 'de' } });
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete assistant' }).click();
+    await page.getByRole('heading', { name: 'Assistants' }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'Original copy' }).count()).toBe(0);
+    expect(await client.assistants.search({ name: 'Original copy' })).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});

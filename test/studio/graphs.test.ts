@@ -1,0 +1,152 @@
+import { readFile } from 'node:fs/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+const GRAPHS = ['branches', 'three-levels', 'nested', 'fails', 'sleeper', 'broken'];
+
+describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([openApp({ graphs: GRAPHS }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+    client = new Client({ apiUrl: origin });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  /** Its name says its state: `check, done`. */
+  const node = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+  /** Each edge with its line and its name. */
+  async function edges(page: Page): Promise<(string | null)[][]> {
+    const all = await page.locator('[data-edge]').all();
+    return Promise.all(
+      all.map(async (edge) => [
+        await edge.getAttribute('data-edge'),
+        (await edge.locator('path').getAttribute('stroke-dasharray')) === null ? 'solid' : 'dashed',
+        await edge.textContent(),
+      ]),
+    );
+  }
+
+  /** A run that has ended, or `running`. */
+  async function runOf(assistant: string, input: Record<string, unknown>, until = 'end') {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, assistant, { input });
+    if (until === 'end') await client.runs.join(thread_id, run_id).catch(() => {});
+    return { thread_id, run_id };
+  }
+
+  test('draws the edges of the compiled graph, conditional ones dashed and with their names', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/graphs/branches');
+    await node(page, 'check').waitFor();
+    expect(await edges(page)).toEqual([
+      ['__start__ → check', 'solid', ''],
+      ['approve → __end__', 'solid', ''],
+      ['check → approve', 'dashed', 'too much'],
+      ['check → __end__', 'dashed', 'fine'],
+    ]);
+
+    await node(page, 'check').press('Enter');
+    await page.getByRole('heading', { name: 'check' }).waitFor();
+    await page.getByText('State it reads and writes').waitFor();
+    await page.getByText('amount', { exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get('node')).toBe('check');
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    }
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('subgraphs open one by one, and the address remembers which', async () => {
+    const { page } = await openStudio(browser, origin, '/graphs/three-levels');
+    await page.getByRole('button', { name: 'Nodes of top_two' }).click();
+    await node(page, 'middle_one').waitFor();
+    await page.getByRole('button', { name: 'Nodes of middle_two' }).click();
+    await node(page, 'bottom_two').waitFor();
+    await page.reload();
+    await node(page, 'bottom_two').waitFor();
+    expect((await edges(page)).map(([edge]) => edge)).toContain(
+      'top_two:middle_two:bottom_one → top_two:middle_two:bottom_two',
+    );
+    await page.getByRole('button', { name: 'Hide subgraphs' }).click();
+    await expect.poll(() => node(page, 'middle_one').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('shows what a run did, in subgraphs too, with the error of a node', async () => {
+    const failed = await runOf('fails', { x: 7 });
+    const { page } = await openStudio(browser, origin, `/graphs/fails?run=${failed.run_id}`);
+    await node(page, 'works, done').waitFor();
+    await node(page, 'throws, failed').click();
+    await page.getByText('BoomError: boom 7').waitFor();
+
+    const asking = await runOf('nested', { ask: true });
+    await page.goto(`${origin}/studio/graphs/nested?run=${asking.run_id}`);
+    await node(page, 'first, done').waitFor();
+    await node(page, 'child, waits').waitFor();
+    await page.context().close();
+  });
+
+  test('follows a run while it executes', async () => {
+    const { thread_id, run_id } = await runOf('sleeper', { ms: 600_000 }, 'running');
+    const { page } = await openStudio(browser, origin, `/graphs/sleeper?run=${run_id}`);
+    await node(page, 'rest, running').waitFor();
+    await client.runs.cancel(thread_id, run_id, true);
+    await expect.poll(() => node(page, 'rest, running').count(), { timeout: 10_000 }).toBe(0);
+    await page.context().close();
+  });
+
+  test('a graph that does not load says why, and the others work', async () => {
+    const { page } = await openStudio(browser, origin, '/graphs/broken');
+    await page.getByRole('alert').getByText('the vault is locked').waitFor();
+    await page.getByRole('link', { name: 'Graphs' }).click();
+    await page.getByRole('link', { name: 'branches' }).click();
+    await node(page, 'approve').waitFor();
+    await page.context().close();
+  });
+
+  test('takes the drawing along, as a picture and as Mermaid', async () => {
+    const { page } = await openStudio(browser, origin, '/graphs/branches');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'SVG' }).click();
+    const file = await downloading;
+    const picture = await readFile(await file.path(), 'utf8');
+    expect(file.suggestedFilename()).toBe('branches.svg');
+    expect(picture).toContain('>too much</text>');
+    expect(picture).not.toMatch(/class=|var\(--/);
+
+    await page.getByRole('button', { name: 'Copy Mermaid' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const text = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(text.split('\n').map((line) => line.trim())).toEqual([
+      'flowchart TD',
+      'n0(["start"])',
+      'n1["check"]',
+      'n2["approve"]',
+      'n3(["end"])',
+      'n0 --> n1',
+      'n2 --> n3',
+      'n1 -.->|"too much"| n2',
+      'n1 -.->|"fine"| n3',
+      '',
+    ]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,139 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { until } from '../support/until.ts';
+
+const GRAPHS = 'test/fixtures/graphs';
+
+describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)', () => {
+  let server: TestServer;
+  let browser: Browser;
+  let outbox: string;
+
+  beforeAll(async () => {
+    outbox = await mkdtemp(join(tmpdir(), 'outbox-'));
+    [server, browser] = await Promise.all([
+      startServer({
+        graphs: {
+          assistant: 'examples/assistant/graph.ts:graph',
+          questions: `${GRAPHS}/questions.ts:graph`,
+        },
+        env: { OUTBOX: outbox, OPENAI_API_KEY: '', OPENAI_BASE_URL: '' },
+      }),
+      openBrowser(),
+    ]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+    await rm(outbox, { recursive: true, force: true });
+  });
+
+  async function ask(assistant: string, content: string): Promise<string> {
+    const { thread_id } = await server.client.threads.create();
+    await server.client.runs.wait(thread_id, assistant, { input: { messages: [{ role: 'user', content }] } });
+    return thread_id;
+  }
+
+  const order = (name: string) =>
+    ask('assistant', `Email ${name}@example.com about lunch saying See you at noon.`);
+
+  const mails = async () =>
+    (await Promise.all((await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')))).map(
+      (mail) => mail.split('\n').slice(0, 2).join(' '),
+    );
+
+  const rows = (page: Page) => page.getByRole('list', { name: 'Waiting' }).getByRole('listitem');
+  const left = (page: Page, count: number) =>
+    until(`${count} wait`, async () => (await rows(page).count()) === count);
+
+  test('what waits is approved, edited and rejected by keyboard alone, one by one and several at once', async () => {
+    for (const name of ['ana', 'bob', 'cy', 'dan', 'eve']) await order(name);
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await left(page, 5);
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+    const key = (name: string) => page.keyboard.press(name);
+    const selects = (name: string) =>
+      page.locator('[aria-current=true]', { hasText: `${name}@example.com` }).waitFor();
+    await selects('ana');
+
+    await key('a');
+    await left(page, 4);
+    await selects('bob');
+    await key('j');
+    await selects('cy');
+    await key('k');
+    await selects('bob');
+
+    // The first field is the address.
+    await key('e');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('rob@example.com');
+    await key('Escape');
+    await key('a');
+    await left(page, 3);
+
+    await selects('cy');
+    await key('r');
+    await page.keyboard.type('Lunch is off.');
+    await key('Enter');
+    await left(page, 2);
+
+    await key('x');
+    await key('j');
+    await key('x');
+    await page.getByText('2 marked').waitFor();
+    await key('a');
+    await page.getByText('Nobody waits for you').waitFor();
+    await until('every e-mail is sent', async () => (await mails()).length === 4);
+    expect((await mails()).toSorted()).toEqual([
+      'To: ana@example.com Subject: lunch',
+      'To: dan@example.com Subject: lunch',
+      'To: eve@example.com Subject: lunch',
+      'To: rob@example.com Subject: lunch',
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  test('questions in other shapes are answered, and a new one appears without a reload', async () => {
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await page.getByText('Nobody waits for you').waitFor();
+    const thread_id = await ask('questions', 'A trip, please');
+    await page.getByRole('heading', { name: 'What is your name?' }).waitFor();
+    await page.keyboard.press('e');
+    await page.keyboard.type('{"first": "Ada"}');
+    await page.getByText('is sent as JSON').waitFor();
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'Where to?' }).waitFor();
+    await page.keyboard.press('e');
+    await page.keyboard.type('Rome');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('2');
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'May I call book?' }).waitFor();
+    await page.keyboard.press('w');
+    await page.keyboard.type('Is there a pool?');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody waits for you').waitFor();
+    await server.client.runs
+      .list(thread_id)
+      .then(([run]) => server.client.runs.join(thread_id, run?.run_id ?? ''));
+
+    const { values } = await server.client.threads.getState<{ messages: { content: string }[] }>(thread_id);
+    expect(JSON.parse(values.messages.at(-1)?.content ?? '')).toEqual({
+      name: { first: 'Ada' },
+      trip: { city: 'Rome', nights: 2, breakfast: false },
+      booked: [{ type: 'response', args: 'Is there a pool?' }],
+    });
+    expect(problems).toEqual([]);
+  });
+});

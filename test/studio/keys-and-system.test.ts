@@ -1,0 +1,110 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
+
+const OPERATOR = 'an-operator';
+
+describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
+    [http, browser] = await Promise.all([openApp({ graphs: ['chat'], environment }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  async function open(path: string, key = OPERATOR) {
+    const opened = await openStudio(browser, origin, path);
+    await signIn(opened.page, key);
+    return opened;
+  }
+
+  const statusWith = async (key: string) =>
+    (await http.post('/threads/count', {}, { 'x-api-key': key })).status;
+
+  test('a key is shown once, works, and is rejected once it is revoked, by keyboard', async () => {
+    const { page, problems } = await open('/keys');
+    await page.getByRole('button', { name: 'New key' }).press('Enter');
+    await page.keyboard.type('back end');
+    await page.keyboard.press('Enter');
+    const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
+    expect(await statusWith(key)).toBe(200);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+
+    await page.getByText('valid', { exact: true }).waitFor();
+    expect(await page.content()).not.toContain(key);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Revoke' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await statusWith(key)).toBe(401);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('a browser token acts as its user', async () => {
+    const { page, problems } = await open('/keys');
+    await page.getByRole('button', { name: 'New browser token' }).click();
+    await page.getByLabel('User').fill('jane');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const token = await page.getByRole('textbox', { name: 'Browser token' }).inputValue();
+    expect(await statusWith(token)).toBe(200);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('a key that may only read is told what it may not see, and offered nothing that it may not do', async () => {
+    const body = { name: 'reader', scope: 'read' };
+    const { key } = (await http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
+    const { page } = await open('/keys', key);
+    await page.getByText('Not for this key').waitFor();
+    for (const [screen, action] of [
+      ['Webhooks', 'Send a test'],
+      ['Crons', 'New cron'],
+      ['Store', 'New item'],
+    ] as const) {
+      await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: screen }).click();
+      await page.getByRole('heading', { name: screen }).waitFor();
+      expect(await page.getByRole('button', { name: action }).count()).toBe(0);
+    }
+    await page.context().close();
+  });
+
+  test('the system shows its processes and draws what it measures', async () => {
+    const { page, problems } = await open('/system');
+    await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
+    await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('the snippets work as they are shown, with a key in its place', async () => {
+    const { page, problems } = await open('/connect?tab=curl');
+    const snippet = page.locator('pre').first();
+    await snippet.getByText(`${origin}/runs/wait`).waitFor();
+    const shown = await snippet.innerText();
+    const input = /-d '(.*)'/.exec(shown)?.[1] as string;
+    const answer = await http.post('/runs/wait', JSON.parse(input), { 'x-api-key': OPERATOR });
+    expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Hello!')]);
+
+    for (const way of ['JavaScript', 'Python', 'MCP', 'A2A', 'OpenAI', 'AG-UI']) {
+      await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: way }).click();
+      await page.locator('pre').first().getByText(origin).waitFor();
+    }
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+import { readFile } from 'node:fs/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([
+      openApp({ graphs: ['nested', 'tokens', 'zod-state'] }),
+      openBrowser(),
+    ]);
+    origin = new URL((await http.app.listen()).url).origin;
+    client = new Client({ apiUrl: origin });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  /** A run that has ended, whose events are kept. */
+  async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, assistant, { streamResumable: true, ...payload });
+    await client.runs.join(thread_id, run_id);
+    return { thread_id, run_id };
+  }
+
+  const rows = (page: Page) => page.getByRole('region', { name: 'Events' }).getByRole('button');
+  const modesOf = (page: Page) => rows(page).locator('span:nth-child(2)').allInnerTexts();
+
+  async function expectAccessible(page: Page): Promise<void> {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    }
+  }
+
+  test('its events can be filtered, searched, read whole and saved', async () => {
+    const { run_id } = await ended('nested', {
+      input: {},
+      streamMode: ['updates', 'custom'],
+      streamSubgraphs: true,
+    });
+    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    await page.getByText('6 events').waitFor();
+    expect(await modesOf(page)).toEqual(['metadata', 'custom', 'updates', 'custom', 'updates', 'updates']);
+
+    await page.getByRole('button', { name: 'updates 3' }).click();
+    await page.getByText('3 of 6 events').waitFor();
+    await page.getByLabel('Text of the events').fill('CHILD');
+    await page.getByText('1 of 6 events').waitFor();
+    await rows(page).click();
+    await page.getByRole('heading', { name: 'custom child' }).waitFor();
+    await page.reload();
+    await page.getByText('1 of 6 events').waitFor();
+    await page.getByRole('heading', { name: 'custom child' }).waitFor();
+    await expectAccessible(page);
+
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download NDJSON' }).click();
+    const [line, ...others] = (await readFile(await (await downloading).path(), 'utf8')).trim().split('\n');
+    expect(others).toEqual([]);
+    expect(JSON.parse(line as string)).toMatchObject({
+      mode: 'custom',
+      from: 'child',
+      data: { from: 'child' },
+    });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('events of a run that executes come as they are emitted; a pause loses none', async () => {
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'tokens', {
+      input: { count: 200, token_ms: 20 },
+      streamMode: 'messages-tuple',
+      streamResumable: true,
+    });
+    const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    await page.getByText(/events, live/).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/events, paused/).waitFor();
+    await client.runs.join(thread_id, run_id);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText(/^\d+ events$/).waitFor();
+    await page.getByLabel('Text of the events').fill('t199 ');
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  test('a run that kept no events says so', async () => {
+    const { run_id } = await ended('nested', { input: {}, streamResumable: false });
+    const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    await page.getByText('The events of this run were not kept').waitFor();
+    await page.context().close();
+  });
+
+  test('shows its graph beside the timeline, and leads from a node to its step', async () => {
+    const { run_id } = await ended('nested', { input: {} });
+    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}`);
+    await page.getByRole('link', { name: 'Graph', exact: true }).click();
+    await page.getByRole('button', { name: 'first, done' }).click();
+    await page.getByRole('link', { name: 'success' }).click();
+    await page.getByRole('heading', { name: 'first' }).waitFor();
+    await page.getByRole('button', { name: /^first/, pressed: true }).waitFor();
+
+    await page.getByRole('link', { name: 'Flame' }).click();
+    await page.getByRole('button', { name: /^child, / }).click();
+    await page.getByRole('heading', { name: 'child' }).waitFor();
+    await expectAccessible(page);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('runs again with another input, on a new thread', async () => {
+    const { run_id, thread_id } = await ended('zod-state', {
+      input: { topic: 'tea', length: 2 },
+      context: { language: 'de' },
+    });
+    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}`);
+    await page.getByRole('button', { name: 'Re-run with changes' }).click();
+    const input = page.getByRole('textbox', { name: 'Input' });
+    expect(JSON.parse(await input.inputValue())).toEqual({ topic: 'tea', length: 2 });
+    await input.fill('{"topic": "tea"');
+    await page.getByText(/^Not JSON/).waitFor();
+    expect(await page.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
+    await input.fill('{"topic": "coffee", "length": 3}');
+    await page.getByRole('button', { name: 'Start run' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(run_id));
+
+    const search = { limit: 1, select: ['run_id', 'thread_id', 'kwargs'] };
+    const [again] = (await http.post('/runs/search', search)).body;
+    expect(page.url()).toContain(again?.run_id);
+    expect(again?.thread_id).not.toBe(thread_id);
+    expect(again?.kwargs).toMatchObject({
+      input: { topic: 'coffee', length: 3 },
+      context: { language: 'de' },
+    });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('gives code that starts it again', async () => {
+    const { run_id, thread_id } = await ended('zod-state', { input: { topic: "it's", length: 2 } });
+    const { page } = await openStudio(browser, origin, `/runs/${run_id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy as code' }).click();
+    const codes: string[] = [];
+    for (const language of ['curl', 'JavaScript', 'Python']) {
+      await page.getByRole('button', { name: language }).click();
+      await page.getByRole('button', { name: 'Copy', exact: true }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      codes.push(await page.evaluate<string>('navigator.clipboard.readText()'));
+    }
+    expect(codes[0]).toContain(`curl -N '${origin}/threads/${thread_id}/runs/stream'`);
+    expect(codes[0]).toContain(`"topic": "it'\\''s"`);
+    expect(codes[1]).toContain(`client.runs.stream("${thread_id}", `);
+    expect(codes[1]).toContain('"streamMode"');
+    expect(codes[2]).toContain(`"topic": "it's"`);
+    expect(codes[2]).toContain('stream_resumable=True');
+    await expectAccessible(page);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,66 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
+
+const OPERATOR = 'an-operator';
+
+describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
+    [http, browser] = await Promise.all([openApp({ graphs: ['echo'], environment }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  test('a wrong key is refused in words, a right one shows the page that was asked for', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/runs?status=error');
+    await page.getByLabel('API key').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).press('Enter');
+    await page.getByText('Invalid API key').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await signIn(page, OPERATOR);
+    await page.getByText('No run fits').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+    await page.getByLabel('API key').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the overview leads to a chat, and changes with what another client does', async () => {
+    const { page, problems } = await openStudio(browser, origin, '');
+    await signIn(page, OPERATOR);
+    await page.getByText('0 succeeded').waitFor();
+    expect(await violations(page)).toEqual([]);
+    const key = { 'x-api-key': OPERATOR };
+    const { body } = await http.post('/threads', {}, key);
+    await http.post(`/threads/${body.thread_id}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } }, key);
+    await page.getByText('1 succeeded').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Chat' }).press('Enter');
+    await page.getByRole('heading', { name: 'echo' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the palette goes anywhere by keyboard', async () => {
+    const { page, problems } = await openStudio(browser, origin, '');
+    await signIn(page, OPERATOR);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('hook');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});

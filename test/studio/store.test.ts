@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
+
+describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([openApp({ graphs: ['echo'] }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  async function put(namespace: string[], key: string, text: string) {
+    await http.send('PUT', '/store/items', { namespace, key, value: { text } });
+  }
+
+  test('items are found by words with their scores, in the namespace that is open', async () => {
+    await put(['users', 'ana'], 'bike', 'rides a red bicycle');
+    await put(['users', 'ana'], 'tea', 'drinks green tea');
+    await put(['users', 'ben'], 'bike', 'sold his bicycle');
+    const { page, problems } = await openStudio(browser, origin, '/store');
+    const items = page.getByRole('table', { name: 'Items' });
+    await items.getByRole('row').nth(3).waitFor();
+    await page
+      .getByRole('navigation', { name: 'Namespaces' })
+      .getByRole('link', { name: 'ana' })
+      .press('Enter');
+    await page.getByLabel('Words or meaning').fill('bicycle');
+    await page.keyboard.press('Enter');
+    await items.getByRole('columnheader', { name: 'Score' }).waitFor();
+    expect(await items.getByRole('row').count()).toBe(2);
+    expect(await items.getByRole('row').nth(1).innerText()).toMatch(/^\s*bike\s+users\.ana\s+\d\.\d{3}/);
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('an item is created, changed and deleted, several at once too, by keyboard', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/store?namespace=shop.hours');
+    await page.getByRole('button', { name: 'New item' }).press('Enter');
+    await page.getByLabel('Key').fill('saturday');
+    await page.getByLabel('Value').fill('[9, 14]');
+    await page.getByText('A value is an object').waitFor();
+    await page.getByLabel('Value').fill('{"from": 9}');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+
+    await page.getByRole('link', { name: 'saturday' }).press('Enter');
+    await page.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('Value').fill('{"from": 10}');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.getByRole('figure', { name: 'Value' }).getByText('10').waitFor();
+    const saved = await http.get('/store/items?namespace=shop.hours&key=saturday');
+    expect(saved.body.value).toEqual({ from: 10 });
+    await page.keyboard.press('Escape');
+
+    await put(['shop', 'hours'], 'sunday', 'closed');
+    await page.reload();
+    await page.getByLabel('Select all that are shown').press('Space');
+    await page.getByText('2 selected').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.getByText('No items').waitFor();
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,223 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([
+      openApp({ graphs: ['interrupting', 'ten-steps', 'fails'] }),
+      openBrowser(),
+    ]);
+    origin = new URL((await http.app.listen()).url).origin;
+    client = new Client({ apiUrl: origin });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  /** A thread that waits for an answer, after the steps `input` and `before`. */
+  async function waiting(metadata: Record<string, unknown> = {}): Promise<string> {
+    const { thread_id } = await client.threads.create({ metadata });
+    await client.runs.wait(thread_id, 'interrupting', { input: { x: 1 } });
+    return thread_id;
+  }
+
+  const tree = (page: Page) => page.getByRole('listbox', { name: 'Checkpoints' });
+  const row = (page: Page, name: string) => tree(page).getByRole('option').filter({ hasText: name });
+  const selected = (page: Page, name: string) => row(page, name).and(page.locator('[aria-selected=true]'));
+  const changes = (page: Page) => page.getByRole('region', { name: 'Changes' });
+  const line = (page: Page, text: string) => changes(page).locator('p', { hasText: text });
+
+  /** The id of the checkpoint that the input was written to. */
+  async function inputOf(thread_id: string): Promise<string> {
+    const history = await client.threads.getHistory(thread_id);
+    return history.find(({ metadata }) => metadata?.step === 0)?.checkpoint.checkpoint_id as string;
+  }
+
+  /** All that Studio and other clients could differ in; ids and times do differ. */
+  async function historyOf(thread_id: string): Promise<string> {
+    const history = await client.threads.getHistory(thread_id, { limit: 100 });
+    const at = (id?: string | null) => history.findIndex(({ checkpoint }) => checkpoint.checkpoint_id === id);
+    const states = history.map(({ values, next, metadata, parent_checkpoint, tasks }) => {
+      const waits = tasks.map(({ name, interrupts }) => [name, interrupts.map(({ value }) => value)]);
+      const parent = at(parent_checkpoint?.checkpoint_id);
+      return { values, next, step: metadata?.step, source: metadata?.source, parent, waits };
+    });
+    return JSON.stringify(states);
+  }
+
+  test('shows what each step changed; the selection is in the address, and arrow keys move it', async () => {
+    const thread_id = await waiting({ title: 'Lunch' });
+    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    await page.getByRole('heading', { name: 'Lunch', level: 1 }).waitFor();
+    await row(page, 'waits at ask').waitFor();
+    await changes(page).getByText('"a:1"').waitFor();
+    await changes(page).getByText('x unchanged').waitFor();
+    await page.getByText('ask waits for an answer').waitFor();
+
+    await tree(page).press('ArrowDown');
+    await line(page, '+ 1').waitFor();
+    const input = await inputOf(thread_id);
+    expect(new URL(page.url()).searchParams.get('checkpoint')).toBe(input);
+    await page.reload();
+    await selected(page, 'input').waitFor();
+
+    // Against another than the parent.
+    await tree(page).press('Home');
+    await page.getByRole('button', { name: 'Compare with another …' }).click();
+    await row(page, 'start of a run').click();
+    await page.getByText('compared with step -1').waitFor();
+    await page.getByText('2 of 2 channels changed').waitFor();
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test('forks, edits and runs again as the same calls by the SDK do', async () => {
+    const [inPage, bySdk] = [await waiting(), await waiting()];
+    const { page, problems } = await openStudio(browser, origin, `/threads/${inPage}`);
+
+    await row(page, 'input').click();
+    await page.getByRole('button', { name: 'Fork from here' }).click();
+    await selected(page, 'fork').waitFor();
+
+    await row(page, 'input').click();
+    await page.getByRole('button', { name: 'Edit state …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit state' });
+    await dialog.getByLabel('As node').selectOption('before');
+    const values = dialog.getByRole('textbox', { name: 'Values' });
+    await values.fill('{"x": }');
+    await dialog.getByRole('status').getByText('JSON').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Write checkpoint' }).isDisabled()).toBe(true);
+    await values.fill('{"x": 7}');
+    await dialog.getByRole('button', { name: 'x', exact: true }).click();
+    await dialog.getByText('"x": 1').waitFor();
+    await values.fill('{"x": 7}');
+    await dialog.getByRole('button', { name: 'Write checkpoint' }).click();
+    await selected(page, 'edited by hand').waitFor();
+    await line(page, '+ 7').waitFor();
+
+    await row(page, 'input').click();
+    await page.getByRole('button', { name: 'Re-run from here' }).click();
+    await page.getByRole('link', { name: 'The run has begun' }).waitFor();
+    await row(page, 'waits at ask').waitFor();
+    await row(page, 'branch end').first().waitFor();
+
+    const checkpointId = await inputOf(bySdk);
+    await client.threads.updateState(bySdk, { values: null, checkpointId });
+    await client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
+    await client.runs.wait(bySdk, 'interrupting', { checkpointId });
+    const expected = await historyOf(bySdk);
+    await expect.poll(() => historyOf(inPage), { timeout: 20_000 }).toBe(expected);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows at once what another client changes, and what the server refuses', async () => {
+    const thread_id = await waiting();
+    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    await row(page, 'waits at ask').waitFor();
+    await client.threads.updateState(thread_id, { values: { x: 5 }, asNode: 'before' });
+    await row(page, 'edited by hand').waitFor();
+    await line(page, '+ 5').waitFor();
+
+    await page.getByRole('button', { name: 'Edit state …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit state' });
+    await dialog.getByLabel('As node').selectOption('before');
+    await dialog.getByRole('textbox', { name: 'Values' }).fill('[1]');
+    await dialog.getByRole('button', { name: 'Write checkpoint' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await page.keyboard.press('Escape');
+
+    await client.threads.delete(thread_id);
+    await page.getByText(`Thread with ID ${thread_id} not found`).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('whoever may only read sees everything and changes nothing', async () => {
+    const environment = { AGENT_SERVER_API_KEYS: 'operator' };
+    await using locked = await openApp({ graphs: ['interrupting'], environment });
+    const locks = new URL((await locked.app.listen()).url).origin;
+    const operator = { 'x-api-key': 'operator' };
+    const { thread_id } = (await locked.post('/threads', {}, operator)).body;
+    const input = { assistant_id: 'interrupting', input: { x: 1 } };
+    await locked.post(`/threads/${thread_id}/runs/wait`, input, operator);
+    const { key } = (await locked.post('/keys', { name: 'reader', scope: 'read' }, operator)).body;
+
+    const { page, problems } = await openStudio(browser, locks, `/threads/${thread_id}`);
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await row(page, 'waits at ask').waitFor();
+    await line(page, '"a:1"').waitFor();
+    const buttons = await page.getByRole('main').getByRole('button').allInnerTexts();
+    expect(buttons).toEqual(['Export', 'Compare with another …', 'Copy']);
+    expect(problems).toEqual([]);
+  });
+
+  test('renames, copies and deletes it, and shows its runs, state, metadata and storage', async () => {
+    const thread_id = await waiting({ team: 'kitchen' });
+    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByLabel('Title').fill('Soup');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Soup', level: 1 }).waitFor();
+    expect((await client.threads.get(thread_id)).metadata).toMatchObject({ title: 'Soup', team: 'kitchen' });
+
+    const tabs = page.getByRole('navigation', { name: 'Views' });
+    await tabs.getByRole('link', { name: 'Runs' }).click();
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /^interrupting/ })
+      .waitFor();
+    await tabs.getByRole('link', { name: 'State' }).click();
+    await page.getByRole('figure', { name: 'Newest values' }).getByText('"a:1"').waitFor();
+    await tabs.getByRole('link', { name: 'Metadata' }).click();
+    await page.getByRole('figure', { name: 'Metadata' }).getByText('kitchen').waitFor();
+    await tabs.getByRole('link', { name: 'Storage' }).click();
+    await page.getByRole('row', { name: /^log/ }).waitFor();
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export' }).click();
+    expect((await download).suggestedFilename()).toBe(`thread-${thread_id}.json`);
+
+    await page.getByRole('button', { name: 'Copy thread' }).click();
+    await page.waitForURL(
+      (url) => /\/threads\/[\da-f-]{36}$/.test(url.pathname) && !url.href.includes(thread_id),
+    );
+    await row(page, 'waits at ask').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL(/\/studio\/threads$/);
+    await page.getByRole('link', { name: /^Soup/ }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('of a long history only the rows in sight are drawn', async () => {
+    const { thread_id } = await client.threads.create();
+    for (let n = 0; n < 20; n++) await client.runs.wait(thread_id, 'ten-steps', { input: { n: 0 } });
+    const { page } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    await page.getByText(/^Checkpoints 2[34]0$/).waitFor();
+    await row(page, 'step').first().waitFor();
+    expect(await tree(page).getByRole('option').count()).toBeLessThan(50);
+    // The second page is loaded on the way.
+    const oldest = async () => {
+      await tree(page).press('End');
+      return tree(page).getByRole('option').last().innerText();
+    };
+    await expect.poll(oldest, { timeout: 10_000 }).toContain('start of a run');
+  });
+});

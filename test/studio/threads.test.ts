@@ -1,0 +1,129 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+/** The machine may be busy. */
+const PATIENTLY = { timeout: 20_000 };
+
+describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package chromium)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
+  let client: Client;
+
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([openApp({ graphs: ['echo', 'chat', 'sleeper'] }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+    client = new Client({ apiUrl: origin });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
+
+  const named = async (title: string, metadata: object = {}) =>
+    (await client.threads.create({ metadata: { title, ...metadata } })).thread_id;
+  const rows = (page: Page) => page.locator('tbody tr');
+
+  test('shows names and never asks for values; filters are in the address', async () => {
+    const { thread_id: asked } = await client.threads.create();
+    const input = { messages: [{ role: 'user', content: 'How long is a chain?' }] };
+    await client.runs.wait(asked, 'chat', { input });
+    const lunch = await named('Lunch', { team: 'ham & eggs', floor: 3 });
+    await named('Dinner', { team: 'fish', floor: 3 });
+
+    const { page, problems } = await openStudio(browser, origin, '/threads');
+    const answers: unknown[] = [];
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/threads/search')) answers.push(...(await response.json()));
+    });
+    await rows(page).filter({ hasText: 'How long is a chain?' }).getByText('chat').waitFor();
+
+    await page.getByLabel('Metadata').fill('team=ham & eggs, floor=3');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => rows(page).allInnerTexts(), PATIENTLY)
+      .toEqual([expect.stringContaining('Lunch')]);
+    expect(new URL(page.url()).searchParams.get('metadata')).toBe('team=ham & eggs, floor=3');
+    await page.reload();
+    await rows(page).getByText('Lunch').waitFor();
+    expect(await rows(page).count()).toBe(1);
+    expect(answers.every((each) => !Object.hasOwn(each as object, 'values'))).toBe(true);
+
+    await page.getByLabel('Metadata').fill('nonsense');
+    await page.keyboard.press('Enter');
+    await page.getByText('Write name=value instead of “nonsense”.').waitFor();
+    await page.getByLabel('Metadata').fill('');
+    await page.keyboard.press('Enter');
+    for (const wanted of [lunch, 'Lunch']) {
+      await page.getByLabel('Id or title').fill(wanted);
+      await page.keyboard.press('Enter');
+      await expect
+        .poll(() => rows(page).allInnerTexts(), PATIENTLY)
+        .toEqual([expect.stringContaining('Lunch')]);
+    }
+    await page.getByLabel('Id or title').fill('Breakfast');
+    await page.keyboard.press('Enter');
+    await page.getByText('No thread fits').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('cancels, copies, prunes and deletes what is selected, by keyboard too', async () => {
+    const team = { team: 'bulk' };
+    const [first, second] = [await named('One', team), await named('Two', team)];
+    const { run_id } = await client.runs.create(first, 'sleeper', { input: { ms: 60_000 } });
+    await client.runs.wait(second, 'echo', { input: { x: 1 } });
+
+    const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dbulk');
+    await page.getByLabel('Select all shown threads').press('Space');
+    await page.getByText('2 threads selected').waitFor();
+    await page.getByRole('button', { name: 'Cancel runs' }).press('Enter');
+    await page.getByText('Stopping 1 run.').waitFor();
+    await client.runs.join(first, run_id).catch(() => undefined);
+    expect((await client.runs.get(first, run_id)).status).toBe('interrupted');
+
+    await page.getByRole('button', { name: 'Prune …' }).click();
+    await page.getByRole('button', { name: 'Prune', exact: true }).click();
+    await page.getByText('Pruned 2 threads.').waitFor();
+    expect(await client.threads.getHistory(second)).toHaveLength(1);
+
+    // Leaves the second.
+    await page.getByLabel('Select One').uncheck();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Made 1 copy.').waitFor();
+    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(3);
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export JSON' }).click();
+    expect((await download).suggestedFilename()).toBe('threads.json');
+
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('dialog').getByText('Delete 1 thread?').waitFor();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Deleted 1 thread.').waitFor();
+    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(2);
+    await expect(client.threads.get(second)).rejects.toThrow('404');
+    expect(problems).toEqual([]);
+  });
+
+  test('what another client does is seen at once, and the page is accessible in both themes', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dlive');
+    await page.getByText('No thread fits').waitFor();
+    const thread_id = await named('Begun', { team: 'live' });
+    await rows(page).getByText('Begun').waitFor();
+    await client.threads.update(thread_id, { metadata: { title: 'Renamed' } });
+    await rows(page).getByText('Renamed').waitFor();
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
+    }
+    expect(problems).toEqual([]);
+  });
+});

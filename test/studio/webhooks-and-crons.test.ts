@@ -1,0 +1,111 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
+
+describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let hook: Receiver;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    [http, hook, browser] = await Promise.all([
+      openApp({ graphs: ['echo'], environment: TO_RECEIVER }),
+      receiver(),
+      openBrowser(),
+    ]);
+    origin = new URL((await http.app.listen()).url).origin;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+    await hook?.[Symbol.asyncDispose]();
+  });
+
+  test('a test is sent and seen with its answer, and sent again, by keyboard', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/webhooks');
+    hook.answers.push((_request, response) => response.writeHead(410).end('the shop is closed'));
+    await page.getByRole('button', { name: 'Send a test' }).press('Enter');
+    await page.keyboard.type(`${hook.url}/hook`);
+    await page.keyboard.press('Enter');
+    await page.getByText('the shop is closed').waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Open the delivery' }).press('Enter');
+    await page.getByText(/^Given up/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Redeliver' }).press('Enter');
+    await page.getByText('Try 2').waitFor();
+    await page.getByText('delivered', { exact: true }).waitFor();
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('what is dead at an address is redelivered together', async () => {
+    const url = `${hook.url}/dead`;
+    hook.answers.push(410, 410, 410);
+    await http.post('/webhooks/test', { url });
+    await http.post('/webhooks/test', { url });
+    await http.post('/webhooks/test', { url: `${hook.url}/other` });
+    const { page, problems } = await openStudio(browser, origin, `/webhooks?url=${encodeURIComponent(url)}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
+    await rows.nth(2).waitFor();
+    expect(await rows.count()).toBe(3);
+
+    await page.getByRole('button', { name: 'Redeliver dead ones' }).click();
+    await page.getByText(/^2 dead deliveries that fit the filters/).waitFor();
+    await page.getByRole('button', { name: 'Redeliver 2' }).click();
+    await page.getByText('2 of 2 are on their way.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('delivered', { exact: true }).nth(1).waitFor();
+    const dead = (await http.get('/webhooks/deliveries?status=dead')).body as { url: string }[];
+    expect(dead.map((delivery) => delivery.url)).toEqual([`${hook.url}/other`]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('a cron shows its next times while it is written, runs, pauses and is deleted', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/crons');
+    await page.getByText('No crons yet').waitFor();
+    await page.getByRole('button', { name: 'New cron' }).press('Enter');
+    await page.getByLabel('Schedule').fill('0 25 * * *');
+    await page.getByText(/Invalid cron schedule/).waitFor();
+    await page.getByLabel('Schedule').fill('30 7 * * *');
+    await page.getByLabel('Time zone').fill('Asia/Tokyo');
+    await page
+      .getByText(/07:30$/)
+      .first()
+      .waitFor();
+    await page.getByLabel('Input').fill('{"messages": "good morning"}');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create' }).press('Enter');
+
+    await page.getByText('It has not fired yet', { exact: true }).waitFor();
+    const [cron] = (await http.post('/runs/crons/search', {})).body;
+    expect(cron).toMatchObject({ schedule: '30 7 * * *', timezone: 'Asia/Tokyo' });
+    await page.getByRole('button', { name: 'Edit' }).press('Enter');
+    await page.getByLabel('Schedule').fill('45 7 * * *');
+    await page.getByLabel('Ends').fill('2199-05-01T10:00');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.getByRole('heading', { name: '45 7 * * *' }).waitFor();
+    const changed = (await http.get(`/runs/crons/${cron.cron_id}`)).body;
+    expect(changed).toMatchObject({ schedule: '45 7 * * *', timezone: 'Asia/Tokyo' });
+    expect(new Date(changed.end_time)).toEqual(new Date('2199-05-01T10:00'));
+
+    await page.getByRole('button', { name: 'Run now' }).press('Enter');
+    await page.getByText('success', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).press('Enter');
+    await page.getByText('paused', { exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.getByText('No crons yet').waitFor();
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { Db } from '../../src/db/db.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { LiveRuns } from '../../src/events/writer.ts';
+import type { GraphRegistry } from '../../src/graphs/graph.ts';
+import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
+import { runAttempt } from '../../src/workers/run-attempt.ts';
+import { RunWorker } from '../../src/workers/runs.ts';
+import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from './queued-runs.ts';
+import { recordingMeter } from './recording-meter.ts';
+
+/** A worker that executes the runs of a queue with these graphs, and what it counts. */
+export function executingWorker(
+  db: Db,
+  graphs: GraphRegistry,
+  rules: Partial<AttemptContext['rules']> = {},
+  changes: (queue: RunQueue) => Partial<AttemptContext> = () => ({}),
+) {
+  const { queue, ...story } = queueStory(db);
+  const { meter, counts, observed } = recordingMeter();
+  const log = runEventRepository(db);
+  const deps: AttemptContext = {
+    queue,
+    writes: (lease, options) => new WriteBuffer(db, lease, options),
+    live: new LiveRuns(),
+    bus: memoryBus(),
+    worker_id: WORKER.worker_id,
+    graphs,
+    memory: () => ({ checkpointer: undefined, store: undefined }),
+    clock: systemClock,
+    logger: silentLogger,
+    meter,
+    rules: {
+      timeout_ms: 20_000,
+      log_retention_ms: 60_000,
+      retry_ms: 1,
+      version: '0',
+      record: 'all',
+      ...rules,
+    },
+    ...changes(queue),
+  };
+  const worker = new RunWorker({
+    ...deps,
+    ids: systemIds(systemClock),
+    worker_id: WORKER.worker_id,
+    concurrency: 4,
+    failure: FAILURE_RULES,
+    isLeaseHeld: () => true,
+    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+  });
+  return {
+    ...story,
+    ...deps,
+    worker,
+    counts,
+    observed,
+    async enqueue(kwargs: Partial<RunKwargs> = {}): Promise<Run> {
+      const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, resumable: true, ...kwargs } };
+      await queue.enqueue(request(run));
+      deps.bus.emit('run.ready');
+      return run;
+    },
+    async ended(run: Run): Promise<string | undefined> {
+      await expect.poll(() => queue.position(run.run_id), { timeout: 10_000 }).toBeUndefined();
+      return story.statusOf(run.run_id);
+    },
+    async events(run: Run) {
+      const frames = await log.readAfter(run.run_id, 0, 100);
+      return frames.map(({ event, data }) => [event, JSON.parse(data)]);
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { hasBrowser } from './browser.ts';
+
+const BUILD = resolve(import.meta.dirname, '../../dist/studio/index.html');
+
+/** Chromium is installed and Studio is built. */
+export const hasStudio = hasBrowser && existsSync(BUILD);
+
+/** Paths that are not operations: the application's own files, and pages. */
+const OWN_FILE = /^\/(studio($|\/(?!session))|favicon)/;
+
+export interface StudioPage {
+  readonly page: Page;
+  /** What a page must never do: ask elsewhere, call what is not documented, break the policy for content, throw. */
+  readonly problems: string[];
+}
+
+/** A page of Studio in a context of its own, and what is wrong with it. */
+export async function openStudio(browser: Browser, origin: string, path: string): Promise<StudioPage> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  const isDocumented = documented((await (await fetch(`${origin}/openapi.json`)).json()) as Document);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (/^(data|blob):$/.test(url.protocol)) return;
+    if (url.origin !== origin) problems.push(`asks ${url.href}`);
+    else if (!OWN_FILE.test(url.pathname) && !isDocumented(request.method(), url.pathname))
+      problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
+  });
+  await page.goto(`${origin}/studio${path}`);
+  return { page, problems };
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, unknown>>;
+}
+
+/** Whether a request is an operation of an OpenAPI document. */
+function documented({ paths }: Document) {
+  const operations = Object.entries(paths).map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`),
+    methods: Object.keys(methods).map((method) => method.toUpperCase()),
+  }));
+  return (method: string, path: string) =>
+    operations.some(({ pattern, methods }) => pattern.test(path) && methods.includes(method));
+}

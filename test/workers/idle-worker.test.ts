@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { describeEachDatabase } from '../support/databases.ts';
+import { executingWorker } from '../support/executing-worker.ts';
+import { newRun, request } from '../support/queued-runs.ts';
+import { scriptedGraph } from '../support/scripted-graph.ts';
+import { until } from '../support/until.ts';
+
+describeEachDatabase('a worker with nothing to do', (open) => {
+  test('asks whether a run is ready, and claims only then, also without a notification', async () => {
+    await using db = await open();
+    let [polls, claims] = [0, 0];
+    const graph = scriptedGraph(async function* () {
+      yield { event: 'values', data: { n: 1 } };
+    });
+    const { worker, queue, ended } = executingWorker(db, graph, {}, (whole) => ({
+      queue: {
+        ...whole,
+        hasReady: () => {
+          polls += 1;
+          return whole.hasReady();
+        },
+        claim: (wanted) => {
+          claims += 1;
+          return whole.claim(wanted);
+        },
+      },
+    }));
+    worker.start();
+    await until('it has polled twice', () => polls >= 2);
+    // The one at its start.
+    expect(claims).toBe(1);
+
+    const run = newRun(randomUUID());
+    await queue.enqueue(request(run));
+    expect(await ended(run)).toBe('success');
+    await worker.stop(0);
+  });
+});

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { silentLogger } from '../../src/core/logger.ts';
+import { flag } from '../../src/db/columns.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { sql } from '../../src/db/sql.ts';
+import { threadLease } from '../../src/workers/thread-lease.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { until } from '../support/until.ts';
+
+/** Keeps the event loop from turning. */
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+async function leaseStory(max_stall_ms: number) {
+  await using opened = new AsyncDisposableStack();
+  const schema = opened.use(await postgresSchema(TEST_POSTGRES_URI as string));
+  const db = opened.use(openPostgres(schema.url));
+  await migrate(db);
+  const worker = { worker_id: randomUUID(), host: 'here', pid: 1, version: '1', slots: 1 };
+  const lease = threadLease({ worker, lease_ms: 1000, max_stall_ms, url: schema.url, logger: silentLogger });
+  opened.defer(() => lease.stop());
+  lease.start();
+  const isStored = async () => {
+    const row = await db.get(sql`select expires_at > now() as ${flag('is_held')} from workers`);
+    return row?.is_held === 1;
+  };
+  await until('the thread has renewed it', isStored);
+  const all = opened.move();
+  return { lease, isStored, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+describe.runIf(TEST_POSTGRES_URI)('the lease of a process, renewed by a thread', () => {
+  test('lasts while the event loop is blocked', async () => {
+    await using story = await leaseStory(60_000);
+    block(2500);
+    expect(story.lease.isHeld()).toBe(true);
+    expect(await story.isStored()).toBe(true);
+    expect(story.lease.lapses).toBe(0);
+    expect(story.lease.late_renewals).toBe(0);
+  });
+
+  test('ends when the event loop is blocked for too long, and is back when it turns again', async () => {
+    await using story = await leaseStory(300);
+    block(2500);
+    expect(story.lease.isHeld()).toBe(false);
+    expect(await story.isStored()).toBe(false);
+    await until('it is renewed', () => story.lease.isHeld());
+    expect(story.lease.lapses).toBe(1);
+    expect(story.lease.late_renewals).toBe(1);
+    expect(story.lease.isBeating()).toBe(true);
+  });
+});
