@@ -12,6 +12,7 @@ import { mcpCalls } from './scenarios/mcp-calls.ts';
 import { metrics } from './scenarios/metrics.ts';
 import { processes } from './scenarios/processes.ts';
 import { queueDepth } from './scenarios/queue-depth.ts';
+import { history, state } from './scenarios/reads.ts';
 import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
@@ -30,6 +31,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ten-steps': tenSteps,
   'in-process': inProcess,
   'graph-hosts': graphHosts,
+  state,
+  history,
   'long-thread': longThread,
   'token-stream': tokenStream,
   'mcp-calls': mcpCalls,

@@ -13,6 +13,7 @@ import { damageOf, type StoredCheckpoint, type WriteRow } from '../../storage/ch
 import { configOf } from '../checkpoint-config.ts';
 import { latestVersion } from './channels.ts';
 import { revive, type Serde, serializeChannel } from './serde.ts';
+import type { SharedLists } from './shared-lists.ts';
 import {
   type CheckpointPosition,
   type UnreadableFallback,
@@ -56,6 +57,8 @@ export function serializeCheckpoint(checkpoint: Checkpoint): { checkpoint: strin
 export interface ValueReader {
   readonly serde: Serde;
   readonly fallback: UnreadableFallback;
+  /** For checkpoints that are read one after the other, newest first. */
+  readonly lists?: SharedLists;
 }
 
 /** Throws `UnreadableValueError` if the checkpoint itself cannot be read. */
@@ -88,9 +91,14 @@ async function channelValues(
   versions: ChannelVersions,
   reading: ValueReader,
 ): Promise<Record<string, unknown>> {
+  // Writes without a task are applied to the values by reducers, which may change the messages of a list.
+  const lists = stored.writes.some(({ task_id }) => task_id === NO_TASK) ? undefined : reading.lists;
   const entries = Object.entries(versions).map(async ([channel, version]) => {
     const value = stored.value(channel, String(version));
+    const shared = value && lists?.find(stored.ns, channel, value);
+    if (shared) return [channel, shared];
     const read = value && (await readOrFallback(stored, channel, value, reading));
+    if (read) lists?.add(stored.ns, channel, value, read.value);
     return read && [channel, read.value];
   });
   return Object.fromEntries((await Promise.all(entries)).filter((entry) => entry !== undefined));
