@@ -1,4 +1,5 @@
-import { type BenchServer, benchServer } from '../bench-server.ts';
+import type { HttpClient } from '../../support/http-client.ts';
+import { benchServer } from '../bench-server.ts';
 import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
 
@@ -22,7 +23,7 @@ export const history: Scenario = {
 
 async function reads(pathOf: (thread_id: string) => string, count: number): Promise<Figure[]> {
   await using server = await benchServer();
-  const path = pathOf(await talk(server));
+  const path = pathOf(await converse(server.http));
   const request = () => server.http.call('GET', path);
   await measureLoad({ concurrency: CONCURRENCY, count: WARM_UP, request });
   const cpu = server.cpu();
@@ -35,7 +36,8 @@ async function reads(pathOf: (thread_id: string) => string, count: number): Prom
   ];
 }
 
-async function talk({ http }: BenchServer): Promise<string> {
+/** A conversation of about 30 kB; returns its thread. */
+export async function converse(http: HttpClient): Promise<string> {
   const { thread_id } = await http.call<{ thread_id: string }>('POST', '/threads', {});
   for (let turn = 1; turn <= TURNS; turn++) {
     const input = { messages: [{ role: 'user', content: `${turn}: ${QUESTION}` }] };
