@@ -23,7 +23,7 @@ import type { Logger } from './core/logger.ts';
 import { LiveRuns } from './events/writer.ts';
 import type { GraphRegistry } from './graphs/graph.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
-import { type LangSmithTraces, traceInBackground } from './graphs/observability/langsmith-traces.ts';
+import { type LangSmithTraces, openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bundleUi } from './graphs/ui/bundle.ts';
@@ -129,7 +129,7 @@ async function buildApp(
   const graphs = await openGraphs(config, { hosts: hosts?.pool, logger, end: end.signal });
   await capture?.nameNodes(config.root);
   // Graph hosts trace by themselves.
-  const traces = isTracingEnabled() && !hosts ? await traceInBackground(config.root) : undefined;
+  const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
   const tracing = await openTracing(config.root, { storage, logger });
   const access = await openAccessControl(config, storage, { clock, ids, hosts });
   const worker_id = ids.uuid4();
