@@ -81,5 +81,6 @@ test('what is traced has its own run: by a tracer, or by the environment', async
   const ids = () => [1, 2].map(() => provider.runWithConfig({}, () => (getCurrentRunTree() as RunTree).id));
   expect(new Set(ids()).size).toBe(1);
   vi.stubEnv('LANGSMITH_TRACING', 'true');
+  await new Promise(setImmediate);
   expect(new Set(ids()).size).toBe(2);
 });

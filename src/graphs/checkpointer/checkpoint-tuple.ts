@@ -12,7 +12,7 @@ import { MAX_ERROR_BYTES, truncateText } from '../../core/text.ts';
 import { damageOf, type StoredCheckpoint, type WriteRow } from '../../storage/checkpoints/rows.ts';
 import { configOf } from '../checkpoint-config.ts';
 import { latestVersion } from './channels.ts';
-import { revive, type Serde, serializeChannel } from './serde.ts';
+import { revive, reviveText, type Serde, serializeChannel } from './serde.ts';
 import type { SharedLists } from './shared-lists.ts';
 import {
   type CheckpointPosition,
@@ -75,7 +75,7 @@ export async function toCheckpointTuple(
     channelValues(stored, channel_versions, reading),
     pendingWritesOf(stored, reading),
     // Clients write into the metadata: what only resembles a LangChain object is returned unchanged.
-    revive(reading.serde, 'json', Buffer.from(stored.metadata)).catch(() => JSON.parse(stored.metadata)),
+    reviveText(reading.serde, stored.metadata).catch(() => JSON.parse(stored.metadata)),
   ]);
   return {
     config: configOf(thread_id, ns, checkpoint_id),

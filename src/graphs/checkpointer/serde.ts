@@ -56,11 +56,14 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
 const LC_MARKER = '"lc"';
 
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
-  if (type !== 'json') return serde.loadsTyped(type, bytes);
-  const text = textOf(bytes);
+  return type === 'json' ? reviveText(serde, textOf(bytes)) : serde.loadsTyped(type, bytes);
+}
+
+/** The same of JSON text. */
+export async function reviveText(serde: Serde, text: string): Promise<unknown> {
   if (!text.includes(LC_MARKER)) return JSON.parse(text);
   const revived = await reviveMessages(serde, JSON.parse(text));
-  return revived ? revived.value : serde.loadsTyped(type, text);
+  return revived ? revived.value : serde.loadsTyped('json', text);
 }
 
 /** JSON text of an object, whatever values it contains. */

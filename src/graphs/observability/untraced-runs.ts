@@ -18,7 +18,7 @@ const patched = new WeakSet<ContextProvider>();
  * Spares the runs of the project's LangChain what only traces need: for each of its steps it makes a run of LangSmith,
  * with random ids and times, and a callback manager to find a tracer, an eighth of the CPU of a graph that computes
  * little. Code that is not traced gets a copy of one such run instead, with its configuration. Changes nothing for a
- * copy of LangChain that is built differently, nor where something is traced: `isTracingEnabled` is asked each time.
+ * copy of LangChain that is built differently, nor where something is traced, now or later.
  */
 export async function skipUnusedRuns(folder: string, isTracingEnabled: () => boolean): Promise<void> {
   const provider = await importUserModule<{ AsyncLocalStorageProviderSingleton?: ContextProvider }>(
@@ -34,14 +34,25 @@ export async function skipUnusedRuns(folder: string, isTracingEnabled: () => boo
   const untraced = untracedRun(provider);
   if (!untraced) return;
   patched.add(provider);
+  const isTraced = askedOncePerTurn(isTracingEnabled);
 
   provider.runWithConfig = (config, act, withoutRun) => {
     const storage = provider.getInstance();
     const outer = storage.getStore();
     // Within code that is not traced nothing is, whatever the environment says by then: so the library has it too.
-    const isUntraced = outer === undefined ? !isTracingEnabled() : isCopyOf(outer, untraced);
+    const isUntraced = outer === undefined ? !isTraced() : isCopyOf(outer, untraced);
     if (!isUntraced || withoutRun || hasTracer(config)) return original(config, act, withoutRun);
     return storage.run(copyOf(untraced, config), act);
+  };
+}
+
+/** Once in each turn of the event loop: reading variables of the environment takes longer than all the rest. */
+function askedOncePerTurn(ask: () => boolean): () => boolean {
+  let answer: boolean | undefined;
+  return () => {
+    if (answer === undefined) setImmediate(() => (answer = undefined));
+    answer ??= ask();
+    return answer;
   };
 }
 
