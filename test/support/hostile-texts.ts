@@ -1,23 +1,30 @@
 import type { openApp } from './app.ts';
 import type { Receiver } from './receiver.ts';
+import type { ShownIds } from './studio-screens.ts';
 import { until } from './until.ts';
 import { HOSTILE_PROPS, PAYLOADS } from './xss-payloads.ts';
 
-type Http = Awaited<ReturnType<typeof openApp>>;
+type Http = Pick<Awaited<ReturnType<typeof openApp>>, 'get' | 'post' | 'patch' | 'send'>;
 
-export interface HostileIds {
-  readonly assistant_id: string;
-  /** A thread whose run has answered, and one whose run asks. */
-  readonly thread_id: string;
+/** The thread and the run are those that have answered. */
+export interface HostileIds extends ShownIds {
+  /** A thread whose run asks. */
   readonly waiting_id: string;
-  readonly run_id: string;
   readonly failed_id: string;
-  readonly cron_id: string;
-  readonly delivery_id: string;
 }
 
 /** Writes texts that try to run wherever a client of the API may write a text. */
-export async function plantHostileTexts(http: Http, hook: Receiver): Promise<HostileIds> {
+export async function plantHostileTexts(
+  app: Http,
+  hook: Receiver,
+  headers: Record<string, string> = {},
+): Promise<HostileIds> {
+  const http: Http = {
+    get: (url) => app.get(url, headers),
+    post: (url, body) => app.post(url, body, headers),
+    patch: (url, body) => app.patch(url, body, headers),
+    send: (method, url, body) => app.send(method, url, body, headers),
+  };
   const ran = await plantRuns(http);
   await plantRows(http);
   const [text = ''] = PAYLOADS;
@@ -47,15 +54,19 @@ async function created(http: Http, path: string, body: object) {
   return answer.body;
 }
 
+async function thread(http: Http, metadata: object = {}): Promise<string> {
+  return (await created(http, '/threads', { metadata })).thread_id;
+}
+
 async function plantRuns(http: Http) {
   const messages = PAYLOADS.map((content) => ({ role: 'user', content }));
-  const thread_id = await http.thread({ metadata: { title: PAYLOADS[2], ...everywhere } });
+  const thread_id = await thread(http, { title: PAYLOADS[2], ...everywhere });
   const { run_id } = await ended(http, thread_id, { messages });
-  const waiting_id = await http.thread({ metadata: { title: HOSTILE_PROPS } });
+  const waiting_id = await thread(http, { title: HOSTILE_PROPS });
   await ended(http, waiting_id, { messages: [], asks: true });
   let failed_id = '';
   for (const throws of PAYLOADS.keys()) {
-    const failed = await ended(http, await http.thread(), { messages: [], throws });
+    const failed = await ended(http, await thread(http), { messages: [], throws });
     failed_id = failed.run_id;
   }
   return { thread_id, waiting_id, run_id, failed_id };

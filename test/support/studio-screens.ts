@@ -19,3 +19,33 @@ export async function loaded(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
   await until('the screen has loaded', async () => (await page.evaluate(LOADING)) === 0);
 }
+
+/** Ids of rows that screens of one thing show. */
+export interface ShownIds {
+  readonly assistant_id: string;
+  readonly thread_id: string;
+  readonly run_id: string;
+  readonly cron_id: string;
+  readonly delivery_id: string;
+}
+
+/** An address of each screen, below `/studio`. */
+export function addresses(ids: ShownIds): Readonly<Record<string, string>> {
+  const values: Readonly<Record<string, string>> = {
+    $assistantId: ids.assistant_id,
+    $threadId: ids.thread_id,
+    $runId: ids.run_id,
+    $cronId: ids.cron_id,
+    $deliveryId: ids.delivery_id,
+  };
+  return Object.fromEntries(
+    screenPaths().map((path) => [
+      path,
+      path.replace(/\$\w+/g, (name) => {
+        const value = values[name];
+        if (value === undefined) throw new Error(`${path}: no row for ${name}; tell addresses() one`);
+        return value;
+      }),
+    ]),
+  );
+}
