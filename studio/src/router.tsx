@@ -111,6 +111,7 @@ const keys = createRoute({
 const system = createRoute({
   getParentRoute: parent,
   path: '/system',
+  validateSearch: textsOf(['level', 'assistant']),
   component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
 });
 const connect = createRoute({
