@@ -153,6 +153,22 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.keyboard.press('Enter');
   }
 
+  test('a run stops at a breakpoint, shows its state, and goes on, by keyboard', async () => {
+    const page = await open('chat/chat');
+    await page.getByRole('button', { name: 'Breakpoints' }).press('Enter');
+    await page.getByLabel('before answer').press('Space');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+    await say(page, 'Wait for me');
+    await page.getByText('Stopped before').waitFor();
+    expect(await page.getByText('You said').count()).toBe(0);
+    await page.getByRole('button', { name: 'Continue' }).press('Enter');
+    await says(page, 'You said: Wait for me');
+    await page.reload();
+    await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+  });
+
   test('three questions in a row are answered, each in a form of its own', async () => {
     const page = await open('chat/questions');
     await say(page, 'A trip, please');

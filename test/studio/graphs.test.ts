@@ -128,6 +128,16 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     expect(picture).toContain('>too much</text>');
     expect(picture).not.toMatch(/class=|var\(--/);
 
+    const picturing = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'PNG' }).press('Enter');
+    const png = await readFile(await (await picturing).path());
+    expect(png.subarray(1, 4).toString()).toBe('PNG');
+    const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(picture) ?? [];
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([
+      Math.ceil(2 * Math.round(Number(width))),
+      Math.ceil(2 * Math.round(Number(height))),
+    ]);
+
     await page.getByRole('button', { name: 'Copy Mermaid' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const text = await page.evaluate<string>('navigator.clipboard.readText()');
