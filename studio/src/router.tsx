@@ -42,7 +42,7 @@ const run = createRoute({
 const threads = createRoute({
   getParentRoute: parent,
   path: '/threads',
-  validateSearch: textsOf(['status', 'assistant', 'metadata', 'find']),
+  validateSearch: textsOf(['status', 'assistant', 'metadata', 'values', 'find']),
   component: lazyRouteComponent(() => import('./screens/threads/threads.tsx'), 'Threads'),
 });
 const thread = createRoute({

@@ -55,6 +55,17 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(await rows(page).count()).toBe(1);
     expect(answers.every((each) => !Object.hasOwn(each as object, 'values'))).toBe(true);
 
+    await page.goto(`${origin}/studio/threads`);
+    const { thread_id: counted } = await client.threads.create();
+    await client.runs.wait(counted, 'echo', { input: { x: 17 } });
+    await page.getByLabel('Values').fill('x=17');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() => rows(page).allInnerTexts(), PATIENTLY)
+      .toEqual([expect.stringContaining(counted)]);
+    await page.getByLabel('Values').fill('');
+    await page.keyboard.press('Enter');
+
     await page.getByLabel('Metadata').fill('nonsense');
     await page.keyboard.press('Enter');
     await page.getByText('Write name=value instead of “nonsense”.').waitFor();
