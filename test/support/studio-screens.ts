@@ -11,13 +11,16 @@ export function screenPaths(): string[] {
   return [...paths].map(([, path]) => path as string).sort();
 }
 
+/** Schemas that only types have take a busy machine long. */
+const PATIENCE_MS = 50_000;
+
 /** What is still being loaded. */
 const LOADING = `[...document.querySelectorAll('[role=status]')].filter((one) => /^Loading/.test(one.textContent)).length`;
 
 /** Resolves when a screen shows what it has loaded. */
 export async function loaded(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor();
-  await until('the screen has loaded', async () => (await page.evaluate(LOADING)) === 0);
+  await until('the screen has loaded', async () => (await page.evaluate(LOADING)) === 0, PATIENCE_MS);
 }
 
 /** Ids of rows that screens of one thing show. */
