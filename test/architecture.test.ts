@@ -36,6 +36,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
       'ui',
       'store',
       'studio',
+      'deployments',
     ],
     ['chat'],
     ['threads'],
@@ -77,7 +78,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['a2a', 'crons', 'checkpoints', 'usage'],
     ['runs'],
     ['webhooks', 'assistants', 'store'],
-    ['access', 'search', 'idempotency', 'notifications', 'overview', 'processes', 'size'],
+    ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview', 'processes', 'size'],
   ],
 };
 
