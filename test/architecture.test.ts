@@ -7,6 +7,7 @@ const LAYERS = [
   ['cli'],
   ['node', 'index'],
   ['app'],
+  ['deployments'],
   ['hosts'],
   ['config'],
   ['http', 'workers'],
@@ -42,6 +43,15 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['runs'],
     ['assistants', 'webhooks', 'idempotency', 'usage'],
     ['pagination'],
+  ],
+  deployments: [
+    ['source'],
+    ['install', 'git'],
+    ['copy-folder', 'tarball', 'folders', 'build-context'],
+    ['process', 'project'],
+    ['hooks', 'keep', 'deploy-key'],
+    ['request'],
+    ['build-failure'],
   ],
   hosts: [['host', 'pool'], ['protocol']],
   graphs: [

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A process of this machine, as `/proc` shows it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly uid: number;
+  readonly rss_bytes: number;
+}
+
+/** All processes that live; empty where there is no `/proc`, so that nothing is known of them. */
+export async function processes(): Promise<ProcessEntry[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess));
+  return entries.filter((entry) => entry !== undefined);
+}
+
+async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
+  // It may have ended since.
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1];
+  if (!status || field('State') === 'Z') return undefined;
+  return {
+    pid: Number(pid),
+    parent: Number(field('PPid')),
+    group: Number(field('NSpgid')),
+    session: Number(field('NSsid')),
+    uid: Number(field('Uid')),
+    rss_bytes: Number(field('VmRSS') ?? 0) * 1024,
+  };
+}
+
+/** Those that descend from a process, or share its group or session. What has left all three is not found. */
+export function familyOf(root: number, all: readonly ProcessEntry[]): ProcessEntry[] {
+  const found = new Set([root]);
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return all.filter(({ pid, group, session }) => found.has(pid) || group === root || session === root);
+}
+
+/** Whether the environment with which a process was started has this variable. */
+export async function wasStartedWith(pid: number, variable: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  return environment.split('\0').includes(variable);
+}
+
+const run = promisify(execFile);
+
+/** What folders occupy on the disk, bytes. A file with several links counts once; what vanishes meanwhile does not. */
+export async function diskUsage(folders: readonly string[]): Promise<number> {
+  if (folders.length === 0) return 0;
+  const options = {
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  // It exits with 1 if anything vanished or is missing, and has counted the rest.
+  const { stdout } = await run('du', ['-sk', '--', ...folders], options).catch(
+    (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  );
+  const lines = stdout.split('\n').map((line) => Number.parseInt(line, 10));
+  return lines.filter(Number.isFinite).reduce((sum, kilobytes) => sum + kilobytes * 1024, 0);
+}
