@@ -50,6 +50,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['copy-folder', 'tarball', 'folders', 'build-context'],
     ['process', 'project'],
     ['hooks', 'keep', 'deploy-key'],
+    ['push-payloads'],
     ['request'],
     ['build-failure'],
   ],
