@@ -85,7 +85,7 @@ test('a build that is not isolated says so', async () => {
   const built = await deployment.build({
     source: { kind: 'folder', path },
     isolations: ['none'],
-    build_env: { SECRET_FILE: '/nowhere', OTHER_DEPLOYMENT: '/nowhere', SERVER_PID: '2147483647' },
+    build_env: { SECRET_FILE: '/nowhere/file', OTHER_DEPLOYMENT: '/nowhere', SERVER_PID: '2147483647' },
   });
   expect(built.isolation).toBe('none');
   expect(deployment.log).toMatch(/install WARNING Not isolated, because .*its database and its keys/);

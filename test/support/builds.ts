@@ -36,7 +36,7 @@ export class TestDeployment implements AsyncDisposable {
   }
 
   request(overrides: Overrides): BuildRequest {
-    this.#revisions += 1;
+    if (!overrides.folder) this.#revisions += 1;
     return {
       folder: join(this.folder, 'revisions', String(this.#revisions)),
       cache: join(this.folder, 'cache'),
@@ -117,6 +117,18 @@ export function projectWithScript(script: string, files: ProjectFiles = {}): Pro
 export function lockFile(manifest: object, packages: object = {}): object {
   const { name, version } = manifest as { name: string; version: string };
   return { name, version, lockfileVersion: 3, requires: true, packages: { '': manifest, ...packages } };
+}
+
+/** Writes the tarball of a package, as a registry would have it; returns its name. */
+export async function pack(
+  folder: string,
+  name: string,
+  files: ProjectFiles & { 'package.json': object },
+): Promise<string> {
+  await writeFiles(join(folder, `.${name}/package`), files);
+  await run('tar', ['-czf', join(folder, `${name}.tgz`), '-C', join(folder, `.${name}`), 'package']);
+  await rm(join(folder, `.${name}`), { recursive: true });
+  return `${name}.tgz`;
 }
 
 export async function git(folder: string, ...args: string[]): Promise<string> {

@@ -4,9 +4,13 @@ import { BuildFailure, type BuildStep } from '../build-failure.ts';
 export type Stop = 'aborted' | 'time_limit' | 'memory_limit' | 'disk_limit';
 
 interface Ended {
+  readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stopped?: Stop | undefined;
 }
+
+/** Exit codes of shells and of bubblewrap for a child that a signal ended: 128 and the number of the signal. */
+const SIGNAL_CODES: Readonly<Record<number, NodeJS.Signals>> = { 137: 'SIGKILL', 153: 'SIGXFSZ' };
 
 const TEXTS: Readonly<Record<Stop, (doing: string) => { message: string; hint: string }>> = {
   aborted: (doing) => ({
@@ -30,12 +34,13 @@ const TEXTS: Readonly<Record<Stop, (doing: string) => { message: string; hint: s
 /** The failure of a command that did not end by itself; `undefined` if it did. `doing` completes "while …". */
 export function stopFailure(step: BuildStep, end: Ended, doing: string): BuildFailure | undefined {
   if (end.stopped) return stopped(step, end.stopped, doing);
+  const signal = end.signal ?? SIGNAL_CODES[end.code ?? 0];
   // The kernel's answer to a file beyond the size limit.
-  if (end.signal === 'SIGXFSZ') return stopped(step, 'disk_limit', doing);
-  if (end.signal === null) return undefined;
+  if (signal === 'SIGXFSZ') return stopped(step, 'disk_limit', doing);
+  if (signal === undefined) return undefined;
   return new BuildFailure(step, {
     code: 'killed',
-    message: `A process was ended by ${end.signal} while ${doing}.`,
+    message: `A process was ended by ${signal} while ${doing}.`,
     hint: 'If nobody ended it, the machine ran out of memory: give it more, and deploy again.',
   });
 }
