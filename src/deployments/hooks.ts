@@ -108,9 +108,9 @@ function signatureProblem(
     if (isSame(signed.replace(/^sha256=/i, '').toLowerCase(), digest)) return undefined;
     return 'The signature does not fit: the service has another secret than the deployment.';
   }
-  const told = first(headers, token);
-  if (told !== undefined) {
-    if (isSame(told.replace(/^Bearer {1,3}/i, ''), secret)) return undefined;
+  const sentToken = first(headers, token);
+  if (sentToken !== undefined) {
+    if (isSame(sentToken.replace(/^Bearer {1,3}/i, ''), secret)) return undefined;
     return 'The token is wrong: the service has another secret than the deployment.';
   }
   const expected = [...signature, ...token].join(' or ');

@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path';
 import { errorCode } from '../build-failure.ts';
 import { copyTree, giveTo } from '../process/files.ts';
 import { hasInstallScripts, type InstallPlan } from '../project/package-manager.ts';
-import { readInside, readJsonInside } from '../project/read-inside.ts';
+import { readProjectFile, readProjectJson } from '../project/project-file.ts';
 import { projectTree } from '../project/tree.ts';
 
 /** What a built revision says of its packages, in `build.json`. */
@@ -53,10 +53,10 @@ export async function packagesFingerprint(
   const add = (...parts: unknown[]) => hash.update(`${JSON.stringify(parts)}\n`);
   add(process.version, process.platform, process.arch, plan.manager, plan.folder, ignore_scripts);
   for (const name of [plan.lock_file, ...SETTINGS]) {
-    add(name, (await readInside(root, posix.join(plan.folder, name)))?.toString('base64') ?? null);
+    add(name, (await readProjectFile(root, posix.join(plan.folder, name)))?.toString('base64') ?? null);
   }
   for (const path of (await projectTree(root)).manifests) {
-    const json = await readJsonInside(root, path);
+    const json = await readProjectJson(root, path);
     if (!json || 'error' in json) continue;
     if (!ignore_scripts && hasInstallScripts(json.value)) {
       return { reason: `${path} has install scripts` };

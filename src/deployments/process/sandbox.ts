@@ -42,7 +42,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (!allowed.includes(candidate.isolation)) continue;
       // A folder of another user is closed even to root, once it has lost its capabilities.
       if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
-      if (await works(candidate, options)) return candidate;
+      if (await canRun(candidate, options)) return candidate;
     }
   } catch (error) {
     user?.[Symbol.dispose]();
@@ -87,7 +87,7 @@ async function candidates(options: SandboxOptions, user: BuildUser | undefined):
 const PROBE_MS = 20_000;
 
 /** Namespaces may be forbidden, user ids not mapped, folders closed to other users: only an attempt shows it. */
-async function works(sandbox: Sandbox, { env, writable }: SandboxOptions): Promise<boolean> {
+async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Promise<boolean> {
   if (sandbox.isolation === 'none') return true;
   const cwd = writable[0] as string;
   const script = 'for folder; do test -w "$folder" || exit 1; done; exec node --version';

@@ -22,15 +22,15 @@ export async function processes(): Promise<ProcessEntry[]> {
 async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
   // It may have ended since.
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const field = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1];
-  if (!status || field('State') === 'Z') return undefined;
+  const fields = new Map(status.split('\n').map((line) => line.split(/[\t ]+/, 2) as [string, string]));
+  if (!status || fields.get('State:') === 'Z') return undefined;
   return {
     pid: Number(pid),
-    parent: Number(field('PPid')),
-    group: Number(field('NSpgid')),
-    session: Number(field('NSsid')),
-    uid: Number(field('Uid')),
-    rss_bytes: Number(field('VmRSS') ?? 0) * 1024,
+    parent: Number(fields.get('PPid:')),
+    group: Number(fields.get('NSpgid:')),
+    session: Number(fields.get('NSsid:')),
+    uid: Number(fields.get('Uid:')),
+    rss_bytes: Number(fields.get('VmRSS:') ?? 0) * 1024,
   };
 }
 
@@ -52,9 +52,14 @@ export async function wasStartedWith(pid: number, variable: string): Promise<boo
 
 const run = promisify(execFile);
 
-/** What folders occupy on the disk, bytes. A file with several links counts once; what vanishes meanwhile does not. */
+/** What folders occupy on the disk together, bytes. What vanishes meanwhile does not count. */
 export async function diskUsage(folders: readonly string[]): Promise<number> {
-  if (folders.length === 0) return 0;
+  return [...(await diskUsageByFolder(folders)).values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** The same for each folder. A file with several links counts in the first of them only. */
+export async function diskUsageByFolder(folders: readonly string[]): Promise<Map<string, number>> {
+  if (folders.length === 0) return new Map();
   const options = {
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
@@ -63,6 +68,6 @@ export async function diskUsage(folders: readonly string[]): Promise<number> {
   const { stdout } = await run('du', ['-sk', '--', ...folders], options).catch(
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );
-  const lines = stdout.split('\n').map((line) => Number.parseInt(line, 10));
-  return lines.filter(Number.isFinite).reduce((sum, kilobytes) => sum + kilobytes * 1024, 0);
+  const lines = stdout.split('\n').map((line) => line.split('\t') as [string, string?]);
+  return new Map(lines.flatMap(([kilobytes, path]) => (path ? [[path, Number(kilobytes) * 1024]] : [])));
 }

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, posix } from 'node:path';
 import { BuildFailure } from '../build-failure.ts';
-import { readInside, readJsonInside } from './read-inside.ts';
+import { readProjectFile, readProjectJson } from './project-file.ts';
 
 /** The configuration of a project, as far as its build needs it. */
 export interface ProjectConfig {
@@ -43,7 +43,7 @@ async function read(root: string, path: string): Promise<Record<string, unknown>
     `${PATH_HINT} Check that it was pushed.`,
   );
   if (/\.ya?ml$/.test(path)) {
-    const text = await readInside(root, path);
+    const text = await readProjectFile(root, path);
     if (!text) throw missing;
     const { parse } = await import('yaml');
     try {
@@ -52,7 +52,7 @@ async function read(root: string, path: string): Promise<Record<string, unknown>
       throw failure('config_invalid', `${path} is not valid YAML.`, 'Correct it, and push again.', cause);
     }
   }
-  const json = await readJsonInside(root, path);
+  const json = await readProjectJson(root, path);
   if (!json) throw missing;
   if ('error' in json) {
     throw failure(

@@ -29,10 +29,10 @@ export function checkNodeVersion({ engines, node_version }: Wishes, version = pr
   return warnings;
 }
 
-function unmet(asks: string, version: string): BuildFailure {
+function unmet(requirement: string, version: string): BuildFailure {
   return new BuildFailure('config', {
     code: 'engines_not_met',
-    message: `${asks}, but this server runs graphs with ${version}.`,
+    message: `${requirement}, but this server runs graphs with ${version}.`,
     hint: 'Change the version that the project asks for, or have the operator run the server with that Node.',
   });
 }

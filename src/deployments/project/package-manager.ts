@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { BuildFailure } from '../build-failure.ts';
 import type { PackageManager } from '../request.ts';
-import { readInside, readJsonInside } from './read-inside.ts';
+import { readProjectFile, readProjectJson } from './project-file.ts';
 
 export type Installer = Exclude<PackageManager, 'none'>;
 
@@ -46,7 +46,7 @@ export async function installPlan(root: string, configFolder: string): Promise<I
 
 async function planOf(root: string, folder: string): Promise<InstallPlan | undefined> {
   const path = posix.join(folder, 'package.json');
-  const json = await readJsonInside(root, path);
+  const json = await readProjectJson(root, path);
   if (!json) return undefined;
   if ('error' in json) {
     throw new BuildFailure('config', {
@@ -57,11 +57,13 @@ async function planOf(root: string, folder: string): Promise<InstallPlan | undef
   }
   const manifest = json.value;
   const locks: (readonly [string, Installer])[] = [];
-  for (const lock of LOCK_FILES) if (await readInside(root, posix.join(folder, lock[0]))) locks.push(lock);
+  for (const lock of LOCK_FILES)
+    if (await readProjectFile(root, posix.join(folder, lock[0]))) locks.push(lock);
   const named = namedManager(manifest);
   const chosen = locks.find(([, manager]) => manager === named) ?? locks[0];
   const [lock_file, manager] = chosen ?? [undefined, named ?? 'npm'];
-  const yarnLock = manager === 'yarn' && lock_file && (await readInside(root, posix.join(folder, lock_file)));
+  const yarnLock =
+    manager === 'yarn' && lock_file && (await readProjectFile(root, posix.join(folder, lock_file)));
   return {
     manager: lock_file || hasDependencies(manifest) ? manager : 'none',
     folder,

@@ -77,7 +77,7 @@ async function requireGzip(file: string): Promise<void> {
 }
 
 async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: number): Promise<void> {
-  const path = insidePath(extraction.root, entry.path);
+  const path = pathWithin(extraction.root, entry.path);
   if (path === undefined) throw refused('path', entry.path, 'leads out of the archive');
   if (entry.type === '5') return await makeFolder(extraction, path);
   if (path === extraction.root) throw refused('path', entry.path, 'is no name of a file');
@@ -89,7 +89,7 @@ async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: 
     const mode = entry.mode & 0o100 ? 0o700 : 0o600;
     await pipeline(entry.data, createWriteStream(path, { flags: 'wx', mode }));
   } else if (entry.type === '1') {
-    const target = insidePath(extraction.root, entry.target);
+    const target = pathWithin(extraction.root, entry.target);
     const isFile = target && (await isFileWithin(extraction, target));
     if (!isFile) throw refused('link', entry.path, 'leads to no file of the archive');
     await link(target, path);
@@ -101,7 +101,7 @@ async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: 
 }
 
 /** The absolute path of an entry, or `undefined` if it leaves the root. */
-function insidePath(root: string, path: string): string | undefined {
+function pathWithin(root: string, path: string): string | undefined {
   if (path === '' || path.length > MAX_PATH_LENGTH || path.includes('\0') || isAbsolute(path))
     return undefined;
   // Not even where it returns: `a/../b` depends on what `a` is.
@@ -140,8 +140,8 @@ async function isFileWithin({ symlinks }: Extraction, path: string): Promise<boo
 }
 
 function checkedTarget(root: string, path: string, { path: name, target }: TarEntry): string {
-  const inside = posix.join(relative(root, dirname(path)), target);
-  if (target === '' || target.includes('\0') || isAbsolute(target) || inside.split('/')[0] === '..') {
+  const resolved = posix.join(relative(root, dirname(path)), target);
+  if (target === '' || target.includes('\0') || isAbsolute(target) || resolved.split('/')[0] === '..') {
     throw refused('link', name, 'leads out of the archive');
   }
   return target;

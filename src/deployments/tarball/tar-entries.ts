@@ -52,36 +52,36 @@ async function extension(bytes: ByteReader, size: number): Promise<Buffer> {
   return data;
 }
 
-/** Reads pieces of given lengths from a stream of chunks. */
+/** Reads chunks of given lengths from a stream of chunks. */
 class ByteReader {
-  readonly #chunks: AsyncIterator<Buffer>;
+  readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(source: AsyncIterable<Buffer>) {
-    this.#chunks = source[Symbol.asyncIterator]();
+    this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** `undefined` at the end of the stream; throws if the stream ends within the piece. */
+  /** `undefined` at the end of the stream; throws if the stream ends within the chunk. */
   async exactly(length: number): Promise<Buffer | undefined> {
-    const pieces: Buffer[] = [];
-    for await (const piece of this.next(length, true)) pieces.push(piece);
-    return pieces.length === 0 && length > 0 ? undefined : Buffer.concat(pieces);
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.next(length, true)) chunks.push(chunk);
+    return chunks.length === 0 && length > 0 ? undefined : Buffer.concat(chunks);
   }
 
   /** The next `length` bytes as they come. With `mayEnd` the stream may end before the first of them. */
   async *next(length: number, mayEnd = false): AsyncGenerator<Buffer> {
     for (let left = length; left > 0; ) {
       if (this.#rest.length === 0) {
-        const { done, value } = await this.#chunks.next();
+        const { done, value } = await this.#source.next();
         if (done && mayEnd && left === length) return;
         if (done) throw new Error('the archive ends too early');
         this.#rest = value;
         continue;
       }
-      const piece = this.#rest.subarray(0, left);
-      this.#rest = this.#rest.subarray(piece.length);
-      left -= piece.length;
-      yield piece;
+      const chunk = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(chunk.length);
+      left -= chunk.length;
+      yield chunk;
     }
   }
 }

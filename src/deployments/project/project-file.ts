@@ -10,7 +10,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * Reads a file of foreign code as bytes; `undefined` if there is none. A link that leads out of `root` counts as none: it
  * may name a file that only the server can read.
  */
-export async function readInside(root: string, path: string): Promise<Buffer | undefined> {
+export async function readProjectFile(root: string, path: string): Promise<Buffer | undefined> {
   const absent = (error: unknown) => {
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR'].includes(errorCode(error) ?? '')) return undefined;
     throw error;
@@ -31,11 +31,11 @@ export async function readInside(root: string, path: string): Promise<Buffer | u
 }
 
 /** An object of a JSON file, or what is wrong with it: `missing`, or a message. */
-export async function readJsonInside(
+export async function readProjectJson(
   root: string,
   path: string,
 ): Promise<{ value: Record<string, unknown> } | { error: string } | undefined> {
-  const data = await readInside(root, path);
+  const data = await readProjectFile(root, path);
   if (!data) return undefined;
   try {
     const value: unknown = JSON.parse(data.toString('utf8').replace(/^\ufeff/, ''));
