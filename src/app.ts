@@ -1,12 +1,8 @@
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
-import {
-  type Deployments,
-  NO_BUILDER,
-  NO_DEPLOYMENTS,
-  openDeployments,
-} from './app/deployments/deployments.ts';
+import { openBuilder } from './app/deployments/builder.ts';
+import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { openHosts } from './app/hosts.ts';
@@ -59,7 +55,7 @@ export interface AppOptions {
   readonly crashed_run?: EngineOptions['crashed_run'];
   /** Ends the wait for a database that cannot be reached; `createApp` then rejects. */
   readonly stop?: AbortSignal;
-  /** Builds revisions of deployments. */
+  /** Builds revisions of deployments, instead of git and package managers. */
   readonly build?: BuildRevision;
 }
 
@@ -124,7 +120,7 @@ async function buildApp(
   const meters = openMeters(config.metrics);
   const langgraph_js = await langgraphVersion(config.root);
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
-  const build = options.build ?? NO_BUILDER;
+  const build = options.build ?? openBuilder(config, { clock });
   const parents = { foundation, access, logger, clock, ids, build, createApp: createReplaceableApp };
   const deployments = config.deployments.enabled ? openDeployments(config, parents) : undefined;
   const context: AppContext = {

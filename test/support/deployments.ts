@@ -50,7 +50,8 @@ export async function tarball(files: Files): Promise<Buffer> {
 const FINAL = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'CREATE_FAILED', 'SKIPPED', 'INTERRUPTED'];
 
 export interface DeploymentServerOptions {
-  readonly build?: BuildRevision;
+  /** `undefined`: that of the server, with git and package managers. */
+  readonly build?: BuildRevision | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   /** In the `deployments` block. */
   readonly deployments?: object;
@@ -74,7 +75,8 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
     environment: { PORT: '0', AGENT_SERVER_API_KEYS: KEY, ...options.environment },
   });
   const logger = recordingLogger('info', (line) => log.push(line));
-  const app = await createApp(config, { logger, build: options.build ?? unpack });
+  const build = 'build' in options ? options.build : unpack;
+  const app = await createApp(config, { logger, ...(build && { build }) });
   const { url } = await app.listen();
   await app.ready();
 

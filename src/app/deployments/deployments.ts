@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
-import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
+import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { deploymentFiles } from '../../storage/deployments/files.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
@@ -33,11 +33,6 @@ export interface Deployments extends Companion {
 
 /** Of a server without deployments. */
 export const NO_DEPLOYMENTS: Pick<DataPlane, 'remove'> = { remove: async () => {} };
-
-/** Of a server that was created without a builder. */
-export const NO_BUILDER: BuildRevision = async () => {
-  throw new RevisionError('build', 'no_builder', 'This server has nothing that could build sources.');
-};
 
 export function openDeployments(config: Config, context: DeploymentsContext): Deployments {
   const { foundation, access, createApp, clock, ids, logger } = context;
