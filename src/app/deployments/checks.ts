@@ -19,8 +19,13 @@ const MAX_LISTED = 20;
  * Whether a revision can serve: its graphs load, their schemas can be read, and the index of the store keeps its form.
  * Throws a `RevisionError`. Returns a warning for each open thread whose next node is gone.
  */
-export async function checkRevision(next: CheckedApp, before: CheckedApp | undefined): Promise<string[]> {
+export async function checkRevision(
+  next: CheckedApp,
+  before: CheckedApp | undefined,
+  { was_checked }: { was_checked: boolean },
+): Promise<string[]> {
   await checkGraphs(next.app);
+  if (!was_checked) await checkSchemas(next.app);
   if (!before) return [];
   checkIndex(next.config, before.config);
   return findLostThreads(next.app, before.app);
@@ -37,6 +42,10 @@ async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
       error,
     );
   }
+}
+
+/** Reading them from the types of a graph takes seconds. */
+async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
   for (const graph_id of graphs.ids) {
     try {
       const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');

@@ -80,7 +80,7 @@ export class DeploymentSlot {
     try {
       signal.throwIfAborted();
       onStep('check');
-      for (const warning of await checkRevision(next, this.#current)) log('WARNING', warning);
+      for (const warning of await checkRevision(next, this.#current, revision)) log('WARNING', warning);
       signal.throwIfAborted();
       onStep('switch');
       if (await this.#activate(next, activate)) return true;

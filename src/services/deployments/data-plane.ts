@@ -8,6 +8,8 @@ export interface ServedRevision {
   /** Folder of its build. */
   readonly folder: string;
   readonly built: BuiltFolder;
+  /** Its build was deployed before: what depends on the code alone has been checked. */
+  readonly was_checked: boolean;
   /** Environment of its graph hosts. */
   readonly secrets: Readonly<Record<string, string>>;
 }

@@ -107,9 +107,12 @@ export function revisionRepository(db: Db) {
     },
 
     /** Makes a revision the one that serves. Returns false as `transition` does. */
-    activate: ({ deployment_id, revision_id }: Pick<RevisionRow, 'deployment_id' | 'revision_id'>) =>
+    activate: (
+      { deployment_id, revision_id }: Pick<RevisionRow, 'deployment_id' | 'revision_id'>,
+      build_steps: readonly BuildStep[],
+    ) =>
       db.transaction('sync', async (tx) => {
-        if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', {}))) return false;
+        if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps }))) return false;
         await tx.run(sql`
           update deployments set active_revision_id = ${revision_id}, updated_at = ${NOW}
           where deployment_id = ${deployment_id}`);

@@ -127,12 +127,15 @@ async function end(
   });
   progress.write('ERROR', `${hint} (${step}: ${code})`);
   progress.end('failed');
-  const failure = { step, code, hint };
-  const isBuild = await revisions.transition(revision_id, ['AWAITING_BUILD', 'BUILDING'], 'BUILD_FAILED', {
-    failure,
-  });
+  const change = { failure: { step, code, hint }, build_steps: progress.steps };
+  const isBuild = await revisions.transition(
+    revision_id,
+    ['AWAITING_BUILD', 'BUILDING'],
+    'BUILD_FAILED',
+    change,
+  );
   if (!isBuild) {
-    await revisions.transition(revision_id, ['AWAITING_DEPLOY', 'DEPLOYING'], 'DEPLOY_FAILED', { failure });
+    await revisions.transition(revision_id, ['AWAITING_DEPLOY', 'DEPLOYING'], 'DEPLOY_FAILED', change);
   }
 }
 

@@ -24,6 +24,7 @@ export async function servedRevision(
     ...{ deployment_id, name, revision_id },
     folder: files.build(name, row.build_id),
     built: row.built,
+    was_checked: row.build_id !== revision_id,
     secrets: Object.fromEntries(secrets.map((secret) => [secret.name, secret.value])),
   };
 }

@@ -86,7 +86,10 @@ async function deploy(
   const isServed = await plane.deploy(served, {
     log: progress.write,
     onStep: progress.begin,
-    activate: () => revisions.activate(revision),
+    activate() {
+      progress.end('done');
+      return revisions.activate(revision, progress.steps);
+    },
     signal,
   });
   await requireOpen(Promise.resolve(isServed));
