@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { giveTo } from './process/files.ts';
 import { diskUsage } from './process/usage.ts';
@@ -19,6 +19,11 @@ export interface BuildFolders {
   close(): Promise<void>;
 }
 
+/** Where the files of a fetch are, within the folder of a revision. */
+export function fetchFolder(folder: string): string {
+  return join(folder, 'fetch');
+}
+
 /** With root's privileges, builds run as another user, who must get through to its own folders. */
 const OPEN = 0o711;
 const CLOSED = 0o700;
@@ -33,7 +38,8 @@ export async function buildFolders({ folder, cache }: BuildRequest): Promise<Bui
     string,
   ];
   const packages = join(cache, 'packages');
-  for (const path of [root, home, tmp]) await rm(path, { recursive: true, force: true });
+  // What a build left behind that was killed may hold a deploy key.
+  for (const path of [root, home, tmp, fetchFolder(folder)]) await rm(path, { recursive: true, force: true });
   await rm(join(folder, 'build.json'), { force: true });
   for (const path of [home, tmp, packages]) await mkdir(path, { recursive: true, mode: CLOSED });
   return {
@@ -42,12 +48,27 @@ export async function buildFolders({ folder, cache }: BuildRequest): Promise<Bui
     tmp,
     cache: packages,
     cache_before: await diskUsage([packages]),
-    handOver: (uid) => giveTo(uid, [root, home, tmp, packages]),
+    async handOver(uid) {
+      await giveTo(uid, [root, home, tmp]);
+      await ownCache(packages, uid);
+    },
     async close() {
       for (const path of [home, tmp]) await rm(path, { recursive: true, force: true });
       for (const path of [folder, cache]) await chmod(path, CLOSED);
     },
   };
+}
+
+/**
+ * A cache of another user is made anew: it may hold links to files that are not of the build, and whose owner would
+ * change with it.
+ */
+async function ownCache(packages: string, uid: number): Promise<void> {
+  const { uid: owner } = await stat(packages);
+  if (owner === uid) return;
+  await rm(packages, { recursive: true, force: true });
+  await mkdir(packages, { mode: CLOSED });
+  await chown(packages, uid, uid);
 }
 
 /** Opens the folder itself and the parents that had to be made. Parents that exist are their maker's to open. */

@@ -80,9 +80,12 @@ export interface GitAccess {
 }
 
 export interface BuildRequest extends GitAccess {
-  /** Where the revision is to be, absolute. The build owns `source`, `home`, `tmp`, `fetch` and `build.json` in it. */
+  /** Where the revision is to be, absolute, with parents that all users may pass. The build owns `source`, `home`, `tmp`, `fetch` and `build.json` in it. */
   readonly folder: string;
-  /** Caches of package managers, absolute; shared by the revisions of one deployment. */
+  /**
+   * Caches of package managers, absolute; shared by the revisions of one deployment, and used by one build at a time:
+   * it is closed when that ends.
+   */
   readonly cache: string;
   /** Folder of the revision that was built last, whose `node_modules` may be reused. */
   readonly previous?: string | undefined;
