@@ -27,11 +27,12 @@ export function fetchFolder(folder: string): string {
 /** With root's privileges, builds run as another user, who must get through to its own folders. */
 const OPEN = 0o711;
 const CLOSED = 0o700;
+const PASS = 0o011;
 
 /** Makes the folders of a build, and removes what an interrupted one left there. */
-export async function buildFolders({ folder, cache }: BuildRequest): Promise<BuildFolders> {
+export async function buildFolders({ folder, cache, open_from }: BuildRequest): Promise<BuildFolders> {
   const isRoot = process.getuid?.() === 0;
-  for (const path of [folder, cache]) await makeFolder(path, isRoot);
+  for (const path of [folder, cache]) await makeFolder(path, isRoot, open_from);
   const [root, home, tmp] = ['source', 'home', 'tmp'].map((name) => join(folder, name)) as [
     string,
     string,
@@ -71,12 +72,15 @@ async function ownCache(packages: string, uid: number): Promise<void> {
   await chown(packages, uid, uid);
 }
 
-/** Opens the folder itself and the parents that had to be made. Parents that exist are their maker's to open. */
-async function makeFolder(path: string, isRoot: boolean): Promise<void> {
+/** Makes a folder. For root's builds it is opened, with the parents that had to be made, and those from `open_from` down. */
+async function makeFolder(path: string, isRoot: boolean, open_from: string | undefined): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: isRoot ? OPEN : CLOSED });
   if (!isRoot) return;
-  // The umask of the server may have closed them.
-  for (let each = path; first !== undefined && each.startsWith(first); each = dirname(each))
-    await chmod(each, OPEN);
   await chmod(path, OPEN);
+  for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
+    // The umask of the server may have closed what was made.
+    const isOurs = [first, open_from].some((top) => top !== undefined && `${parent}/`.startsWith(`${top}/`));
+    if (!isOurs) return;
+    await chmod(parent, (await stat(parent)).mode | PASS);
+  }
 }

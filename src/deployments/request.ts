@@ -87,6 +87,11 @@ export interface BuildRequest extends GitAccess {
    * it is closed when that ends.
    */
   readonly cache: string;
+  /**
+   * If the server is root, parents of both folders from this one down are opened for passing through (mode 0711), so that
+   * builds can run as another user. What else is in them must be closed by its own mode.
+   */
+  readonly open_from?: string | undefined;
   /** Folder of the revision that was built last, whose `node_modules` may be reused. */
   readonly previous?: string | undefined;
   readonly source: RevisionSource;

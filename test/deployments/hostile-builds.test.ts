@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Isolation } from '../../src/deployments/request.ts';
@@ -93,6 +93,27 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
     for (const key of ['secret', 'other', 'serverEnvironment']) {
       expect([key, found[key]]).toEqual([key, 'FAILED ENOENT']);
     }
+  });
+
+  test('it can be opened for passing through, from a parent down', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('app', PROJECT);
+    const closed = join(deployment.folder, 'data/apps/one');
+    for (const folder of ['data', 'data/apps', 'data/apps/one']) {
+      await mkdir(join(deployment.folder, folder), { mode: 0o700 });
+    }
+    const built = await deployment.build({
+      source: { kind: 'folder', path },
+      folder: join(closed, 'builds/1'),
+      cache: join(closed, 'cache'),
+      open_from: join(deployment.folder, 'data'),
+      isolations: ['user'],
+    });
+    expect(built.isolation).toBe('user');
+    const modes = ['data', 'data/apps', 'data/apps/one/builds', 'data/apps/one/builds/1'].map(
+      async (name) => (await stat(join(deployment.folder, name))).mode & 0o777,
+    );
+    expect(await Promise.all(modes)).toEqual([0o711, 0o711, 0o711, 0o700]);
   });
 
   test('a user of its own is of no use, and the log says that nothing is isolated', async () => {
