@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { giveTo } from './process/files.ts';
 import { diskUsage } from './process/usage.ts';
@@ -19,21 +19,28 @@ export interface BuildFolders {
   close(): Promise<void>;
 }
 
+/** Where the files of a fetch are, within the folder of a revision. */
+export function fetchFolder(folder: string): string {
+  return join(folder, 'fetch');
+}
+
 /** With root's privileges, builds run as another user, who must get through to its own folders. */
 const OPEN = 0o711;
 const CLOSED = 0o700;
+const PASS = 0o011;
 
 /** Makes the folders of a build, and removes what an interrupted one left there. */
-export async function buildFolders({ folder, cache }: BuildRequest): Promise<BuildFolders> {
+export async function buildFolders({ folder, cache, open_from }: BuildRequest): Promise<BuildFolders> {
   const isRoot = process.getuid?.() === 0;
-  for (const path of [folder, cache]) await makeFolder(path, isRoot);
+  for (const path of [folder, cache]) await makeFolder(path, isRoot, open_from);
   const [root, home, tmp] = ['source', 'home', 'tmp'].map((name) => join(folder, name)) as [
     string,
     string,
     string,
   ];
   const packages = join(cache, 'packages');
-  for (const path of [root, home, tmp]) await rm(path, { recursive: true, force: true });
+  // What a build left behind that was killed may hold a deploy key.
+  for (const path of [root, home, tmp, fetchFolder(folder)]) await rm(path, { recursive: true, force: true });
   await rm(join(folder, 'build.json'), { force: true });
   for (const path of [home, tmp, packages]) await mkdir(path, { recursive: true, mode: CLOSED });
   return {
@@ -42,7 +49,10 @@ export async function buildFolders({ folder, cache }: BuildRequest): Promise<Bui
     tmp,
     cache: packages,
     cache_before: await diskUsage([packages]),
-    handOver: (uid) => giveTo(uid, [root, home, tmp, packages]),
+    async handOver(uid) {
+      await giveTo(uid, [root, home, tmp]);
+      await ownCache(packages, uid);
+    },
     async close() {
       for (const path of [home, tmp]) await rm(path, { recursive: true, force: true });
       for (const path of [folder, cache]) await chmod(path, CLOSED);
@@ -50,12 +60,27 @@ export async function buildFolders({ folder, cache }: BuildRequest): Promise<Bui
   };
 }
 
-/** Opens the folder itself and the parents that had to be made. Parents that exist are their maker's to open. */
-async function makeFolder(path: string, isRoot: boolean): Promise<void> {
+/**
+ * A cache of another user is made anew: it may hold links to files that are not of the build, and whose owner would
+ * change with it.
+ */
+async function ownCache(packages: string, uid: number): Promise<void> {
+  const { uid: owner } = await stat(packages);
+  if (owner === uid) return;
+  await rm(packages, { recursive: true, force: true });
+  await mkdir(packages, { mode: CLOSED });
+  await chown(packages, uid, uid);
+}
+
+/** Makes a folder. For root's builds it is opened, with the parents that had to be made, and those from `open_from` down. */
+async function makeFolder(path: string, isRoot: boolean, open_from: string | undefined): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: isRoot ? OPEN : CLOSED });
   if (!isRoot) return;
-  // The umask of the server may have closed them.
-  for (let each = path; first !== undefined && each.startsWith(first); each = dirname(each))
-    await chmod(each, OPEN);
   await chmod(path, OPEN);
+  for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
+    // The umask of the server may have closed what was made.
+    const isOurs = [first, open_from].some((top) => top !== undefined && `${parent}/`.startsWith(`${top}/`));
+    if (!isOurs) return;
+    await chmod(parent, (await stat(parent)).mode | PASS);
+  }
 }

@@ -18,7 +18,7 @@ export interface KeepRules {
   readonly max_bytes: number;
 }
 
-export const DEFAULT_KEEP_RULES: KeepRules = { revisions: 5, max_bytes: 20 * 1024 ** 3 };
+const DEFAULT_RULES: KeepRules = { revisions: 5, max_bytes: 20 * 1024 ** 3 };
 
 interface Measured extends StoredRevision {
   readonly bytes: number;
@@ -48,7 +48,7 @@ export function revisionsToRemove(revisions: readonly Measured[], rules: KeepRul
  */
 export async function collectGarbage(
   revisions: readonly StoredRevision[],
-  rules: KeepRules = DEFAULT_KEEP_RULES,
+  rules: KeepRules = DEFAULT_RULES,
 ): Promise<string[]> {
   const there = await Promise.all(revisions.map(({ folder }) => isFolder(folder)));
   const present = revisions.filter((_, at) => there[at]);

@@ -80,10 +80,18 @@ export interface GitAccess {
 }
 
 export interface BuildRequest extends GitAccess {
-  /** Where the revision is to be, absolute. The build owns `source`, `home`, `tmp`, `fetch` and `build.json` in it. */
+  /** Where the revision is to be, absolute, with parents that all users may pass. The build owns `source`, `home`, `tmp`, `fetch` and `build.json` in it. */
   readonly folder: string;
-  /** Caches of package managers, absolute; shared by the revisions of one deployment. */
+  /**
+   * Caches of package managers, absolute; shared by the revisions of one deployment, and used by one build at a time:
+   * it is closed when that ends.
+   */
   readonly cache: string;
+  /**
+   * If the server is root, parents of both folders from this one down are opened for passing through (mode 0711), so that
+   * builds can run as another user. What else is in them must be closed by its own mode.
+   */
+  readonly open_from?: string | undefined;
   /** Folder of the revision that was built last, whose `node_modules` may be reused. */
   readonly previous?: string | undefined;
   readonly source: RevisionSource;

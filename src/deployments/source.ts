@@ -19,7 +19,7 @@ import { extractTarball } from './tarball/extract.ts';
 export { BuildFailure } from './build-failure.ts';
 export { createDeployKey } from './deploy-key.ts';
 export { resolveRef } from './git/resolve-ref.ts';
-export type { BuildRequest, BuiltRevision, Commit, LogLine, RevisionSource, StepState } from './request.ts';
+export type { BuildRequest, BuiltRevision } from './request.ts';
 
 /**
  * Fetches the source of a revision, installs its packages and runs its build command. Rejects with a `BuildFailure`, and

@@ -23,6 +23,7 @@ import { traces } from './scenarios/traces.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
 import { waitingReaders } from './scenarios/waiting-readers.ts';
 import { webhooks } from './scenarios/webhooks.ts';
+import { workers } from './scenarios/workers.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   echo,
@@ -47,19 +48,30 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   search,
   lists,
   processes,
+  workers,
 };
 
-/** `npm run bench [-- scenario …] [--json FILE]`: docs/performance.md says what the figures mean. */
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
+/** What `--engine` stands for: the scenarios that need several processes on one PostgreSQL. */
+const ENGINES: Readonly<Record<string, readonly string[]>> = { postgres: ['processes', 'workers'] };
+
+/** `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`: docs/performance.md says what the figures mean. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, engine: { type: 'string' } },
+});
+const engine = values.engine === undefined ? [] : ENGINES[values.engine];
 const unknown = positionals.filter((name) => !(name in SCENARIOS));
-if (unknown.length > 0) {
-  console.error(`unknown scenario ${unknown.join(', ')}; there are ${Object.keys(SCENARIOS).join(', ')}`);
+if (unknown.length > 0 || engine === undefined) {
+  const wrong = engine === undefined ? `engine ${values.engine}` : `scenario ${unknown.join(', ')}`;
+  const known = engine === undefined ? ENGINES : SCENARIOS;
+  console.error(`unknown ${wrong}; there are ${Object.keys(known).join(', ')}`);
   process.exit(2);
 }
+const wanted = [...positionals, ...engine];
 
 const results: Result[] = [];
 for (const [name, { title, run }] of Object.entries(SCENARIOS)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
   const result = { scenario: name, title, figures: await run() };
   results.push(result);
   console.log(table(result));

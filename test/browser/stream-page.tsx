@@ -31,7 +31,12 @@ function Chat() {
         Send
       </button>
       {interrupts.map(({ id, value }) => (
-        <button key={id} type="button" onClick={() => void respond(JSON.parse(draft))}>
+        // By id: without one, the hook refuses an answer to what it has read but not yet seen in the stream.
+        <button
+          key={id}
+          type="button"
+          onClick={() => void respond(JSON.parse(draft), { interruptId: id as string })}
+        >
           Answer {JSON.stringify(value)}
         </button>
       ))}

@@ -89,7 +89,7 @@ test('a build that was interrupted is done again from the start', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', PROJECT);
   const request = deployment.request({ source: { kind: 'folder', path } });
-  await writeFiles(request.folder, { 'source/half': 'x', 'home/x': 'x', 'build.json': '{' });
+  await writeFiles(request.folder, { 'source/half': 'x', 'fetch/deploy_key': 'x', 'build.json': '{' });
   const built = await deployment.build({ ...request });
   expect((await readdir(built.root)).sort()).toEqual(['agent.mjs', 'langgraph.json', 'package.json']);
   expect(JSON.parse(await readFile(join(request.folder, 'build.json'), 'utf8'))).toMatchObject({

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Isolation } from '../../src/deployments/request.ts';
-import { projectWithScript, TestDeployment } from '../support/builds.ts';
+import { PROJECT, projectWithScript, TestDeployment } from '../support/builds.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -78,6 +78,53 @@ describe.each(['bwrap', 'user'] as const)(
     );
   },
 );
+
+describe.skipIf(!isRoot)('where only root may enter the folder of the deployment', () => {
+  test.skipIf(!isPossible('bwrap'))('namespaces alone keep root’s files from an install script', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('app', projectWithScript(SPY));
+    await chmod(deployment.folder, 0o700);
+    const built = await deployment.build({
+      source: { kind: 'folder', path },
+      build_env: { SECRET_FILE: '/etc/shadow', OTHER_DEPLOYMENT: '/root', SERVER_PID: `${process.pid}` },
+    });
+    expect(built.isolation).toBe('bwrap');
+    const found = JSON.parse(await readFile(join(built.root, 'found.json'), 'utf8'));
+    for (const key of ['secret', 'other', 'serverEnvironment']) {
+      expect([key, found[key]]).toEqual([key, 'FAILED ENOENT']);
+    }
+  });
+
+  test('it can be opened for passing through, from a parent down', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('app', PROJECT);
+    const closed = join(deployment.folder, 'data/apps/one');
+    for (const folder of ['data', 'data/apps', 'data/apps/one']) {
+      await mkdir(join(deployment.folder, folder), { mode: 0o700 });
+    }
+    const built = await deployment.build({
+      source: { kind: 'folder', path },
+      folder: join(closed, 'builds/1'),
+      cache: join(closed, 'cache'),
+      open_from: join(deployment.folder, 'data'),
+      isolations: ['user'],
+    });
+    expect(built.isolation).toBe('user');
+    const modes = ['data', 'data/apps', 'data/apps/one/builds', 'data/apps/one/builds/1'].map(
+      async (name) => (await stat(join(deployment.folder, name))).mode & 0o777,
+    );
+    expect(await Promise.all(modes)).toEqual([0o711, 0o711, 0o711, 0o700]);
+  });
+
+  test('a user of its own is of no use, and the log says that nothing is isolated', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('app', PROJECT);
+    await chmod(deployment.folder, 0o700);
+    const built = await deployment.build({ source: { kind: 'folder', path }, isolations: ['user', 'none'] });
+    expect(built.isolation).toBe('none');
+    expect(deployment.log).toContain('install WARNING Not isolated');
+  });
+});
 
 test('a build that is not isolated says so', async () => {
   await using deployment = await TestDeployment.create();

@@ -18,8 +18,10 @@ test('clients of A2A, MCP and OpenAI are told which budget is used up', async ()
   const used = await rpc('SendMessage', { message: message('hello') });
   expect(used.error).toBeUndefined();
 
-  const { error } = await rpc('SendMessage', { message: message('hello') });
-  expect(error?.message).toEqual(refused);
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: message('hello') } };
+  const again = await http.post('/a2a/chat', body);
+  expect([again.status, again.body.detail]).toEqual([429, refused]);
+  expect(Number(again.headers['retry-after'])).toBeGreaterThan(0);
 
   const called = await askModern(http, 'tools/call', { name: 'chat', arguments: { messages: 'hello' } });
   expect(JSON.stringify(called)).toEqual(refused);

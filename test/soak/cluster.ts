@@ -20,7 +20,7 @@ export async function startSoakCluster(): Promise<SoakCluster> {
   opened.defer(() => statistics.end());
   await statistics.query('create extension pg_stat_statements');
   const start = async (AGENT_SERVER_ROLE: string) =>
-    opened.use(await benchServer({ concurrency: 20, database: database.url, env: { AGENT_SERVER_ROLE } }));
+    opened.use(await benchServer({ concurrency: 20, database: database.url, env: { AGENT_SERVER_ROLE, NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' } }));
   const apis = [await start('api'), await start('api')] as const;
   await start('worker');
   const all = opened.move();

@@ -2,9 +2,10 @@ import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildContext } from '../build-context.ts';
 import { BuildFailure } from '../build-failure.ts';
+import { fetchFolder } from '../folders.ts';
 import type { Commit, GitSource } from '../request.ts';
 import { checkedAddress } from './address.ts';
-import { fetchFolder, type GitRemote, gitRemote } from './git.ts';
+import { type GitRemote, gitRemote } from './git.ts';
 import { type FoundRef, findRef } from './refs.ts';
 
 export interface Checkout {

@@ -17,6 +17,12 @@ const GIT_FAILURES: readonly KnownFailure[] = [
     hint: 'Give a private key in OpenSSH’s format that has no passphrase.',
   },
   {
+    pattern: /No user exists for uid/,
+    code: 'server_user_unknown',
+    message: 'ssh does not run, because the server’s user has no entry in /etc/passwd.',
+    hint: 'Use the https address of the repository, or have the operator give that user an entry.',
+  },
+  {
     pattern: /Permission denied \(|Too many authentication failures/,
     code: 'authentication_refused',
     message: 'The host refused the deploy key.',

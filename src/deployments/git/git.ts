@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { BuildFailure } from '../build-failure.ts';
 import { type CommandEnd, MARKER, runCommand } from '../process/command.ts';
 import { allowedEnvironment } from '../process/environment.ts';
@@ -105,9 +104,4 @@ async function requireTools({ protocol }: GitAddress, path: string): Promise<voi
       hint: `Have the operator of the server install ${tool}, or deploy a tarball.`,
     });
   }
-}
-
-/** Where the files of a fetch are, within the folder of a revision. */
-export function fetchFolder(folder: string): string {
-  return join(folder, 'fetch');
 }

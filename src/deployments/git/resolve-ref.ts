@@ -9,6 +9,11 @@ import { type FoundRef, findRef } from './refs.ts';
 export interface RefRequest extends GitAccess {
   readonly source: GitSource;
   readonly signal: AbortSignal;
+  /**
+   * Folder for the files of git, such as the deploy key, while it runs. What a killed process leaves there is the caller's
+   * to remove. Default: that of the system for temporary files.
+   */
+  readonly scratch?: string | undefined;
   /** Default: 60 s. */
   readonly seconds?: number | undefined;
 }
@@ -24,8 +29,14 @@ const MEMORY_BYTES = 512 * 1024 * 1024;
 const DISK_BYTES = 64 * 1024 * 1024;
 
 /** Asks a repository which commit a ref stands for now. Rejects with a `BuildFailure` of the step `source`. */
-export async function resolveRef({ source, signal, seconds, ...access }: RefRequest): Promise<ResolvedRef> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-server-git-'));
+export async function resolveRef({
+  source,
+  signal,
+  seconds,
+  scratch,
+  ...access
+}: RefRequest): Promise<ResolvedRef> {
+  const folder = await mkdtemp(join(scratch ?? tmpdir(), 'agent-server-git-'));
   try {
     const remote = await gitRemote(source, access, {
       folder,

@@ -5,6 +5,12 @@ import { stopFailure } from '../process/stops.ts';
 /** What npm, pnpm, yarn and bun print. The more specific message first. */
 const INSTALL_FAILURES: readonly KnownFailure[] = [
   {
+    pattern: /No compatible signature found|Cannot find matching keyid/,
+    code: 'package_manager_unverified',
+    message: 'corepack cannot verify the package manager that it would bring.',
+    hint: 'Have the operator of the server install the package manager, or update corepack.',
+  },
+  {
     pattern:
       /can only install packages when your package\.json and|ERR_PNPM_OUTDATED_LOCKFILE|YN0028|lockfile needs to be updated|lockfile had changes, but lockfile is frozen/,
     code: 'lock_file_out_of_date',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
 import { errorCode } from '../build-failure.ts';
-import { copyTree, giveTo } from '../process/files.ts';
+import { copyTree } from '../process/files.ts';
 import { hasInstallScripts, type InstallPlan } from '../project/package-manager.ts';
 import { readProjectFile, readProjectJson } from '../project/project-file.ts';
 import { projectTree } from '../project/tree.ts';
@@ -83,18 +83,13 @@ export async function reuseModules(reuse: Reuse): Promise<boolean> {
   const { previous, root, fingerprint, shares, signal } = reuse;
   const record = previous === undefined ? undefined : await readRecord(previous);
   if (!previous || !record || record.modules.length === 0 || record.fingerprint !== fingerprint) return false;
-  const isSameOwner = record.uid === (reuse.uid ?? null);
+  // Whoever owned them may have linked files among them that this user must not get.
+  if (record.uid !== (reuse.uid ?? null)) return false;
   const pairs = record.modules.map((path) => [join(previous, 'source', path), join(root, path)] as const);
   for (const [from, to] of pairs) {
     if (!(await isFolder(from)) || (await exists(to)) || !(await isWithin(root, dirname(to)))) return false;
   }
-  for (const [from, to] of pairs) await copyTree(from, to, shares && isSameOwner, signal);
-  const owner = reuse.uid ?? process.getuid?.();
-  if (!isSameOwner && owner !== undefined)
-    await giveTo(
-      owner,
-      pairs.map(([, to]) => to),
-    );
+  for (const [from, to] of pairs) await copyTree(from, to, shares, signal);
   return true;
 }
 

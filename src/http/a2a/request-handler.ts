@@ -35,7 +35,7 @@ export interface A2aCall {
   readonly card: () => object;
   /** Resume position of the last event yielded, for `id:`. */
   event_id: string | undefined;
-  /** Failure reported by HTTP status instead of the protocol: 401, 403 or 503. */
+  /** Failure reported by HTTP status instead of the protocol: `REPORTED_BY_HTTP`. */
   refusal: ServerError | undefined;
 }
 
@@ -188,11 +188,14 @@ function acceptedParts(artifact: Artifact, modes: readonly string[]): Artifact[]
   return parts.length > 0 ? [{ ...artifact, parts }] : [];
 }
 
+/** Statuses of HTTP, not of the protocol: who may call, and when to try again. */
+const REPORTED_BY_HTTP: readonly number[] = [401, 403, 429, 503];
+
 /** Maps a failure to a protocol error that is safe to expose to the client. */
 function publicError(error: unknown, call: A2aCall, logger: Logger): Error {
   if (error instanceof A2AError) return error;
   if (error instanceof ServerError) {
-    if (error.status === 401 || error.status === 403 || error.status === 503) call.refusal = error;
+    if (REPORTED_BY_HTTP.includes(error.status)) call.refusal = error;
     if (error.status === 409) return new UnsupportedOperationError(error.message);
     if (error.status < 500) return new RequestMalformedError(error.message);
     return new Error(error.message);
