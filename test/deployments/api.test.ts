@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { KEY, openDeploymentServer, projectThat, tarball } from '../support/deployments.ts';
+import { until } from '../support/until.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -17,10 +20,12 @@ describe('the control plane', () => {
   beforeAll(async () => {
     server = await openDeploymentServer({
       // Nothing in these tests is built.
-      build: ({ signal }) =>
-        new Promise((_, reject) =>
+      build({ signal, onStep }) {
+        onStep('install');
+        return new Promise((_, reject) =>
           signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-        ),
+        );
+      },
     });
   }, 60_000);
   afterAll(() => server[Symbol.asyncDispose]());
@@ -161,6 +166,18 @@ describe('the control plane', () => {
       status: 400,
       body: { detail: expect.stringContaining('Images are not supported') },
     });
+  });
+
+  test('a deployment that is deleted while it is built leaves nothing behind', async () => {
+    const { id } = await server.create('gone');
+    const { id: rid } = await server.push(id, projectThat('gone'));
+    await until('it is built', async () => (await server.revision(id, rid)).status === 'BUILDING');
+    const home = join(server.folder, '.agent-server/deployments/apps/gone');
+    await until('its log begins', () => existsSync(home));
+    expect((await server.send('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
+    expect((await server.get(`/v2/deployments/${id}`)).status).toBe(404);
+    await until('its files are gone', () => !existsSync(home));
+    expect((await server.get('/deployments/gone/ok')).status).toBe(404);
   });
 
   test('nobody reads or changes anything without a key that is good for it', async () => {

@@ -72,7 +72,17 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
   }
 
   const plane: DataPlane = {
-    deploy: (revision, control) => slotOf(revision.name).deploy(revision, control),
+    async deploy(revision, control) {
+      const slot = slotOf(revision.name);
+      try {
+        return await slot.deploy(revision, control);
+      } finally {
+        // It may have been deleted meanwhile, when there was nothing to stop yet.
+        const isGone = (await storage.deployments.find(revision.deployment_id)) === undefined;
+        if (isGone && slots.get(revision.name) === slot) slots.delete(revision.name);
+        if (isGone) await slot.close(0);
+      }
+    },
     remove,
   };
   const queue = deploymentQueue({

@@ -21,6 +21,7 @@ export const deploy: Command = {
     ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
     config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
     'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
+    wait: { text: 'waits until the revision serves, as it does by default' },
     'no-wait': { text: 'returns once the revision is queued' },
     json: { text: 'prints the revision as JSON' },
   },
