@@ -23,7 +23,7 @@ import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
-import { traceInBackground } from './graphs/observability/langsmith-traces.ts';
+import { openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bundleUi } from './graphs/ui/bundle.ts';
@@ -114,7 +114,7 @@ async function buildApp(
   const graphs = await openGraphs(config, { hosts: hosts?.pool, logger, end: end.signal });
   await capture?.nameNodes(config.root);
   // Graph hosts trace by themselves.
-  const traces = isTracingEnabled() && !hosts ? await traceInBackground(config.root) : undefined;
+  const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
   const tracing = await openTracing(server_root, { storage, logger });
   const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const meters = openMeters(config.metrics);

@@ -28,43 +28,50 @@ export function chunkType(message: Message): string {
   return (message.constructor as { lc_name?(): string }).lc_name?.() ?? message._getType();
 }
 
+/** Messages that were converted already: several states may hold the same ones, which nothing changes meanwhile. */
+export type ConvertedMessages = WeakMap<object, Record<string, unknown>>;
+
 /**
  * The value as plain JSON data: messages flat, maps as objects, sets as arrays, errors without their stack. Parts that
  * are JSON already are not copied; most states are returned as they are.
  */
-export function toWire(value: unknown): unknown {
-  return convert(value, []);
+export function toWire(value: unknown, converted?: ConvertedMessages): unknown {
+  return convert(value, [], converted);
 }
 
 /** `path`: the ancestors of the value; a circular value has no JSON form. */
-function convert(value: unknown, path: object[]): unknown {
+function convert(value: unknown, path: object[], converted?: ConvertedMessages): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
   if (path.includes(value)) return '[Circular]';
   path.push(value);
   try {
-    return convertObject(value, path);
+    return convertObject(value, path, converted);
   } finally {
     path.pop();
   }
 }
 
-function convertObject(value: object, path: object[]): unknown {
-  if (Array.isArray(value)) return convertArray(value, path);
-  if (isMessage(value)) return flatMessage(value, value._getType(), path);
+function convertObject(value: object, path: object[], converted?: ConvertedMessages): unknown {
+  if (Array.isArray(value)) return convertArray(value, path, converted);
+  if (isMessage(value)) {
+    const flat = converted?.get(value) ?? flatMessage(value, value._getType(), path);
+    converted?.set(value, flat);
+    return flat;
+  }
   if ('toJSON' in value && typeof value.toJSON === 'function') return convert(value.toJSON(), path);
   if (value instanceof Map) return convert(Object.fromEntries(value), path);
   if (value instanceof Set) return convert([...value], path);
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
   if (isErrorLike(value)) return errorParts(value);
-  return convertRecord(value as Record<string, unknown>, path);
+  return convertRecord(value as Record<string, unknown>, path, converted);
 }
 
-function convertArray(items: unknown[], path: object[]): unknown[] {
+function convertArray(items: unknown[], path: object[], converted?: ConvertedMessages): unknown[] {
   let changed: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
-    const item = convert(items[index], path);
+    const item = convert(items[index], path, converted);
     if (item === items[index]) continue;
     changed ??= [...items];
     changed[index] = item;
@@ -72,10 +79,14 @@ function convertArray(items: unknown[], path: object[]): unknown[] {
   return changed ?? items;
 }
 
-function convertRecord(record: Record<string, unknown>, path: object[]): Record<string, unknown> {
+function convertRecord(
+  record: Record<string, unknown>,
+  path: object[],
+  converted?: ConvertedMessages,
+): Record<string, unknown> {
   let changed: Map<string, unknown> | undefined;
   for (const key of Object.keys(record)) {
-    const item = convert(record[key], path);
+    const item = convert(record[key], path, converted);
     if (item === record[key]) continue;
     changed ??= new Map(Object.entries(record));
     changed.set(key, item);

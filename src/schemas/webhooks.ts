@@ -37,7 +37,21 @@ export const DeliveryAttempt = z.object({
 });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
-export const DeliveryDetail = Delivery.extend({ attempts: z.array(DeliveryAttempt) });
+/** What is sent with each attempt, without known secrets. */
+export const DeliveryRequest = z.object({
+  /** Headers of this delivery, beside those of the configuration and the signature. Their values may be secrets. */
+  header_names: z.array(z.string()),
+  /** The beginning of the body: at most 65,536 characters. */
+  body: z.string(),
+  /** Length of the whole body, characters. */
+  body_length: z.int(),
+});
+export type DeliveryRequest = z.infer<typeof DeliveryRequest>;
+
+export const DeliveryDetail = Delivery.extend({
+  request: DeliveryRequest,
+  attempts: z.array(DeliveryAttempt),
+});
 export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 
 export const DeliverySearch = z.looseObject({

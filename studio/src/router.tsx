@@ -42,7 +42,7 @@ const run = createRoute({
 const threads = createRoute({
   getParentRoute: parent,
   path: '/threads',
-  validateSearch: textsOf(['status', 'assistant', 'metadata', 'find']),
+  validateSearch: textsOf(['status', 'assistant', 'metadata', 'values', 'find']),
   component: lazyRouteComponent(() => import('./screens/threads/threads.tsx'), 'Threads'),
 });
 const thread = createRoute({
@@ -111,6 +111,7 @@ const keys = createRoute({
 const system = createRoute({
   getParentRoute: parent,
   path: '/system',
+  validateSearch: textsOf(['level', 'assistant']),
   component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
 });
 const connect = createRoute({

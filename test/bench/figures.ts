@@ -1,4 +1,4 @@
-export type Unit = 'ms' | 's' | 'runs/s' | 'events/s' | '×' | 'MB' | '';
+export type Unit = 'ms' | 's' | 'runs/s' | 'events/s' | 'requests/s' | '×' | 'MB' | '';
 
 /** One measured number. */
 export interface Figure {

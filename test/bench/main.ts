@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { compareWith } from './compare.ts';
 import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { encryption } from './scenarios/encryption.ts';
@@ -12,6 +13,7 @@ import { mcpCalls } from './scenarios/mcp-calls.ts';
 import { metrics } from './scenarios/metrics.ts';
 import { processes } from './scenarios/processes.ts';
 import { queueDepth } from './scenarios/queue-depth.ts';
+import { history, state } from './scenarios/reads.ts';
 import { search } from './scenarios/search.ts';
 import { silentReaders } from './scenarios/silent-readers.ts';
 import { sleepingRuns } from './scenarios/sleeping-runs.ts';
@@ -30,6 +32,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'ten-steps': tenSteps,
   'in-process': inProcess,
   'graph-hosts': graphHosts,
+  state,
+  history,
   'long-thread': longThread,
   'token-stream': tokenStream,
   'mcp-calls': mcpCalls,
@@ -54,10 +58,18 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 /** What `--engine` stands for: the scenarios that need several processes on one PostgreSQL. */
 const ENGINES: Readonly<Record<string, readonly string[]>> = { postgres: ['processes', 'workers'] };
 
-/** `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`: docs/performance.md says what the figures mean. */
+/**
+ * `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`, or `--compare URL [--pid PID]` instead of scenarios:
+ * docs/performance.md says what the figures mean.
+ */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, engine: { type: 'string' } },
+  options: {
+    json: { type: 'string' },
+    engine: { type: 'string' },
+    compare: { type: 'string' },
+    pid: { type: 'string' },
+  },
 });
 const engine = values.engine === undefined ? [] : ENGINES[values.engine];
 const unknown = positionals.filter((name) => !(name in SCENARIOS));
@@ -70,9 +82,15 @@ if (unknown.length > 0 || engine === undefined) {
 const wanted = [...positionals, ...engine];
 
 const results: Result[] = [];
-for (const [name, { title, run }] of Object.entries(SCENARIOS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  const result = { scenario: name, title, figures: await run() };
+if (values.compare === undefined) {
+  for (const [name, { title, run }] of Object.entries(SCENARIOS)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    const result = { scenario: name, title, figures: await run() };
+    results.push(result);
+    console.log(table(result));
+  }
+} else {
+  const result = await compareWith(values.compare, values.pid === undefined ? undefined : Number(values.pid));
   results.push(result);
   console.log(table(result));
 }

@@ -53,13 +53,18 @@ async function part(server: BenchServer, { concurrency, count, request }: Shared
 
 /** Of the server and its hosts. */
 function cpuOf(server: BenchServer): number {
-  return [server.process.pid, ...childrenOf(server)].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  return processesOf(server.process.pid).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 }
 
 /** The processes that the server has started. */
 export function childrenOf({ process: { pid } }: BenchServer): number[] {
+  return processesOf(pid).slice(1);
+}
+
+/** A process, and those that it has started. */
+export function processesOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return text === '' ? [] : text.split(' ').map(Number);
+  return [pid, ...(text === '' ? [] : text.split(' ').map(Number))];
 }
 
 /** A request that waits for the end of the run. */

@@ -45,3 +45,9 @@ test('the guides are where the server is mounted', async () => {
     'href="/agents/docs/guides/style.css"',
   );
 });
+
+test('pictures are served as what they are', async () => {
+  const { headers, rawPayload } = await get('/docs/guides/images/studio-run.png');
+  expect(headers['content-type']).toBe('image/png');
+  expect(rawPayload.subarray(1, 4).toString()).toBe('PNG');
+});

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 
-const http = await openApp({ graphs: ['echo', 'interrupting', 'sleeper', 'nested'] });
+const http = await openApp({ graphs: ['echo', 'interrupting', 'sleeper', 'nested', 'chat', 'delta-chat'] });
 afterAll(() => http[Symbol.asyncDispose]());
 
 async function threadAfter(assistant_id: string, input: object): Promise<string> {
@@ -138,3 +138,25 @@ test('the metadata of a thread can be changed where its state is', async () => {
   expect(missing.status).toBe(404);
   expect((await http.send('PATCH', `/threads/${thread_id}/state`, {})).status).toBe(422);
 });
+
+test.each(['chat', 'delta-chat'])(
+  'the history of %s has what each state has alone, however messages changed',
+  async (assistant_id) => {
+    const thread_id = await threadAfter(assistant_id, {
+      messages: [{ role: 'user', content: 'one', id: 'one' }],
+    });
+    const change = (messages: object[]) => http.post(`/threads/${thread_id}/state`, { values: { messages } });
+    await change([{ role: 'user', content: 'two', id: 'two' }]);
+    await change([{ role: 'user', content: 'another one', id: 'one' }]);
+    await change([{ type: 'remove', id: 'two' }]);
+    await change([{ role: 'user', content: `three ${'and more '.repeat(50)}`, id: 'three' }]);
+    await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id, input: { messages: 'four' } });
+
+    const { body: history } = await http.get(`/threads/${thread_id}/history?limit=100`);
+    expect(history.length).toBeGreaterThan(8);
+    for (const state of history) {
+      const { body } = await http.get(`/threads/${thread_id}/state/${idOf(state)}`);
+      expect(JSON.stringify(body.values)).toBe(JSON.stringify(state.values));
+    }
+  },
+);

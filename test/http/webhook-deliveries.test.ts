@@ -39,6 +39,11 @@ test('a delivery is shown with its attempts and without its secrets', async () =
     next_try_at: null,
     created_at: expect.any(String),
     ended_at: expect.any(String),
+    request: {
+      header_names: ['traceparent'],
+      body: expect.stringContaining(`"webhook":"${hook.url}/hook?token=***"`),
+      body_length: expect.any(Number),
+    },
     attempts: [
       {
         attempt: 1,

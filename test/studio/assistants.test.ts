@@ -1,10 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import { Client } from '@langchain/langgraph-sdk';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -26,20 +26,12 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
   const writer = (name: string) =>
     client.assistants.create({ graphId: 'zod-state', name, context: { language: 'de' } });
 
-  async function expectAccessible(page: Page): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-    }
-  }
-
   test('are listed, and created with a graph and a name', async () => {
     const { page, problems } = await openStudio(browser, origin, '/assistants');
     await page.getByRole('link', { name: 'zod-state' }).first().waitFor();
     await page.getByLabel('Graph').selectOption('echo');
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'New assistant' }).click();
     const dialog = page.getByRole('dialog');
@@ -64,7 +56,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await json.fill('{"language": "en", "tone": "dry"}');
     expect(await page.getByRole('combobox', { name: 'language' }).inputValue()).toBe('"en"');
     await page.getByRole('textbox', { name: 'Name' }).fill('English writer');
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Save as a new version' }).click();
     await page.getByText('version 2').waitFor();
@@ -87,7 +79,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
       expect.stringContaining('"language": "de"'),
       expect.stringContaining('"language": "en"'),
     ]);
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
 
     await page.getByRole('button', { name: /^Version 1/ }).click();
     await page.getByRole('button', { name: 'Set as latest' }).click();

@@ -1,9 +1,9 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
 const GRAPHS = 'test/fixtures/graphs';
@@ -54,9 +54,6 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.keyboard.press('Enter');
   }
 
-  const violationsOn = async (page: Page) =>
-    (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
-
   test('a conversation begins with an assistant, shows the calls of its tools, and is found again', async () => {
     const page = await open('chat');
     await page
@@ -67,7 +64,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await says(page, 'opening-hours.md says under');
     await page.getByText('search_notes').click();
     await page.getByLabel('Result of search_notes').getByText('opening-hours.md').first().waitFor();
-    expect(await violationsOn(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Chat', exact: true }).click();
     await page.getByRole('link', { name: /^When is the shop open on Saturday\?/ }).click();
@@ -156,6 +153,22 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.keyboard.press('Enter');
   }
 
+  test('a run stops at a breakpoint, shows its state, and goes on, by keyboard', async () => {
+    const page = await open('chat/chat');
+    await page.getByRole('button', { name: 'Breakpoints' }).press('Enter');
+    await page.getByLabel('before answer').press('Space');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+    await say(page, 'Wait for me');
+    await page.getByText('Stopped before').waitFor();
+    expect(await page.getByText('You said').count()).toBe(0);
+    await page.getByRole('button', { name: 'Continue' }).press('Enter');
+    await says(page, 'You said: Wait for me');
+    await page.reload();
+    await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
+  });
+
   test('three questions in a row are answered, each in a form of its own', async () => {
     const page = await open('chat/questions');
     await say(page, 'A trip, please');
@@ -168,7 +181,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.getByLabel('Class').selectOption('second');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await page.getByText('Write a number.').waitFor();
-    expect(await violationsOn(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.getByLabel('Nights').fill('2');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
 

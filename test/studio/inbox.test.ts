@@ -1,12 +1,12 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
 const GRAPHS = 'test/fixtures/graphs';
@@ -58,7 +58,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     for (const name of ['ana', 'bob', 'cy', 'dan', 'eve']) await order(name);
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await left(page, 5);
-    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     const key = (name: string) => page.keyboard.press(name);
     const selects = (name: string) =>
       page.locator('[aria-current=true]', { hasText: `${name}@example.com` }).waitFor();

@@ -14,7 +14,10 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
 
   beforeAll(async () => {
     const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
-    [http, browser] = await Promise.all([openApp({ graphs: ['chat'], environment }), openBrowser()]);
+    [http, browser] = await Promise.all([
+      openApp({ graphs: ['chat', 'prints'], environment }),
+      openBrowser(),
+    ]);
     origin = new URL((await http.app.listen()).url).origin;
   });
 
@@ -86,6 +89,28 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('the system follows what graphs print, by level and assistant, and leads to the run', async () => {
+    const { page, problems } = await open('/system');
+    await page.getByText('Follows what graphs print').waitFor();
+    const key = { 'x-api-key': OPERATOR };
+    const { thread_id } = (await http.post('/threads', {}, key)).body;
+    const print = (what: string) =>
+      http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'prints', input: { what } }, key);
+    await print('each_method');
+    const lines = page.getByRole('region', { name: 'Lines' }).getByRole('listitem');
+    await lines.filter({ hasText: 'a debug line' }).waitFor();
+    await page.getByLabel('Level').selectOption('warn');
+    await page.getByText('Follows what graphs print').waitFor();
+    await print('each_method');
+    await lines.filter({ hasText: 'an error line' }).waitFor();
+    expect(await lines.count()).toBe(2);
+    expect(await violations(page)).toEqual([]);
+    await lines.first().getByRole('link').press('Enter');
+    await page.getByText('an info line').waitFor();
     await page.context().close();
     expect(problems).toEqual([]);
   });

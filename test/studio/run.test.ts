@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { AxeBuilder } from '@axe-core/playwright';
 import { Client } from '@langchain/langgraph-sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -38,14 +38,6 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
   const rows = (page: Page) => page.getByRole('region', { name: 'Events' }).getByRole('button');
   const modesOf = (page: Page) => rows(page).locator('span:nth-child(2)').allInnerTexts();
 
-  async function expectAccessible(page: Page): Promise<void> {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-    }
-  }
-
   test('its events can be filtered, searched, read whole and saved', async () => {
     const { run_id } = await ended('nested', {
       input: {},
@@ -65,7 +57,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.reload();
     await page.getByText('1 of 6 events').waitFor();
     await page.getByRole('heading', { name: 'custom child' }).waitFor();
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
 
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download NDJSON' }).click();
@@ -118,7 +110,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.getByRole('link', { name: 'Flame' }).click();
     await page.getByRole('button', { name: /^child, / }).click();
     await page.getByRole('heading', { name: 'child' }).waitFor();
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -169,7 +161,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     expect(codes[1]).toContain('"streamMode"');
     expect(codes[2]).toContain(`"topic": "it's"`);
     expect(codes[2]).toContain('stream_resumable=True');
-    await expectAccessible(page);
+    expect(await violations(page)).toEqual([]);
     await page.context().close();
   });
 });

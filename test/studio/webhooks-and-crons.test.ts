@@ -38,6 +38,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
 
     await page.getByRole('link', { name: 'Open the delivery' }).press('Enter');
     await page.getByText(/^Given up/).waitFor();
+    await page.getByRole('figure', { name: 'Body' }).getByText('"langsmith_session_name": null').waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Redeliver' }).press('Enter');
     await page.getByText('Try 2').waitFor();

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { StoredValue } from '../../storage/checkpoints/delta-blobs.ts';
 import type { NewCheckpoint } from '../../storage/checkpoints/put.ts';
 import {
@@ -29,7 +28,8 @@ const MAX_NAMESPACES = 32;
  * makes it the only writer, so that what it wrote last is the latest.
  */
 export class CheckpointCache {
-  readonly #entries = new LRUCache<string, CacheEntry>({ max: MAX_NAMESPACES });
+  /** Least recently stored first. A plain map: every attempt makes one, and most have one entry. */
+  readonly #entries = new Map<string, CacheEntry>();
   /** Writes at checkpoints that are not put yet: LangGraph does not await `put` before `putWrites`. */
   readonly #earlyWrites = new Map<string, WriteRow[]>();
 
@@ -96,7 +96,12 @@ export class CheckpointCache {
   }
 
   #store(current: CacheEntry): void {
-    this.#entries.set(scopeOf(current.row), current);
+    const scope = scopeOf(current.row);
+    this.#entries.delete(scope);
+    this.#entries.set(scope, current);
+    if (this.#entries.size <= MAX_NAMESPACES) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
   }
 }
 

@@ -12,7 +12,8 @@ import { MAX_ERROR_BYTES, truncateText } from '../../core/text.ts';
 import { damageOf, type StoredCheckpoint, type WriteRow } from '../../storage/checkpoints/rows.ts';
 import { configOf } from '../checkpoint-config.ts';
 import { latestVersion } from './channels.ts';
-import { revive, type Serde, serializeChannel } from './serde.ts';
+import { revive, reviveText, type Serde, serializeChannel } from './serde.ts';
+import type { SharedLists } from './shared-lists.ts';
 import {
   type CheckpointPosition,
   type UnreadableFallback,
@@ -56,6 +57,8 @@ export function serializeCheckpoint(checkpoint: Checkpoint): { checkpoint: strin
 export interface ValueReader {
   readonly serde: Serde;
   readonly fallback: UnreadableFallback;
+  /** For checkpoints that are read one after the other, newest first. */
+  readonly lists?: SharedLists;
 }
 
 /** Throws `UnreadableValueError` if the checkpoint itself cannot be read. */
@@ -72,7 +75,7 @@ export async function toCheckpointTuple(
     channelValues(stored, channel_versions, reading),
     pendingWritesOf(stored, reading),
     // Clients write into the metadata: what only resembles a LangChain object is returned unchanged.
-    revive(reading.serde, 'json', Buffer.from(stored.metadata)).catch(() => JSON.parse(stored.metadata)),
+    reviveText(reading.serde, stored.metadata).catch(() => JSON.parse(stored.metadata)),
   ]);
   return {
     config: configOf(thread_id, ns, checkpoint_id),
@@ -88,9 +91,14 @@ async function channelValues(
   versions: ChannelVersions,
   reading: ValueReader,
 ): Promise<Record<string, unknown>> {
+  // Writes without a task are applied to the values by reducers, which may change the messages of a list.
+  const lists = stored.writes.some(({ task_id }) => task_id === NO_TASK) ? undefined : reading.lists;
   const entries = Object.entries(versions).map(async ([channel, version]) => {
     const value = stored.value(channel, String(version));
+    const shared = value && lists?.find(stored.ns, channel, value);
+    if (shared) return [channel, shared];
     const read = value && (await readOrFallback(stored, channel, value, reading));
+    if (read) lists?.add(stored.ns, channel, value, read.value);
     return read && [channel, read.value];
   });
   return Object.fromEntries((await Promise.all(entries)).filter((entry) => entry !== undefined));

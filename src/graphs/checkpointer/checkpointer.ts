@@ -28,6 +28,7 @@ import {
 import { DeferredUpdates, isStateUpdate } from './deferred-updates.ts';
 import { deltaChannelHistory } from './delta-history.ts';
 import { dumpText, SERVER_SERDE, type Serde, UnstorableValueError } from './serde.ts';
+import { SharedLists } from './shared-lists.ts';
 import {
   type UnreadableFallback,
   UnreadableReport,
@@ -38,6 +39,8 @@ import {
 interface ReadOptions {
   readonly cache: CheckpointCache;
   readonly fallback: UnreadableFallback;
+  /** Listed checkpoints share their messages: whoever reads them must not change them. */
+  readonly shares: boolean;
 }
 
 const failOnUse: UnreadableFallback = (_at, channel, reason) => unreadableProxy(channel, reason);
@@ -57,6 +60,7 @@ export class Checkpointer {
   readonly steps: StepRecorder | undefined;
   readonly #cache: CheckpointCache;
   readonly #fallback: UnreadableFallback;
+  readonly #shares: boolean;
   readonly #failure = new AbortController();
   /** The checkpoint at which a value could not be stored; nothing of later ones is stored either. */
   #failedAt: string | undefined;
@@ -64,7 +68,7 @@ export class Checkpointer {
 
   constructor(
     writer: CheckpointWriter,
-    { cache = new CheckpointCache(), fallback = failOnUse }: Partial<ReadOptions> = {},
+    { cache = new CheckpointCache(), fallback = failOnUse, shares = false }: Partial<ReadOptions> = {},
   ) {
     this.writer = writer;
     this.steps = writer.record === 'off' ? undefined : new StepRecorder(writer.record, systemClock);
@@ -72,6 +76,7 @@ export class Checkpointer {
     if (steps) writer.access.observe?.(() => steps.current());
     this.#cache = cache;
     this.#fallback = fallback;
+    this.#shares = shares;
     this.getNextVersion = versionSource(writer.writer);
   }
 
@@ -86,7 +91,7 @@ export class Checkpointer {
   /** The same checkpointer for reading states: unreadable values are left out and reported. */
   lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
     const unreadable = new UnreadableReport();
-    const view = { cache: this.#cache, fallback: unreadable.add };
+    const view = { cache: this.#cache, fallback: unreadable.add, shares: true };
     // It executes nothing, and so has no steps to record.
     const checkpointer = new Checkpointer({ ...this.writer, record: 'off' }, view);
     checkpointer.serde = this.serde;
@@ -123,8 +128,9 @@ export class Checkpointer {
       limit,
     });
     // One at a time: a state may be large, although deltas store all of them in little more than the newest.
+    const reading = { ...this.#valueReader, ...(this.#shares && { lists: new SharedLists() }) };
     for (const stored of found) {
-      const tuple = await this.#toTuple(stored).catch(ignoreUnreadable);
+      const tuple = await this.#toTuple(stored, reading).catch(ignoreUnreadable);
       if (tuple) yield tuple;
     }
   }
@@ -222,13 +228,13 @@ export class Checkpointer {
     return { serde: this.serde, fallback: this.#fallback };
   }
 
-  async #toTuple(stored: StoredCheckpoint): Promise<CheckpointTuple> {
-    const tuple = await toCheckpointTuple(stored, this.#valueReader);
+  async #toTuple(stored: StoredCheckpoint, reading = this.#valueReader): Promise<CheckpointTuple> {
+    const tuple = await toCheckpointTuple(stored, reading);
     await yieldToEventLoop();
     const { thread_id, ns, parent_id } = stored;
     if (tuple.checkpoint.v >= 4 || parent_id === null) return tuple;
     const [parent] = await this.writer.access.find({ thread_id, ns, checkpoint_id: parent_id, limit: 1 });
-    return withPendingSends(tuple, stored, parent?.writes ?? [], this.#valueReader, this.getNextVersion);
+    return withPendingSends(tuple, stored, parent?.writes ?? [], reading, this.getNextVersion);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { errorParts, toError } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { importUserModule } from '../project/user-module.ts';
+import { reviveMessages } from './revive-messages.ts';
 import { UnreadableValueError } from './unreadable-values.ts';
 
 /**
@@ -55,9 +56,14 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
 const LC_MARKER = '"lc"';
 
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
-  if (type !== 'json') return serde.loadsTyped(type, bytes);
-  const text = textOf(bytes);
-  return text.includes(LC_MARKER) ? serde.loadsTyped(type, text) : JSON.parse(text);
+  return type === 'json' ? reviveText(serde, textOf(bytes)) : serde.loadsTyped(type, bytes);
+}
+
+/** The same of JSON text. */
+export async function reviveText(serde: Serde, text: string): Promise<unknown> {
+  if (!text.includes(LC_MARKER)) return JSON.parse(text);
+  const revived = await reviveMessages(serde, JSON.parse(text));
+  return revived ? revived.value : serde.loadsTyped('json', text);
 }
 
 /** JSON text of an object, whatever values it contains. */
@@ -66,7 +72,7 @@ export async function dumpText(serde: Serde, value: object): Promise<string> {
   return textOf(bytes);
 }
 
-function textOf(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 

@@ -1,5 +1,6 @@
 import { withDeadline } from '../../core/timers.ts';
 import { importUserModule } from '../project/user-module.ts';
+import { skipUnusedRuns } from './untraced-runs.ts';
 
 /** Deadline for sending the last traces at shutdown, ms. */
 const FLUSH_MS = 3000;
@@ -16,11 +17,21 @@ export interface LangSmithTraces {
   flush(): Promise<void>;
 }
 
+/** Traces of the project's runs; `undefined` if it is not traced, which then costs nothing. */
+export async function openTraces(
+  folder: string,
+  isTracingEnabled: () => boolean,
+): Promise<LangSmithTraces | undefined> {
+  if (isTracingEnabled()) return traceInBackground(folder);
+  await skipUnusedRuns(folder, isTracingEnabled);
+  return undefined;
+}
+
 /**
  * Sends traces in the background. Callbacks are awaited here, which makes LangChain block a run until its trace has
  * arrived: while LangSmith was unreachable, runs never ended. Returns `undefined` if the project has no tracer.
  */
-export async function traceInBackground(folder: string): Promise<LangSmithTraces | undefined> {
+async function traceInBackground(folder: string): Promise<LangSmithTraces | undefined> {
   const module = importUserModule<{ LangChainTracer: new () => { client: TraceClient } }>(
     folder,
     '@langchain/core/tracers/tracer_langchain',

@@ -8,7 +8,7 @@ import { importUserModule } from '../project/user-module.ts';
 import { type RunnableGraph, withMemory } from '../runnable.ts';
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
-import { toWire } from '../wire.ts';
+import { type ConvertedMessages, toWire } from '../wire.ts';
 import { type CommandLibrary, toLangGraphCommand } from './command.ts';
 import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
@@ -61,9 +61,10 @@ export function langGraph(
     async history({ config, limit, before, metadata, memory }) {
       const { reader, unreadable } = lenientReader(memory);
       const states = [];
+      const converted: ConvertedMessages = new WeakMap();
       const options = { limit, ...(before && { before }), ...(metadata && { filter: metadata }) };
       for await (const snapshot of reader.getStateHistory?.(config, options) ?? []) {
-        states.push(threadState(snapshot, new Set(), unreadable));
+        states.push(threadState(snapshot, new Set(), unreadable, converted));
       }
       return states;
     },

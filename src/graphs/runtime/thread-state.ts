@@ -6,7 +6,7 @@ import { type UnreadableReport, withReasons } from '../checkpointer/unreadable-v
 import type { GraphConfig } from '../graph.ts';
 import { taskError } from '../public-errors.ts';
 import type { RunnableGraph, Snapshot, SnapshotTask } from '../runnable.ts';
-import { toWire } from '../wire.ts';
+import { type ConvertedMessages, toWire } from '../wire.ts';
 
 /** State of a thread that never ran (CONTRACT §2.2). */
 export function emptyThreadState(): ThreadState {
@@ -27,12 +27,13 @@ export function emptyThreadState(): ThreadState {
 /**
  * Converts LangGraph's snapshot to the contract's terms; states of subgraphs are nested if the snapshot holds them.
  * `resolved`: tasks without pending interrupts, though the snapshot may still list them; `unreadable`: values that the
- * snapshot lacks.
+ * snapshot lacks; `converted`: for states that share messages.
  */
 export function threadState(
   snapshot: Snapshot,
   resolved: ReadonlySet<string>,
   unreadable?: UnreadableReport,
+  converted?: ConvertedMessages,
 ): ThreadState {
   if (snapshot.createdAt === undefined) return emptyThreadState();
   const checkpoint = checkpointOf(snapshot.config);
@@ -40,7 +41,7 @@ export function threadState(
   const tasks = snapshot.tasks.map((task) => threadTask(task, resolved, unreadable));
   const reasons = unreadable?.of(checkpoint);
   return {
-    values: toWire(withReasons(snapshot.values, reasons)),
+    values: toWire(withReasons(snapshot.values, reasons), converted),
     next: [...snapshot.next],
     tasks,
     metadata: isObject(snapshot.metadata) ? (toWire(snapshot.metadata) as Record<string, unknown>) : null,

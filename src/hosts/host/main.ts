@@ -4,7 +4,7 @@ import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import { captureOutput } from '../../graphs/observability/capture-output.ts';
-import { type LangSmithTraces, traceInBackground } from '../../graphs/observability/langsmith-traces.ts';
+import { type LangSmithTraces, openTraces } from '../../graphs/observability/langsmith-traces.ts';
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
 import { deepStack, userLocation, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
@@ -69,7 +69,7 @@ function serveGraphs(): void {
           const graphs = await openGraphs(params);
           const code = await openProjectCode(params);
           const app = await serveCustomApp(params, client, logger);
-          const traces = isTracingEnabled() ? await traceInBackground(root) : undefined;
+          const traces = await openTraces(root, isTracingEnabled);
           project = { graphs, code, app, runs: hostRuns(server, graphs, logger), traces };
           return listing(project, failed, await langgraphVersion(root));
         },

@@ -115,6 +115,7 @@ export const RESPONSES: Record<string, z.ZodType> = {
   Delivery: webhooks.Delivery,
   DeliveryAttempt: webhooks.DeliveryAttempt,
   DeliveryDetail: webhooks.DeliveryDetail,
+  DeliveryRequest: webhooks.DeliveryRequest,
   Health: system.Health,
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,

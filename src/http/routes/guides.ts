@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { lazy } from '../../core/lifecycle.ts';
@@ -8,8 +8,10 @@ import { lazy } from '../../core/lifecycle.ts';
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
 
 /** Guides bundled with the server: they match its version and work offline. */
+const IMAGES: Readonly<Record<string, string>> = { '.svg': 'image/svg+xml', '.png': 'image/png' };
+
 export function guideRoutes(server: FastifyInstance, { docs }: { docs: string }): void {
-  const pages = new Map<string, string>();
+  const pages = new Map<string, string | Buffer>();
   for (const path of ['/docs/guides', '/docs/guides/'])
     server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
   server.get('/docs/guides/style.css', async (_request, reply) => {
@@ -18,7 +20,7 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   });
   server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params }, reply) => {
     const path = params['*'];
-    const type = path.endsWith('.svg') ? 'image/svg+xml' : 'text/html; charset=utf-8';
+    const type = IMAGES[extname(path)] ?? 'text/html; charset=utf-8';
     const page = pages.get(path) ?? (await pageAt(path, docs));
     pages.set(path, page);
     return reply.header('Content-Security-Policy', POLICY).type(type).send(page);
@@ -26,12 +28,12 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
 }
 
 /** Rendered on demand: it takes up to 100 ms and a library that most servers never need. */
-async function pageAt(path: string, docs: string): Promise<string> {
-  const text = (await readGuide(path))?.toString();
-  if (text === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
-  if (path.endsWith('.svg')) return text;
+async function pageAt(path: string, docs: string): Promise<string | Buffer> {
+  const file = await readGuide(path);
+  if (file === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
+  if (extname(path) in IMAGES) return file;
   const { guidePage } = await import('../guide-page.ts');
-  return guidePage(text, docs, path);
+  return guidePage(file.toString(), docs, path);
 }
 
 /** Same relative path in the repository and in the npm package. */
@@ -45,5 +47,5 @@ async function readGuide(path: string): Promise<Buffer | undefined> {
 /** An installation may omit the guides. */
 const guideNames = lazy(async () => {
   const found = await readdir(GUIDES_FOLDER, { recursive: true }).catch(() => []);
-  return new Set(found.filter((name) => /\.(md|svg)$/.test(name)));
+  return new Set(found.filter((name) => /\.(md|svg|png)$/.test(name)));
 });

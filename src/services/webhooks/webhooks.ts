@@ -9,6 +9,7 @@ import type { Delivery, DeliveryDetail, DeliverySearch, WebhookTest } from '../.
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { WebhookOutbox } from '../../storage/webhooks/outbox.ts';
 import { type Page, pageOf } from '../pagination.ts';
+import { shownRequest } from './delivery-request.ts';
 import type { WebhookPolicy } from './webhook-policy.ts';
 
 export interface WebhookDeps {
@@ -37,7 +38,10 @@ export function webhookService({ outbox, webhooks, bus, clock, sends_webhooks }:
   }
 
   async function detail(delivery_id: string, visibility?: Visibility): Promise<DeliveryDetail> {
-    return { ...(await find(delivery_id, visibility)), attempts: await outbox.attemptsOf(delivery_id) };
+    const delivery = await find(delivery_id, visibility);
+    const content = await outbox.contentOf(delivery_id);
+    if (!content) throw new NotFound(`Delivery ${delivery_id} not found`);
+    return { ...delivery, request: shownRequest(content), attempts: await outbox.attemptsOf(delivery_id) };
   }
 
   function requireSending(): void {

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/we
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
 import { ackDelivery, releaseAllDeliveries, releaseDeliveries } from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
-import { decryptAttempt, decryptShownUrl } from './delivery-row.ts';
+import { decryptAttempt, decryptDelivery, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
 import { deliveryPosition } from './position.ts';
 
@@ -27,6 +27,7 @@ export function webhookOutbox(db: Db) {
       search: searchDeliveries,
       get: findDelivery,
       attemptsOf,
+      contentOf,
       position: deliveryPosition,
       redeliver,
       deleteEnded: deleteEndedDeliveries,
@@ -107,6 +108,14 @@ async function attemptsOf(reader: Reader, delivery_id: string): Promise<Delivery
     select ${ATTEMPT} from webhook_attempts
     where delivery_id = ${delivery_id} order by attempt`);
   return rows.map((row) => decryptAttempt(reader.cipher, row));
+}
+
+/** What a delivery sends, with its secrets. */
+async function contentOf(reader: Reader, delivery_id: string) {
+  const row = await reader.get(sql`
+    select ${columns('webhook_outbox', 'url, shown_url, headers, body')} from webhook_outbox
+    where delivery_id = ${delivery_id}`);
+  return row && decryptDelivery(reader.cipher, row);
 }
 
 /** Makes a delivery due now, with the same id and a new retry period. Returns false if it does not exist. */

@@ -1,6 +1,8 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { API_URL } from './base.ts';
+import { sessionQuery } from './session.ts';
+import { watchVisibility } from './visibility.ts';
 
 /** Ids of rows of one kind that changed; with `more`, others too. */
 interface ChangedIds {
@@ -8,24 +10,60 @@ interface ChangedIds {
   readonly more: boolean;
 }
 
+/** Before the browser's own attempts are told to the reader, and between ours where it makes none, ms. */
+const AWAY_MS = 5_000;
+
 /**
  * Keeps what is shown fresh while other clients and the server change it, without polling. By convention a query key
- * begins with the kind of its rows, `run` or `thread` for example, and goes on with the id of one, or with `list`.
+ * begins with the kind of its rows, `run` or `thread` for example, and goes on with the id of one, or with `list`. Out of
+ * sight the page hears nothing, and reads everything anew when it is seen again. True while the server is away.
  */
-export function useLiveQueries(isOn: boolean): void {
+export function useLiveQueries(isOn: boolean): boolean {
   const client = useQueryClient();
+  const [isAway, setAway] = useState(false);
   useEffect(() => {
     if (!isOn) return;
-    const source = new EventSource(`${API_URL}/system/changes`);
-    // What changed before a connection is unknown: also between the first answers and the first connection.
-    source.addEventListener('ready', () => void client.invalidateQueries());
-    source.addEventListener('changes', ({ data }: MessageEvent<string>) => {
-      const changes = JSON.parse(data) as Record<string, ChangedIds>;
-      for (const [kind, ids] of Object.entries(changes)) refresh(client, kind, ids);
-      void client.invalidateQueries({ queryKey: ['system'] });
-    });
-    return () => source.close();
+    let source: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function open() {
+      source = new EventSource(`${API_URL}/system/changes`);
+      // What changed before a connection is unknown: also between the first answers and the first connection.
+      source.addEventListener('ready', () => {
+        clearTimeout(timer);
+        timer = undefined;
+        setAway(false);
+        void client.invalidateQueries();
+      });
+      source.addEventListener('changes', ({ data }: MessageEvent<string>) => {
+        const changes = JSON.parse(data) as Record<string, ChangedIds>;
+        for (const [kind, ids] of Object.entries(changes)) refresh(client, kind, ids);
+        void client.invalidateQueries({ queryKey: ['system'] });
+      });
+      source.addEventListener('error', () => {
+        timer ??= setTimeout(lose, AWAY_MS);
+      });
+    }
+    function lose() {
+      timer = undefined;
+      setAway(true);
+      // After an answer that is no stream, such as a proxy's, the browser does not try again. It may be the session's end.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      open();
+    }
+    function close() {
+      source?.close();
+      clearTimeout(timer);
+      timer = undefined;
+    }
+    open();
+    const unwatch = watchVisibility(close, open);
+    return () => {
+      unwatch();
+      close();
+    };
   }, [client, isOn]);
+  return isOn && isAway;
 }
 
 function refresh(client: QueryClient, kind: string, { ids, more }: ChangedIds): void {

@@ -5,6 +5,7 @@ import { useLiveQueries } from '../api/changes.ts';
 import { sessionQuery } from '../api/session.ts';
 import { Page } from '../ui/page.tsx';
 import { Failure, Loading } from '../ui/states.tsx';
+import { Notices } from './notices.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -12,7 +13,7 @@ import { TopBar } from './top-bar.tsx';
 /** What is around every screen; without a session, the way to one. */
 export function Shell() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
-  useLiveQueries(session?.signed_in === true);
+  const isAway = useLiveQueries(session?.signed_in === true);
   if (isPending) return <Loading what="Studio" />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!session.signed_in) return <SignIn session={session} />;
@@ -27,6 +28,7 @@ export function Shell() {
       <Sidebar />
       <div className="flex min-h-0 min-w-0 flex-col">
         <TopBar />
+        <Notices isAway={isAway} />
         <Suspense fallback={<Loading what="the page" />}>
           <Outlet />
         </Suspense>

@@ -1,6 +1,8 @@
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError, Unreachable } from '../api/client.ts';
 import { Button } from './button.tsx';
+import { useShows } from './shown-errors.ts';
 
 /** Nothing moves until it takes long enough to be noticed. */
 export function Loading({ what }: { what: string }) {
@@ -24,11 +26,18 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 /** What went wrong, in the server's words, and what to do. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const { title, hint } = describe(error);
+  const client = useQueryClient();
+  useShows(error);
+  function tryAgain() {
+    retry?.();
+    // What else failed did so for the same reason, as a rule: the server was away.
+    void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  }
   return (
     <div role="alert" className="flex flex-col items-start gap-2 p-6">
       <p className="font-medium text-err">{title}</p>
       {hint !== '' && <p className="max-w-prose break-words whitespace-pre-wrap text-ink-2">{hint}</p>}
-      {retry && <Button onClick={retry}>Try again</Button>}
+      {retry && <Button onClick={tryAgain}>Try again</Button>}
     </div>
   );
 }

@@ -8,7 +8,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextInput } from '../../ui/fields.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { EmptyList } from '../../ui/paged-list.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { CreateAssistant } from './create.tsx';
 
@@ -74,7 +75,11 @@ function List() {
       `${assistantName(each)} ${each.description ?? ''}`.toLowerCase().includes(text),
   );
   if (fitting.length === 0) {
-    return <Empty title="No assistant fits">Remove a filter to see more.</Empty>;
+    return (
+      <EmptyList filters={{ name, graph }} fits="No assistant fits" none="No assistants">
+        Name a graph in the configuration.
+      </EmptyList>
+    );
   }
   return (
     <Table label="Assistants" columns={['Assistant', 'Graph', 'Version', 'Updated', 'Description']}>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { ApiError, api, dataOf } from '../../api/client.ts';
-import { eventsOf, type StreamEvent } from '../../api/event-stream.ts';
+import type { StreamEvent } from '../../api/event-stream.ts';
+import { runEvents } from '../../api/run-events.ts';
 import { withChunk } from './chunks.ts';
 import { type Message, messagesOf } from './messages.ts';
 
@@ -17,8 +17,6 @@ export interface Live {
 
 /** Tokens that arrive closer together are drawn at once, ms. */
 const DRAW_MS = 40;
-const FIRST_WAIT_MS = 250;
-const MAX_WAIT_MS = 5000;
 
 /**
  * Follows the active run of a thread from its first event: every page that is opened while it runs shows the same. The
@@ -47,9 +45,11 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       timer ??= setTimeout(draw, DRAW_MS);
     };
     async function untilRead(run_id: string) {
-      await follow({ thread_id, run_id, signal: abort.signal, take }).catch((error: unknown) => {
+      try {
+        for await (const event of runEvents({ thread_id, run_id }, abort.signal)) take(event);
+      } catch (error) {
         now = { ...now, error: error instanceof Error ? error.message : String(error) };
-      });
+      }
       if (abort.signal.aborted) return;
       await client.invalidateQueries({ queryKey: ['thread', thread_id] });
       if (abort.signal.aborted) return;
@@ -84,51 +84,4 @@ function withEvent(live: Live, { event, data }: StreamEvent): Live {
 
 function errorText(error: { error?: string; message?: string }): string {
   return [error.error, error.message].filter(Boolean).join(': ');
-}
-
-interface Followed {
-  readonly thread_id: string;
-  readonly run_id: string;
-  readonly signal: AbortSignal;
-  readonly take: (event: StreamEvent) => void;
-}
-
-/** Resolves when the run has ended or `signal` aborts. Joins the stream again, where it was, when a connection ends early. */
-async function follow({ thread_id, run_id, signal, take }: Followed): Promise<void> {
-  const path = { thread_id, run_id };
-  let last = '-1';
-  let wait = FIRST_WAIT_MS;
-  while (!signal.aborted) {
-    try {
-      const body = await dataOf(
-        api.GET('/threads/{thread_id}/runs/{run_id}/stream', {
-          params: { path, header: { 'Last-Event-Id': last } },
-          parseAs: 'stream',
-          signal,
-        }),
-      );
-      for await (const event of eventsOf(body as ReadableStream<Uint8Array>)) {
-        if (event.id !== undefined) last = event.id;
-        wait = FIRST_WAIT_MS;
-        take(event);
-      }
-      const { status } = await dataOf(api.GET('/threads/{thread_id}/runs/{run_id}', { params: { path } }));
-      if (status !== 'pending' && status !== 'running') return;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof ApiError && error.status < 500) throw error;
-    }
-    await pause(wait, signal);
-    wait = Math.min(MAX_WAIT_MS, wait * 2);
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

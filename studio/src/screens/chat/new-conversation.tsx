@@ -3,6 +3,7 @@ import { type Assistant, assistantName } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { isObject } from '../../api/values.ts';
 import { Page } from '../../ui/page.tsx';
+import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
 import { Column } from './column.tsx';
 import { textOf } from './messages.ts';
@@ -23,7 +24,10 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
       void navigate({ to: '/chat/$assistantId/$threadId', params: { assistantId: assistant_id, threadId } }),
   );
   return (
-    <Page title={assistantName(assistant)}>
+    <Page
+      title={assistantName(assistant)}
+      actions={can('run') && <BreakpointsButton assistant_id={assistant_id} />}
+    >
       <Column>
         <div className="min-h-0 flex-1 overflow-auto">
           {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}

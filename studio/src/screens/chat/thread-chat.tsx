@@ -6,6 +6,7 @@ import { Page } from '../../ui/page.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { withText } from './attachments.ts';
+import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
 import { Column } from './column.tsx';
 import { Conversation } from './conversation.tsx';
@@ -114,6 +115,7 @@ interface LinksProps {
 }
 
 function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
+  const { can } = useSession();
   const run = chat.active ?? chat.last_run;
   return (
     <>
@@ -122,6 +124,7 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
           Newest version
         </Link>
       )}
+      {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
       {run && (
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass('quiet')}>
           Last run

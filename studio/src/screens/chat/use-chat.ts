@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { newId } from '../../api/values.ts';
 import { STREAM } from '../interrupts/answer.ts';
+import { type Breakpoints, breakpointsOf } from './breakpoints.ts';
 import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
 import { type Message, messagesOf } from './messages.ts';
@@ -93,6 +94,14 @@ function activeOf(runs: readonly Schemas['Run'][] | undefined): Schemas['Run'] |
   return open.find(({ status }) => status === 'running') ?? open.at(-1);
 }
 
+/** As the API takes them: it has no empty lists. */
+function stopsOf({ interrupt_before = [], interrupt_after = [] }: Breakpoints) {
+  return {
+    ...(interrupt_before.length > 0 && { interrupt_before: [...interrupt_before] }),
+    ...(interrupt_after.length > 0 && { interrupt_after: [...interrupt_after] }),
+  };
+}
+
 /** Creates a run, and its thread if there is none. */
 function createRun(run: {
   assistant_id: string;
@@ -106,6 +115,7 @@ function createRun(run: {
       params: { path: { thread_id } },
       body: {
         ...STREAM,
+        ...stopsOf(breakpointsOf(assistant_id)),
         assistant_id,
         input,
         if_not_exists: 'create',

@@ -2,9 +2,11 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { Link, useParams } from '@tanstack/react-router';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
+import { typedValue } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
-import { Ago } from '../../ui/format.tsx';
-import { Card, Facts, Page } from '../../ui/page.tsx';
+import { Ago, count } from '../../ui/format.tsx';
+import { Json } from '../../ui/json.tsx';
+import { Card, Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { DeliveryPill } from '../webhooks/delivery-pill.tsx';
 import { Tries } from '../webhooks/tries.tsx';
@@ -48,18 +50,37 @@ export function Delivery() {
     >
       <p className="max-w-prose">{explanation.summary}</p>
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_400px]">
-        <Card className="min-w-0 p-4">
-          {delivery.attempts.length === 0 ? (
-            <Empty title="Not tried yet" />
-          ) : (
-            <Tries attempts={delivery.attempts} />
-          )}
-        </Card>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Card className="min-w-0 p-4">
+            {delivery.attempts.length === 0 ? (
+              <Empty title="Not tried yet" />
+            ) : (
+              <Tries attempts={delivery.attempts} />
+            )}
+          </Card>
+          <Sent request={delivery.request} />
+        </div>
         <Card className="min-w-0 p-4">
           <DeliveryFacts delivery={delivery} explanation={explanation} />
         </Card>
       </div>
     </Page>
+  );
+}
+
+/** The body that each try sends, as far as it is shown. */
+function Sent({ request: { header_names, body, body_length } }: { request: Schemas['DeliveryRequest'] }) {
+  const { value, isJson } = typedValue(body);
+  return (
+    <Panel title="Request">
+      {header_names.length > 0 && <p className="text-ink-2">Headers: {header_names.join(', ')}</p>}
+      <Json value={isJson ? value : body} label="Body" />
+      {body_length > body.length && (
+        <p className="text-ink-3">
+          The first {count(body.length)} of {count(body_length)} characters.
+        </p>
+      )}
+    </Panel>
   );
 }
 

@@ -32,6 +32,36 @@ export function svgFile(drawing: SVGSVGElement): string {
   return new XMLSerializer().serializeToString(copy);
 }
 
+/** Pixels of a picture for each of the drawing: it stays sharp when it is shown larger. */
+const PNG_SCALE = 2;
+/** Browsers draw no larger canvas. */
+const MAX_PNG_PX = 16_000;
+
+/** A drawing as a PNG on the colour of the page. Throws an error for a drawing that the browser cannot draw. */
+export async function pngFile(drawing: SVGSVGElement): Promise<Blob> {
+  const url = URL.createObjectURL(new Blob([svgFile(drawing)], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const scale = Math.min(PNG_SCALE, MAX_PNG_PX / Math.max(image.width, image.height));
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.ceil(image.width * scale);
+    canvas.height = Math.ceil(image.height * scale);
+    const context = canvas.getContext('2d');
+    if (context) {
+      context.fillStyle = getComputedStyle(document.body).backgroundColor;
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    }
+    const png = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
+    if (!png) throw new Error('The browser cannot draw a picture of this size.');
+    return png;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
 /** The graph in the language of Mermaid, as it is shown. */
 export function mermaidFile({ nodes, edges }: GraphModel): string {
   const names = new Map(allNodes(nodes).map(({ id }, i) => [id, `n${i}`]));

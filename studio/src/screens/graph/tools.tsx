@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy.ts';
 import { saveFile } from '../../ui/save-file.ts';
-import { mermaidFile, svgFile } from './export.ts';
+import { mermaidFile, pngFile, svgFile } from './export.ts';
 import type { GraphModel } from './graph-model.ts';
 
 interface ToolsProps {
@@ -25,6 +25,7 @@ const MAX_ZOOM = 4;
 /** What is above a drawing: its name, subgraphs, size, and what takes it along. */
 export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, svg }: ToolsProps) {
   const [isCopied, setCopied] = useState(false);
+  const [problem, setProblem] = useState('');
   function scaleBy(factor: number) {
     const drawing = svg();
     const present = drawing ? drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width : 1;
@@ -33,6 +34,10 @@ export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, 
   function saveSvg() {
     const drawing = svg();
     if (drawing) saveFile(`${title}.svg`, svgFile(drawing), 'image/svg+xml');
+  }
+  async function savePng() {
+    const drawing = svg();
+    if (drawing) saveFile(`${title}.png`, await pngFile(drawing), 'image/png');
   }
   const areAllOpen = groups.every((id) => expanded.includes(id));
   return (
@@ -57,11 +62,25 @@ export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, 
       </Button>
       <Button
         look="quiet"
+        onClick={() => {
+          setProblem('');
+          savePng().catch((error: Error) => setProblem(error.message));
+        }}
+      >
+        PNG
+      </Button>
+      <Button
+        look="quiet"
         onClick={() => void copyText(mermaidFile(model)).then(() => setCopied(true))}
         onBlur={() => setCopied(false)}
       >
         {isCopied ? 'Copied' : 'Copy Mermaid'}
       </Button>
+      {problem !== '' && (
+        <span role="alert" className="w-full text-err">
+          {problem}
+        </span>
+      )}
     </div>
   );
 }

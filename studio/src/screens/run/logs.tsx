@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { LogLines } from '../../ui/log-lines.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { logsQuery } from './run-queries.ts';
-
-const TONES: Readonly<Record<string, string>> = { warn: 'text-wait', error: 'text-err', debug: 'text-ink-3' };
 
 /** What the code of the run printed, with the node that did. */
 export function Logs({ run_id }: { run_id: string }) {
@@ -19,20 +18,7 @@ export function Logs({ run_id }: { run_id: string }) {
   }
   return (
     <Card className="overflow-x-auto p-3">
-      <ol className="font-mono text-xs/[18px]">
-        {data.map(({ seq, time, level, node, message, at }) => (
-          <li key={seq} className="flex gap-3">
-            <time dateTime={time} className="text-ink-3">
-              {time.slice(11, 23)}
-            </time>
-            <span className="w-24 flex-none truncate text-ink-2">{node ?? ''}</span>
-            <span className={`min-w-0 flex-1 break-words whitespace-pre-wrap ${TONES[level] ?? ''}`}>
-              {message}
-            </span>
-            <span className="text-ink-3">{at}</span>
-          </li>
-        ))}
-      </ol>
+      <LogLines lines={data} keyOf={({ seq }) => seq} />
     </Card>
   );
 }

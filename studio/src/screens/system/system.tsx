@@ -8,6 +8,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { overviewQuery } from '../overview/overview-query.ts';
 import { Charts } from './charts.tsx';
+import { LogTail } from './log-tail.tsx';
 
 /** Between two looks at what does not report changes, ms. */
 const INTERVAL = 10_000;
@@ -25,6 +26,7 @@ export function System() {
           Processes and storage are for callers without limits: a key with the scope admin.
         </Forbidden>
       )}
+      <LogTail />
     </Page>
   );
 }

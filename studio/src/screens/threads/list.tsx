@@ -25,7 +25,7 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = list;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="threads" />;
-  const pages = data.pages.map((page) => page.data);
+  const pages = withoutRepeats(data.pages.map((page) => page.data));
   const threads = pages.flat();
   // Deleted ones are no longer selected.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
@@ -78,11 +78,23 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
   );
 }
 
+/** A thread that changes while pages are read moves to the first one, and others move to the next. */
+function withoutRepeats(pages: readonly (readonly Thread[])[]): Thread[][] {
+  const seen = new Set<string>();
+  return pages.map((page) =>
+    page.filter(({ thread_id }) => {
+      const isNew = !seen.has(thread_id);
+      seen.add(thread_id);
+      return isNew;
+    }),
+  );
+}
+
 function NoThreads({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title={isFiltered ? 'No thread fits' : 'No threads yet'}>
       {isFiltered
-        ? 'Remove a filter to see more. Titles and metadata have to be the same, not similar.'
+        ? 'Remove a filter to see more. Titles, metadata and values have to be the same, not similar.'
         : 'A thread begins with a chat, or when a client creates one.'}
     </Empty>
   );

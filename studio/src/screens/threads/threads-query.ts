@@ -11,6 +11,8 @@ export interface ThreadFilters {
   readonly assistant?: string;
   /** `name=value, …` or JSON. */
   readonly metadata?: string;
+  /** The same for the newest values. */
+  readonly values?: string;
   /** An id, or a whole title. */
   readonly find?: string;
 }
@@ -22,11 +24,11 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 export const LISTED = ['thread_id', 'updated_at', 'metadata', 'status'] as const;
 
 /** Threads, those that changed last first. */
-export function threadsQuery({ status, assistant, metadata, find }: ThreadFilters) {
+export function threadsQuery({ status, assistant, metadata, values, find }: ThreadFilters) {
   return infiniteQueryOptions({
-    queryKey: ['thread', 'list', { status, assistant, metadata, find }],
+    queryKey: ['thread', 'list', { status, assistant, metadata, values, find }],
     queryFn: ({ pageParam }) => {
-      const body = searchOf({ status, assistant, metadata, find } as ThreadFilters);
+      const body = searchOf({ status, assistant, metadata, values, find } as ThreadFilters);
       return pageOf(api.POST('/threads/search', { body: { ...body, limit: PAGE, offset: pageParam } }));
     },
     initialPageParam: 0,
@@ -34,12 +36,13 @@ export function threadsQuery({ status, assistant, metadata, find }: ThreadFilter
   });
 }
 
-function searchOf({ status, assistant, metadata, find }: ThreadFilters): ThreadSearch {
+function searchOf({ status, assistant, metadata, values, find }: ThreadFilters): ThreadSearch {
   const search: ThreadSearch = { select: [...LISTED] };
   const wanted = metadata ? metadataOf(metadata) : {};
   if (assistant) wanted['assistant_id'] = assistant;
   if (find && UUID.test(find)) search.ids = [find];
   else if (find) wanted['title'] = find;
+  if (values) search.values = metadataOf(values);
   if (status) search.status = status as NonNullable<ThreadSearch['status']>;
   if (Object.keys(wanted).length > 0) search.metadata = wanted;
   return search;

@@ -51,6 +51,13 @@ function Filters({ filters }: { filters: ThreadFilters }) {
         set={(metadata) => set({ metadata })}
         check={metadataOf}
       />
+      <TextFilter
+        label="Values, such as topic=tea"
+        className="w-[220px]"
+        value={filters.values}
+        set={(values) => set({ values })}
+        check={metadataOf}
+      />
     </search>
   );
 }

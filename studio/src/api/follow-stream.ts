@@ -1,0 +1,64 @@
+import { ApiError } from './client.ts';
+import { eventsOf, type StreamEvent } from './event-stream.ts';
+import { untilVisible, watchVisibility } from './visibility.ts';
+
+/** First and longest wait before a stream is joined again, ms. */
+const RETRY_MS = { first: 250, most: 5_000 };
+
+interface Source {
+  /** Opens the stream after the event with the id `last`; `-1` before the first one. */
+  readonly join: (last: string, signal: AbortSignal) => Promise<unknown>;
+  /** Asked when a stream has ended: whether nothing will follow. */
+  readonly isOver: () => Promise<boolean>;
+}
+
+/**
+ * The events of a stream, each once and in order, until it is over or `signal` aborts. It is joined again after the last
+ * one when the connection is lost, when the server restarts, and when the page is seen again; out of sight it asks for
+ * nothing. Throws the server's refusal.
+ */
+export async function* followStream(
+  { join, isOver }: Source,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
+  let last = '-1';
+  let wait_ms = RETRY_MS.first;
+  while (!signal.aborted) {
+    const connection = new AbortController();
+    const letGo = () => connection.abort();
+    signal.addEventListener('abort', letGo, { once: true });
+    const unwatch = watchVisibility(letGo, () => {});
+    try {
+      const body = (await join(last, connection.signal)) as ReadableStream<Uint8Array>;
+      for await (const event of eventsOf(body)) {
+        if (event.id !== undefined) last = event.id;
+        wait_ms = RETRY_MS.first;
+        yield event;
+      }
+      if (await isOver()) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status < 500) throw error;
+    } finally {
+      unwatch();
+      signal.removeEventListener('abort', letGo);
+      // The consumer may have stopped in the middle.
+      connection.abort();
+    }
+    await untilVisible(signal);
+    await pause(wait_ms, signal);
+    wait_ms = Math.min(RETRY_MS.most, wait_ms * 2);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,24 @@
+import { api, dataOf, type Schemas } from './client.ts';
+import type { StreamEvent } from './event-stream.ts';
+import { followStream } from './follow-stream.ts';
+
+type Place = Pick<Schemas['Run'], 'thread_id' | 'run_id'>;
+
+/** The events of a run from its first one until it has ended: the server keeps them. Throws the server's refusal. */
+export function runEvents(path: Place, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  return followStream(
+    {
+      join(last, signal) {
+        const params = { path, header: { 'Last-Event-Id': last } };
+        return dataOf(
+          api.GET('/threads/{thread_id}/runs/{run_id}/stream', { params, parseAs: 'stream', signal }),
+        );
+      },
+      async isOver() {
+        const { status } = await dataOf(api.GET('/threads/{thread_id}/runs/{run_id}', { params: { path } }));
+        return status !== 'pending' && status !== 'running';
+      },
+    },
+    signal,
+  );
+}

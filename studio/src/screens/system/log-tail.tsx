@@ -1,0 +1,86 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
+import { AssistantSelect } from '../../ui/assistant-select.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { LogLines } from '../../ui/log-lines.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { Failure } from '../../ui/states.tsx';
+import { type Level, type TailLine, useLogTail } from './use-log-tail.ts';
+
+const LEVELS: readonly (readonly [Level, string])[] = [
+  ['debug', 'All levels'],
+  ['info', 'Info and above'],
+  ['warn', 'Warnings and errors'],
+  ['error', 'Errors'],
+];
+
+/** What the code of all runs prints while the page is open. */
+export function LogTail() {
+  const { level: wanted, assistant } = useSearch({ from: '/system' });
+  const navigate = useNavigate({ from: '/system' });
+  const level = LEVELS.find(([name]) => name === wanted)?.[0] ?? 'debug';
+  const { lines, isLive, error } = useLogTail(level, assistant);
+  return (
+    <Panel title="Log">
+      <div className="flex flex-wrap items-center gap-2">
+        <Select
+          aria-label="Level"
+          value={level}
+          options={LEVELS}
+          onChange={({ target }) =>
+            void navigate({ search: (before) => ({ ...before, level: target.value }), replace: true })
+          }
+        />
+        <AssistantSelect
+          aria-label="Assistant"
+          value={assistant ?? ''}
+          onChange={({ target }) =>
+            void navigate({ search: (before) => ({ ...before, assistant: target.value }), replace: true })
+          }
+        />
+        <span role="status" className="text-xs text-ink-3">
+          {isLive ? 'Follows what graphs print' : 'Connecting …'}
+        </span>
+      </div>
+      {error !== undefined ? <Failure error={error} /> : <Lines lines={lines} />}
+    </Panel>
+  );
+}
+
+/** Stays at the newest line, unless the reader looks at older ones. */
+function Lines({ lines }: { lines: readonly TailLine[] }) {
+  const box = useRef<HTMLElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    if (lines.length > 0 && isAtEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [lines]);
+  return (
+    <section
+      ref={box}
+      tabIndex={0}
+      aria-label="Lines"
+      className="h-64 overflow-auto rounded-lg bg-sunk p-3"
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight > scrollHeight - 40;
+      }}
+    >
+      {lines.length === 0 && (
+        <p className="text-ink-3">Nothing has been printed since the page was opened.</p>
+      )}
+      <LogLines
+        lines={lines}
+        keyOf={({ run_id, seq }) => `${run_id}/${seq}`}
+        before={({ run_id }) => (
+          <Link
+            to="/runs/$runId"
+            params={{ runId: run_id }}
+            search={{ tab: 'logs' }}
+            className="flex-none text-accent hover:underline"
+          >
+            {run_id.slice(-8)}
+          </Link>
+        )}
+      />
+    </section>
+  );
+}

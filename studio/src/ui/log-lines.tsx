@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+
+const TONES: Readonly<Record<string, string>> = { warn: 'text-wait', error: 'text-err', debug: 'text-ink-3' };
+
+export interface LogLine {
+  readonly seq: number;
+  readonly time: string;
+  readonly level: string;
+  readonly node: string | null;
+  readonly message: string;
+  /** Where in the code it was printed. */
+  readonly at: string | null;
+}
+
+interface LogLinesProps<Line extends LogLine> {
+  readonly lines: readonly Line[];
+  readonly keyOf: (line: Line) => string | number;
+  /** Between the time and the node. */
+  readonly before?: (line: Line) => ReactNode;
+}
+
+/** What code printed, with the node that did. */
+export function LogLines<Line extends LogLine>({ lines, keyOf, before }: LogLinesProps<Line>) {
+  return (
+    <ol className="font-mono text-xs/[18px]">
+      {lines.map((line) => (
+        <li key={keyOf(line)} className="flex gap-3">
+          <time dateTime={line.time} className="text-ink-3">
+            {line.time.slice(11, 23)}
+          </time>
+          {before?.(line)}
+          <span className="w-24 flex-none truncate text-ink-2">{line.node ?? ''}</span>
+          <span className={`min-w-0 flex-1 break-words whitespace-pre-wrap ${TONES[line.level] ?? ''}`}>
+            {line.message}
+          </span>
+          <span className="text-ink-3">{line.at}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

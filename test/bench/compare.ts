@@ -1,0 +1,145 @@
+import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { cpuSeconds } from '../support/process-figures.ts';
+import { benchServer, ECHO, TEN_STEPS } from './bench-server.ts';
+import { type Figure, percentile, type Result, type Unit } from './figures.ts';
+import { measureLoad } from './load.ts';
+import { converse } from './scenarios/reads.ts';
+import { processesOf } from './side-by-side.ts';
+
+/** Each load in so many parts, one server after the other: the machine is equally busy for both. */
+const ROUNDS = 6;
+
+/** A server under comparison. It has the graphs of `test/bench/agent.config.yaml`. */
+interface Compared {
+  readonly name: 'this server' | 'the other';
+  readonly http: HttpClient;
+  /** Of the server, with the processes that it started; without it, CPU is not compared. */
+  readonly pid?: number | undefined;
+  /** A conversation of 30 kB. */
+  readonly thread_id: string;
+}
+
+interface ComparedLoad {
+  readonly what: string;
+  readonly concurrency: number;
+  readonly count: number;
+  readonly request: (server: Compared) => Promise<unknown>;
+}
+
+const wait = (run: object) => (server: Compared) => server.http.call('POST', '/runs/wait', run);
+const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
+
+const LOADS: readonly ComparedLoad[] = [
+  { what: 'echo, 1 at once', concurrency: 1, count: 50, request: wait(ECHO) },
+  { what: 'echo, 16 at once', concurrency: 16, count: 160, request: wait(ECHO) },
+  { what: 'echo, 64 at once', concurrency: 64, count: 320, request: wait(ECHO) },
+  { what: 'ten steps, 16 at once', concurrency: 16, count: 64, request: wait(TEN_STEPS) },
+  { what: '200 tokens, 16 at once', concurrency: 16, count: 32, request: readStream },
+  {
+    what: 'state of 30 kB',
+    concurrency: 8,
+    count: 100,
+    request: ({ http, thread_id }) => http.call('GET', `/threads/${thread_id}/state`),
+  },
+  {
+    what: 'history of ten',
+    concurrency: 8,
+    count: 40,
+    request: ({ http, thread_id }) => http.call('GET', `/threads/${thread_id}/history?limit=10`),
+  },
+  {
+    what: 'POST /threads',
+    concurrency: 16,
+    count: 200,
+    request: ({ http }) => http.call('POST', '/threads', {}),
+  },
+];
+
+async function readStream({ http }: Compared): Promise<void> {
+  const { events } = await http.stream('POST', '/runs/stream', { body: TOKENS });
+  for await (const _ of events);
+}
+
+/**
+ * The same load on a server of this repository and on the one at `url`, in turns. `pid`: its process, if it runs on this
+ * machine, to compare CPU. Throws if it does not give the same results.
+ */
+export async function compareWith(url: string, pid: number | undefined): Promise<Result> {
+  await using ours = await benchServer({ concurrency: 64 });
+  using http = httpClient(url.replace(/\/$/, ''));
+  const servers: Compared[] = [];
+  for (const [name, server] of [
+    ['this server', { http: ours.http, pid: ours.process.pid }],
+    ['the other', { http, pid }],
+  ] as const) {
+    await requireSameResults(name, server.http);
+    servers.push({ name, ...server, thread_id: await converse(server.http) });
+  }
+  const figures: Figure[] = [];
+  for (const load of LOADS) figures.push(...(await inTurns(servers, load)));
+  return { scenario: 'compare', title: `Compared with ${url}`, figures };
+}
+
+/** A server that answers something else is not compared: it may do less. */
+async function requireSameResults(name: string, http: HttpClient): Promise<void> {
+  const { n, executed } = await http.call<{ n: number; executed: number[] }>('POST', '/runs/wait', TEN_STEPS);
+  const { messages } = await http.call<{ messages: unknown[] }>('POST', '/runs/wait', ECHO);
+  if (n !== 10 || executed.join() !== '1,2,3,4,5,6,7,8,9,10' || messages.length !== 2) {
+    throw new Error(`${name} does not execute the graphs of test/bench/agent.config.yaml: n is ${n}, and echo has \
+${messages.length} messages.`);
+  }
+}
+
+interface Part {
+  readonly latencies_ms: readonly number[];
+  readonly wall_ms: number;
+  readonly cpu_ms: number;
+}
+
+async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promise<Figure[]> {
+  for (const server of servers) await part(server, { ...load, count: load.concurrency * 4 });
+  const parts = new Map<Compared, Part[]>(servers.map((server) => [server, []]));
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [server, done] of parts) done.push(await part(server, load));
+  const count = load.count * ROUNDS;
+  const of = (value: (parts: readonly Part[]) => number, what: string, unit: Unit) =>
+    ratio(
+      `${load.what}, ${what}:`,
+      unit,
+      [...parts].map(([{ name }, all]) => [name, value(all)] as const),
+    );
+  const sum = (all: readonly Part[], key: 'wall_ms' | 'cpu_ms') =>
+    all.reduce((total, each) => total + each[key], 0);
+  const latencies = (all: readonly Part[]) => all.flatMap((each) => each.latencies_ms);
+  return [
+    ...of((all) => percentile(latencies(all), 0.5), 'p50', 'ms'),
+    ...of((all) => percentile(latencies(all), 0.95), 'p95', 'ms'),
+    ...of((all) => (count / sum(all, 'wall_ms')) * 1000, 'rate', 'requests/s'),
+    ...(servers.every(({ pid }) => pid !== undefined)
+      ? of((all) => sum(all, 'cpu_ms') / count, 'CPU', 'ms')
+      : []),
+  ];
+}
+
+/** Both values, and how many times that of this server the other one is. */
+function ratio(
+  what: string,
+  unit: Unit,
+  values: readonly (readonly [name: string, value: number])[],
+): Figure[] {
+  const [ours, other] = values.map(([, value]) => value) as [number, number];
+  return [
+    ...values.map(([name, value]): Figure => ({ what: `${what} ${name}`, value, unit })),
+    { what: `${what} the other ÷ this server`, value: other / ours, unit: '×' },
+  ];
+}
+
+async function part(server: Compared, { concurrency, count, request }: ComparedLoad): Promise<Part> {
+  const before = cpuOf(server);
+  const measured = await measureLoad({ concurrency, count, request: () => request(server) });
+  return { ...measured, cpu_ms: (cpuOf(server) - before) * 1000 };
+}
+
+function cpuOf({ pid }: Compared): number {
+  return pid === undefined ? 0 : processesOf(pid).reduce((sum, each) => sum + cpuSeconds(each), 0);
+}

@@ -1,0 +1,151 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
+import { openBrowser } from '../support/browser.ts';
+import { type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
+import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { loaded, screenPaths } from '../support/studio-screens.ts';
+import { PAYLOADS } from '../support/xss-payloads.ts';
+
+const [first = '', , third = ''] = PAYLOADS.map(encodeURIComponent);
+/** Every text in one parameter of the address. */
+const ALL = encodeURIComponent(PAYLOADS.join('\n'));
+
+/** Views of each screen that show what others wrote, and addresses that were made by others. */
+function views(ids: HostileIds): Record<string, readonly string[]> {
+  const run = `/runs/${ids.run_id}`;
+  const thread = `/threads/${ids.thread_id}`;
+  return {
+    '/': ['', `/${first}`, `/${third}/${first}`],
+    '/chat': ['/chat'],
+    '/chat/$assistantId': [`/chat/${ids.assistant_id}`, `/chat/${third}`],
+    '/chat/$assistantId/$threadId': [
+      `/chat/${ids.assistant_id}/${ids.thread_id}`,
+      `/chat/hostile/${ids.waiting_id}`,
+      `/chat/hostile/${third}`,
+    ],
+    '/graphs': ['/graphs'],
+    '/graphs/$assistantId': [`/graphs/hostile?run=${ids.run_id}&node=${first}`, `/graphs/${third}`],
+    '/runs': ['/runs', `/runs?error=${ALL}`],
+    '/runs/$runId': [
+      run,
+      ...['flame', 'graph', 'events', 'input', 'logs', 'explain'].map((tab) => `${run}?tab=${tab}`),
+      `${run}?tab=events&event=3&q=${third}`,
+      `/runs/${ids.failed_id}`,
+      `/runs/${third}`,
+    ],
+    '/threads': ['/threads', `/threads?find=${ALL}&metadata=${third}`],
+    '/threads/$threadId': [
+      thread,
+      ...['runs', 'state', 'metadata', 'storage'].map((tab) => `${thread}?tab=${tab}`),
+      `/threads/${ids.waiting_id}`,
+      `/threads/${third}`,
+    ],
+    '/inbox': ['/inbox'],
+    '/assistants': ['/assistants'],
+    '/assistants/$assistantId': [
+      `/assistants/${ids.assistant_id}`,
+      `/assistants/${ids.assistant_id}?tab=versions`,
+      `/assistants/${third}`,
+    ],
+    '/store': [
+      '/store',
+      `/store?namespace=${third}`,
+      `/store?item=texts&key=${third}`,
+      `/store?query=${ALL}`,
+    ],
+    '/crons': ['/crons'],
+    '/crons/$cronId': [`/crons/${ids.cron_id}`, `/crons/${third}`],
+    '/webhooks': ['/webhooks', `/webhooks?url=${ALL}`],
+    '/webhooks/$deliveryId': [`/webhooks/${ids.delivery_id}`, `/webhooks/${third}`],
+    '/keys': ['/keys'],
+    '/system': ['/system'],
+    '/connect': ['/connect', `/connect?assistant=${ids.assistant_id}&tab=python`, `/connect?tab=${third}`],
+  };
+}
+
+/** Elements that a page of text has none of, and attributes that could run. */
+const FOREIGN = `[...document.querySelectorAll('body *')].flatMap((one) => [
+  ...(/^(script|iframe|object|embed|base|meta|link|style|math|template|animate|video)$/i.test(one.localName) &&
+  !one.matches('body > script[type=module][src]') ? [one.outerHTML] : []),
+  ...[...one.attributes].filter(({ name, value }) =>
+    /^(on|srcdoc)/.test(name) ||
+    (/^[a-z:]*(href|src|action|data)$/.test(name) && /^\\s*(java|vb)script:/i.test(value)) ||
+    (/(href|src)$/.test(name) && /^\\s*data:(?!image)/i.test(value) && !one.hasAttribute('download')),
+  ).map(({ name, value }) => name + '=' + value),
+])`;
+
+describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let hook: Receiver;
+  let browser: Browser;
+  let origin: string;
+  let ids: HostileIds;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    [http, hook, browser] = await Promise.all([
+      openApp({ graphs: ['hostile'], folder: 'test/fixtures/hostile', environment: TO_RECEIVER }),
+      receiver(),
+      openBrowser(),
+    ]);
+    origin = new URL((await http.app.listen()).url).origin;
+    ids = await plantHostileTexts(http, hook);
+    ({ page, problems } = await openStudio(browser, origin, ''));
+    page.on('dialog', (dialog) => {
+      problems.push(`runs ${dialog.message()} at ${page.url()}`);
+      void dialog.dismiss();
+    });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+    await hook?.[Symbol.asyncDispose]();
+  });
+
+  afterEach(() => {
+    expect(problems.splice(0)).toEqual([]);
+  });
+
+  /** What a view shows, everything that can be opened being open. */
+  async function visit(path: string): Promise<string> {
+    await page.goto(`${origin}/studio${path}`);
+    await loaded(page);
+    await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
+    expect(await page.evaluate(FOREIGN), path).toEqual([]);
+    return page.evaluate<string>(
+      `document.body.innerText + [...document.querySelectorAll('input, textarea')].map((one) => one.value)`,
+    );
+  }
+
+  test('no screen is left out', () => {
+    expect(Object.keys(views(ids)).sort()).toEqual(screenPaths());
+  });
+
+  test.each(screenPaths())('%s shows them as text: none runs, none loads anything', async (screen) => {
+    for (const path of views(ids)[screen] ?? []) await visit(path);
+  });
+
+  test('lists, logs, errors and states show each of them, letter by letter', async () => {
+    for (const path of [
+      '/threads',
+      `/runs/${ids.run_id}?tab=logs`,
+      '/runs',
+      '/keys',
+      '/store',
+      '/assistants',
+    ]) {
+      const text = await visit(path);
+      const shown = PAYLOADS.filter(
+        (payload) => text.includes(payload.replaceAll('\n', ' ')) || text.includes(payload),
+      );
+      expect({ path, missing: PAYLOADS.filter((payload) => !shown.includes(payload)) }).toEqual({
+        path,
+        missing: [],
+      });
+    }
+  });
+});

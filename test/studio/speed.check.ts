@@ -1,0 +1,105 @@
+import { Client } from '@langchain/langgraph-sdk';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+
+const GRAPHS = {
+  'parallel-send': 'test/fixtures/graphs/parallel-send.ts:graph',
+  tokens: 'test/fixtures/graphs/tokens.ts:graph',
+};
+const STEPS = 5000;
+const TOKENS = 10_000;
+/** A click that comes in a longer task is answered late. Twice what is meant, as the machine may be busy. */
+const MAX_TASK_MS = 200;
+/** A busy machine makes any task longer now and then. */
+const MAX_LONG_TASKS = 5;
+
+describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium and a build)', () => {
+  let server: TestServer;
+  let browser: Browser;
+  let client: Client;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ graphs: GRAPHS }), openBrowser()]);
+    client = new Client({ apiUrl: server.url });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** Remembers each task of the page that kept it from answering, ms. */
+  const watch = (page: Page) =>
+    page.evaluate(`
+      globalThis.longTasks = [];
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) longTasks.push(Math.round(duration));
+      }).observe({ type: 'longtask' });
+    `);
+  const longTasks = async (page: Page) =>
+    (await page.evaluate<number[]>('longTasks')).toSorted((a, b) => b - a);
+  const heapMb = async (page: Page) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send('HeapProfiler.collectGarbage');
+    return (await page.evaluate<number>('performance.memory.usedJSHeapSize')) / 1e6;
+  };
+
+  test('a run of 5,000 steps is scrolled with few of its rows in the page', async () => {
+    const { thread_id } = await client.threads.create();
+    const input = { items: Array.from({ length: STEPS - 1 }, (_, n) => n) };
+    const { run_id } = await client.runs.create(thread_id, 'parallel-send', { input });
+    await client.runs.join(thread_id, run_id);
+    const { page, problems } = await openStudio(browser, server.url, '');
+    await watch(page);
+    const started = performance.now();
+    await page.goto(`${server.url}/studio/runs/${run_id}`);
+    await watch(page);
+    const steps = page.getByRole('region', { name: 'Steps' });
+    await steps
+      .getByRole('button', { name: /^square/ })
+      .first()
+      .waitFor();
+    const opened_ms = Math.round(performance.now() - started);
+    await steps.hover();
+    for (let n = 0; n < 60; n++) await page.mouse.wheel(0, 3000);
+    await steps.focus();
+    await page.keyboard.press('End');
+    await expect
+      .poll(() => page.evaluate<number>(`document.querySelector('[aria-label=Steps]').scrollTop`))
+      .toBeGreaterThan(100_000);
+    const rows = await steps.getByRole('listitem').count();
+    const tasks = await longTasks(page);
+    expect(rows).toBeLessThan(100);
+    // Of a machine that has nothing else to do: 1,100 ms, and no task of 50 ms.
+    expect(opened_ms).toBeLessThan(5000);
+    expect(tasks.filter((ms) => ms > MAX_TASK_MS).length).toBeLessThan(MAX_LONG_TASKS);
+    expect(problems).toEqual([]);
+  });
+
+  test('an answer of 1,000 tokens a second leaves the page usable', async () => {
+    const { thread_id } = await client.threads.create();
+    const { page, problems } = await openStudio(browser, server.url, `/chat/tokens/${thread_id}`);
+    await page.getByRole('log').waitFor();
+    await watch(page);
+    const before = await heapMb(page);
+    const { run_id } = await client.runs.create(thread_id, 'tokens', {
+      input: { count: TOKENS, token_ms: 1 },
+      streamMode: ['values', 'messages-tuple'],
+      streamResumable: true,
+    });
+    await page.getByRole('log').getByText('t0 t1').waitFor();
+    await page.getByText('Stop', { exact: true }).waitFor();
+    await client.runs.join(thread_id, run_id);
+    await page
+      .getByRole('log')
+      .getByText(`t${TOKENS - 1}`)
+      .waitFor();
+    const tasks = await longTasks(page);
+    expect(tasks.filter((ms) => ms > MAX_TASK_MS).length).toBeLessThan(MAX_LONG_TASKS);
+    expect((await heapMb(page)) - before).toBeLessThan(50);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,9 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import general from '../../vitest.config.ts';
+
+/** `npm run test:studio`: the tests of Studio with those that take minutes, which `npm test` leaves out. */
+const config = mergeConfig(general, defineConfig({}));
+config.test.include = ['test/studio/**/*.{test,check}.ts'];
+config.test.testTimeout = 300_000;
+
+export default config;
