@@ -1,17 +1,19 @@
-import type { FastifyInstance } from 'fastify';
 import { openAccessControl } from './app/auth.ts';
-import { type OpenBus, openBus } from './app/bus.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
-import { openEncryptor } from './app/encryption.ts';
+import { openBuilder } from './app/deployments/builder.ts';
+import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
+import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
-import { openHosts, reloadProject } from './app/hosts.ts';
+import { openHosts } from './app/hosts.ts';
+import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
+import type { AppPlace } from './app/place.ts';
 import { engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
-import { openTracing, type Tracing } from './app/tracing/tracing.ts';
-import { runWebhookRules, wireWebhookPolicy } from './app/webhooks.ts';
+import { openTracing } from './app/tracing/tracing.ts';
+import { wireWebhookPolicy } from './app/webhooks.ts';
 import { isSingleProcess, wireWorkers } from './app/workers.ts';
 import { isTracingEnabled } from './config/env.ts';
 import type { Config } from './config/schema.ts';
@@ -20,10 +22,8 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
-import { LiveRuns } from './events/writer.ts';
-import type { GraphRegistry } from './graphs/graph.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
-import { type LangSmithTraces, openTraces } from './graphs/observability/langsmith-traces.ts';
+import { openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bundleUi } from './graphs/ui/bundle.ts';
@@ -34,9 +34,11 @@ import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
 import { createServer } from './http/server.ts';
 import { createServices, type Services } from './services/all-services.ts';
-import type { QueueReport } from './storage/queue/context.ts';
-import { openStorage, type Storage } from './storage/storage.ts';
+import type { BuildRevision } from './services/deployments/builder.ts';
+import { deploymentFiles } from './storage/deployments/files.ts';
 import type { Engine, EngineOptions } from './workers/engine.ts';
+
+export type { App } from './app/lifecycle.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
@@ -53,73 +55,56 @@ export interface AppOptions {
   readonly crashed_run?: EngineOptions['crashed_run'];
   /** Ends the wait for a database that cannot be reached; `createApp` then rejects. */
   readonly stop?: AbortSignal;
-}
-
-/** A complete server with one life cycle: create, start, stop. */
-export interface App extends AsyncDisposable {
-  readonly server: FastifyInstance;
-  readonly graphs: GraphRegistry;
-  /** Begins to accept requests. */
-  listen(): Promise<{ host: string; port: number; url: string }>;
-  /**
-   * Loads the project's code anew in graph hosts. Resolves to false if the server itself must start again for it: it
-   * knows the custom routes of the old code. Rejects, and the old code stays, if the new one ends its process. Absent if
-   * the code executes in this process.
-   */
-  readonly reload?: (() => Promise<boolean>) | undefined;
-  /** Starts the workers; runs left by an earlier process are recovered first. */
-  ready(): Promise<void>;
-  /**
-   * Graceful drain: ends streams, gives executing runs `grace_ms`, requeues the rest, and closes. A failing step does
-   * not skip the others; its error is thrown at the end.
-   */
-  stop(grace_ms: number): Promise<void>;
+  /** Builds revisions of deployments, instead of git and package managers. */
+  readonly build?: BuildRevision;
 }
 
 /** Composition root: wires storage, graphs, services, server and workers (DESIGN §3). */
-export async function createApp(config: Config, options: AppOptions): Promise<App> {
-  const encryptor = await openEncryptor(config);
-  const storage = await openStorage({
-    ...config.storage,
-    encryptor,
-    log: options.logger,
-    stop: options.stop,
-    webhooks: runWebhookRules(config),
-    fairness: config.runs,
-    report: queueReport(options.logger),
-  });
-  const hosts = openHosts(config, { logger: options.logger, clock: options.clock ?? systemClock });
-  const capture = hosts ? undefined : openCapture(options.logs_output ? options.logger : undefined);
+export function createApp(config: Config, options: AppOptions): Promise<App> {
+  return createReplaceableApp(config, options);
+}
+
+/** `place`: of an app that is not the whole server. */
+export async function createReplaceableApp(
+  config: Config,
+  options: AppOptions,
+  place?: AppPlace,
+): Promise<ReplaceableApp> {
+  const { clock = systemClock, logger } = options;
+  const worker_id = (options.ids ?? systemIds(clock)).uuid4();
+  const foundation =
+    place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
+  const hosts = openHosts(config, { logger, clock, env: place?.environment });
+  const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
   try {
-    return await buildApp({ storage, hosts, capture }, config, options);
+    return await buildApp({ foundation, worker_id, hosts, capture, place }, config, options);
   } catch (error) {
     capture?.[Symbol.dispose]();
-    await closeAll([() => hosts?.pool[Symbol.asyncDispose](), () => storage[Symbol.asyncDispose]()]);
+    await closeAll([
+      () => hosts?.pool[Symbol.asyncDispose](),
+      () => place || foundation[Symbol.asyncDispose](),
+    ]);
     throw error;
   }
 }
 
-/** Logs problems from which the queue has recovered. */
-function queueReport(logger: Logger): QueueReport {
-  return ({ what, ...problem }) => {
-    if (problem.error === undefined) logger.warn(what, { ...problem });
-    else logger.error(what, { ...problem });
-  };
-}
-
 interface OpenParts {
-  readonly storage: Storage;
+  readonly foundation: Foundation;
+  readonly worker_id: string;
   readonly hosts: Asking | undefined;
   /** Only if graphs execute in this process. */
   readonly capture: OutputCapture | undefined;
+  readonly place: AppPlace | undefined;
 }
 
 async function buildApp(
-  { storage, hosts, capture }: OpenParts,
+  { foundation, worker_id, hosts, capture, place }: OpenParts,
   config: Config,
   options: AppOptions,
-): Promise<App> {
+): Promise<ReplaceableApp> {
   const { clock = systemClock } = options;
+  const { storage, bus, live } = foundation;
+  const server_root = place?.server_root ?? config.root;
   const logger = uncapturedLogger(options.logger);
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
@@ -130,25 +115,17 @@ async function buildApp(
   await capture?.nameNodes(config.root);
   // Graph hosts trace by themselves.
   const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
-  const tracing = await openTracing(config.root, { storage, logger });
-  const access = await openAccessControl(config, storage, { clock, ids, hosts });
-  const worker_id = ids.uuid4();
+  const tracing = await openTracing(server_root, { storage, logger });
+  const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const meters = openMeters(config.metrics);
-  const bus = await openBus({ config, ...storage, worker_id, clock, logger });
   const langgraph_js = await langgraphVersion(config.root);
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
+  const build = options.build ?? openBuilder(config, { clock });
+  const parents = { foundation, access, logger, clock, ids, build, createApp: createReplaceableApp };
+  const deployments = config.deployments.enabled ? openDeployments(config, parents) : undefined;
   const context: AppContext = {
-    config,
-    logger,
-    clock,
-    ids,
-    worker_id,
-    storage,
-    versions,
-    graphs,
+    ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
     bus: bus.bus,
-    live: new LiveRuns(),
-    longTermStore,
     store: graphStore(longTermStore),
     bundleUi: hosts ? remoteBundler(hosts) : bundleUi,
     webhooks: wireWebhookPolicy(config),
@@ -160,27 +137,61 @@ async function buildApp(
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output: outputRules(config, options.logs_output === true),
+    plane: deployments?.plane ?? NO_DEPLOYMENTS,
+    deploymentFiles: deploymentFiles(config.deployments.folder),
   };
   const services = createServices(context, serviceSettings(config));
-  const workers = wireWorkers(context, services);
-  await register(context, workers, services);
-  const server = await createServer({
+  const takes_over = isSingleProcess(config) && place?.is_first !== false;
+  const workers = wireWorkers(context, services, takes_over);
+  await register(context, workers, services, takes_over);
+  const server = await openServer({ context, services, workers, meters, hosts, deployments }, options);
+  // Code in this process may use the server's client; that of a deployment is in its hosts.
+  const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
+  const hostListener = hosts && (await listenForHosts(server, hosts.pool));
+  const parts = {
+    server,
     services,
+    graphs,
+    hosts,
+    workers,
+    foundation,
+    traces,
+    tracing,
+    loopback,
+    hostListener,
+  };
+  return appLifecycle({ ...parts, config, drain, end, capture, deployments, owns_foundation: !place });
+}
+
+/** The HTTP server of an app, which does not listen yet. */
+async function openServer(
+  { context, services, workers, meters, hosts, deployments }: ServerParts,
+  { gives_hints = false }: AppOptions,
+) {
+  const { config, access, logger, ids } = context;
+  const { http, server, auth } = config;
+  return await createServer({
+    ...{ services, meters, logger, ids, gives_hints },
     engine: engineStatus(context, workers),
-    meters,
-    options: { ...config.http, ...config.server, served_hosts: servedHosts(config.server, access) },
-    auth: { ...access, openapi: config.auth.openapi },
+    options: {
+      ...{ ...http, ...server, deployments: config.deployments },
+      served_hosts: servedHosts(server, access),
+    },
+    auth: { ...access, openapi: auth.openapi },
     info: serverInfo(context),
-    logger,
-    ids,
-    gives_hints: options.gives_hints ?? false,
     customApp: await openCustomApp(config, hosts),
     extendMcpServer: await openCustomTools(config, hosts),
+    dispatch: deployments?.dispatch,
   });
-  const loopback = bindInProcessClient(server, config.http.mount_prefix);
-  const hostListener = hosts && (await listenForHosts(server, hosts.pool));
-  const parts = { server, graphs, hosts, workers, bus, storage, traces, tracing, loopback, hostListener };
-  return appLifecycle({ ...parts, config, drain, end, capture });
+}
+
+interface ServerParts {
+  readonly context: AppContext;
+  readonly services: Services;
+  readonly workers: Engine;
+  readonly meters: ReturnType<typeof openMeters>;
+  readonly hosts: Asking | undefined;
+  readonly deployments: Deployments | undefined;
 }
 
 /**
@@ -191,84 +202,10 @@ async function register(
   { config, storage, worker_id, graphs }: AppContext,
   workers: Engine,
   services: Services,
+  takes_over: boolean,
 ): Promise<void> {
   await workers.register();
   await storage.processes.register({ worker_id, role: config.server.role, hosts: graphs.hosts().length });
   await services.assistants.syncSystem();
-  if (isSingleProcess(config)) await storage.idempotency.releaseAll();
-}
-
-function appLifecycle({
-  config,
-  server,
-  graphs,
-  hosts,
-  workers,
-  bus,
-  storage,
-  traces,
-  tracing,
-  drain,
-  end,
-  loopback,
-  hostListener,
-  capture,
-}: {
-  config: Config;
-  server: FastifyInstance;
-  graphs: GraphRegistry;
-  hosts: Asking | undefined;
-  workers: Engine;
-  bus: OpenBus;
-  storage: AsyncDisposable;
-  traces: LangSmithTraces | undefined;
-  tracing: Tracing | undefined;
-  /** Fails the readiness check, so that new runs go to another process. */
-  drain: AbortController;
-  /** Stops the background extraction of graph schemas. */
-  end: AbortController;
-  loopback: Disposable;
-  hostListener: AsyncDisposable | undefined;
-  capture: OutputCapture | undefined;
-}): App {
-  let stopping: Promise<void> | undefined;
-  function stop(grace_ms: number): Promise<void> {
-    drain.abort();
-    bus.drain();
-    return closeAll([
-      // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
-      () => workers.stop(grace_ms),
-      () => Promise.all([traces?.flush(), tracing?.flush()]),
-      () => end.abort(),
-      () => loopback[Symbol.dispose](),
-      () => server.close(),
-      () => hosts?.pool[Symbol.asyncDispose](),
-      () => hostListener?.[Symbol.asyncDispose](),
-      () => capture?.[Symbol.dispose](),
-      () => bus[Symbol.asyncDispose](),
-      () => storage[Symbol.asyncDispose](),
-    ]);
-  }
-  return {
-    server,
-    graphs,
-    reload: hosts && (() => reloadProject(hosts)),
-    async listen() {
-      const { host, port } = config.server;
-      const url = await server.listen({ host, port });
-      return { host, port: Number(new URL(url).port), url };
-    },
-    async ready() {
-      // A project that cannot be loaded is reported by its graphs.
-      await hosts?.pool.listing.catch(() => {});
-      await workers.start();
-    },
-    stop(grace_ms) {
-      stopping ??= stop(grace_ms);
-      return stopping;
-    },
-    [Symbol.asyncDispose]() {
-      return this.stop(0);
-    },
-  };
+  if (takes_over) await storage.idempotency.releaseAll();
 }

@@ -12,6 +12,7 @@ import type { Ids } from '../core/ids.ts';
 import { importFromProject } from '../graphs/project/load.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { loadedInHosts, remoteAuthHandlers } from '../hosts/pool/project-code.ts';
+import type { ApiKey, KeyLookup } from '../storage/access/api-keys.ts';
 import type { Storage } from '../storage/storage.ts';
 import { loadConfigured } from './load-configured.ts';
 
@@ -29,14 +30,40 @@ export interface AccessControl {
   readonly identityForUser: (user: User | null) => Identity;
 }
 
+interface AccessContext {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly hosts: Asking | undefined;
+  /** Of a deployment: keys of the server with the scope `admin` are good for it too. */
+  readonly administrators?: KeyLookup;
+}
+
+/** Looks keys up in the database of the deployment first. */
+function withAdministrators(own: KeyLookup, server: KeyLookup): KeyLookup {
+  const adminOnly = async (found: Promise<ApiKey | undefined>) => {
+    const key = await found;
+    return key?.scope === 'admin' ? key : undefined;
+  };
+  return {
+    findByDigest: async (digest) =>
+      (await own.findByDigest(digest)) ?? adminOnly(server.findByDigest(digest)),
+    get: async (key_id) => (await own.get(key_id)) ?? adminOnly(server.get(key_id)),
+    async recordUse(key_id, at) {
+      await own.recordUse(key_id, at);
+      await server.recordUse(key_id, at);
+    },
+  };
+}
+
 /** Opens authentication as configured. Throws a one-line error if the custom auth handlers are invalid. */
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
-  { clock, ids, hosts }: { clock: Clock; ids: Ids; hosts: Asking | undefined },
+  { clock, ids, hosts, administrators }: AccessContext,
 ): Promise<AccessControl> {
   const { auth, server } = config;
-  const keys = keyRing({ api_keys: server.api_keys, stored, clock });
+  const known = administrators ? withAdministrators(stored, administrators) : stored;
+  const keys = keyRing({ api_keys: server.api_keys, stored: known, clock });
   const tokens = browserTokens({ secrets, keys, hasRunOn: runs.existsForAssistant, clock, ids });
   const custom = await openCustomAuth(config, clock, hosts);
   const jwt = await openJwtAuth(config, clock);

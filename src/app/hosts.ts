@@ -8,10 +8,10 @@ import type { Asking } from '../hosts/pool/ask.ts';
 import { HostPool } from '../hosts/pool/pool.ts';
 import { schemaCache } from './graphs.ts';
 
-/** The graph hosts, which begin to load the project; undefined if its code executes in this process. */
+/** `env`: of the hosts, instead of the one of this process. The graph hosts, which begin to load the project; undefined if its code executes in this process. */
 export function openHosts(
   config: Config,
-  { logger, clock }: { logger: Logger; clock: Clock },
+  { logger, clock, env }: { logger: Logger; clock: Clock; env: NodeJS.ProcessEnv | undefined },
 ): Asking | undefined {
   const { root, graphs, auth, mcp, store, http } = config;
   const count = hostCount(config.hosts);
@@ -30,7 +30,7 @@ export function openHosts(
     },
     app: http.app,
     mount_prefix: http.mount_prefix,
-    env: graphEnvironment(config.env),
+    env: env ?? graphEnvironment(config.env),
     logger,
     clock,
   });

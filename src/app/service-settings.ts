@@ -5,7 +5,7 @@ import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 
 export function serviceSettings(config: Config): ServiceSettings {
-  const { runs, usage, ui, ui_config, root } = config;
+  const { runs, usage, ui, ui_config, root, deployments } = config;
   return {
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
@@ -17,8 +17,15 @@ export function serviceSettings(config: Config): ServiceSettings {
     currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
+    allow_local_sources: deployments.allow_local_sources,
+    pathOfDeployment: (name) => pathOfDeployment(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },
   };
+}
+
+/** Where this server serves a deployment. */
+export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): string {
+  return `${http.mount_prefix ?? ''}/deployments/${name}`;
 }
 
 /** `undefined` if no budget is configured. */

@@ -26,6 +26,7 @@ interface WorkerServices {
 export function wireWorkers(
   { config, storage, store, tracing, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
+  takes_over = isSingleProcess(config),
 ): Engine {
   const { record } = config.runs;
   const rules = budgetRules(config);
@@ -50,7 +51,7 @@ export function wireWorkers(
       costOf: pricing(config.usage.prices),
       budget: rules && { ...rules, used: storage.work.budgets.used },
     },
-    { ...engineOptions(config), graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
+    { ...engineOptions(config), takes_over, graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
   );
 }
 
@@ -91,7 +92,7 @@ function engineOptions({
   storage,
   store,
   checkpointer: { ttl },
-}: Config): Omit<EngineOptions, 'graph_ids'> {
+}: Config): Omit<EngineOptions, 'graph_ids' | 'takes_over'> {
   return {
     concurrency: server.role === 'api' ? 0 : runs.concurrency,
     max_attempts: runs.max_attempts,

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
-import type { ApiKey, ApiKeyRepository } from '../storage/access/api-keys.ts';
+import type { ApiKey, KeyLookup } from '../storage/access/api-keys.ts';
 import { type Identity, UNRESTRICTED } from './actor.ts';
 import type { Scope } from './scopes.ts';
 
 export interface KeyRingDeps {
   /** Keys from the configuration; they have full access. */
   readonly api_keys: readonly string[];
-  readonly stored: ApiKeyRepository;
+  readonly stored: KeyLookup;
   readonly clock: Clock;
 }
 

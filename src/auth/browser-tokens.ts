@@ -23,7 +23,7 @@ export interface Grant {
   readonly user?: string | undefined;
   readonly assistant_id?: string | undefined;
   readonly thread_id?: string | undefined;
-  readonly scope: Exclude<Scope, 'admin'>;
+  readonly scope: Extract<Scope, 'read' | 'run'>;
 }
 
 interface Claims extends JWTPayload, Omit<Grant, 'user'> {

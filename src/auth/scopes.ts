@@ -1,11 +1,15 @@
 /**
- * Scopes of a key, each including the previous ones: `read` only reads; `run` works with threads, runs, crons and the
- * store; `admin` changes resources shared by all users.
+ * Scopes of a key. `read`, `run` and `admin` each include the previous ones: `read` only reads; `run` works with threads,
+ * runs, crons and the store; `admin` changes resources shared by all users. `deployments:write` is for deployments only:
+ * it reads nothing else. `admin` includes it, because `admin` can create a key with it.
  */
-export const SCOPES = ['read', 'run', 'admin'] as const;
+export const SCOPES = ['read', 'run', 'admin', 'deployments:write'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
+const LEVELS: readonly Scope[] = ['read', 'run', 'admin'];
+
 export function scopeIncludes(scope: Scope, needed: Scope): boolean {
-  return SCOPES.indexOf(scope) >= SCOPES.indexOf(needed);
+  if (scope === needed || scope === 'admin') return true;
+  return LEVELS.includes(needed) && LEVELS.indexOf(scope) >= LEVELS.indexOf(needed);
 }

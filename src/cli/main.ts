@@ -5,6 +5,8 @@ import { ask } from './commands/ask.ts';
 import { backup, restore } from './commands/backup.ts';
 import { check } from './commands/check.ts';
 import { copy } from './commands/copy.ts';
+import { deploy } from './commands/deploy.ts';
+import { DEPLOYMENT_COMMANDS } from './commands/deployments.ts';
 import { dev } from './commands/dev.ts';
 import { doctor } from './commands/doctor.ts';
 import { rotateEncryption } from './commands/encryption.ts';
@@ -36,6 +38,8 @@ export const COMMANDS: readonly Command[] = [
   backup,
   restore,
   copy,
+  deploy,
+  ...DEPLOYMENT_COMMANDS,
   openapi,
   version,
 ];

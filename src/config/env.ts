@@ -107,6 +107,11 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'AGENT_SERVER_RECORD', key: 'runs.record', text: 'What is recorded of each run.' },
   { name: 'AGENT_SERVER_HOSTS', key: 'hosts.count', text: 'Processes that execute the graphs.' },
+  {
+    name: 'AGENT_SERVER_DEPLOYMENTS',
+    key: 'deployments.enabled',
+    text: 'Whether deployments can be made and are served.',
+  },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this process creates the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path prefix of every route.' },
   { name: 'CORS_CONFIG', key: 'http.cors', json: true, text: 'The whole `http.cors` block.' },
@@ -167,6 +172,29 @@ const SECRETS = new Set([
 export function graphEnvironment(configured: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const all = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...configured, ...process.env };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !SECRETS.has(name)));
+}
+
+/** Variables of this process that programs need everywhere and that hold no secrets. */
+const COMMON = [
+  'PATH',
+  'LANG',
+  'LC_ALL',
+  'LC_CTYPE',
+  'TZ',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'NODE_EXTRA_CA_CERTS',
+];
+
+/** Environment of the graph hosts of a deployment: of this process's only what every program needs. */
+export function deploymentEnvironment(
+  variables: Readonly<Record<string, string>>,
+  home: string,
+): NodeJS.ProcessEnv {
+  const common = Object.entries(process.env).filter(([name]) => COMMON.includes(name));
+  return { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...Object.fromEntries(common), HOME: home, ...variables };
 }
 
 /** Names of variables that hold secrets. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
 import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
+import { Deployments } from './sections/deployments.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
 import { Http, Mcp, Studio } from './sections/http.ts';
@@ -38,6 +39,7 @@ export const ConfigFile = group({
   runs: Runs.prefault({}),
   usage: Usage.prefault({}),
   hosts: Hosts.prefault({}),
+  deployments: Deployments.prefault({}),
   crons: Crons.prefault({}),
   http: Http.prefault({}),
   studio: Studio.prefault({}),
@@ -57,6 +59,11 @@ export const ConfigFile = group({
   if (role !== 'all' && storage.url.startsWith('sqlite:')) {
     const message = `must be all with SQLite, which has one process; other roles need PostgreSQL (storage.url)`;
     context.addIssue({ code: 'custom', path: ['server', 'role'], message });
+  }
+  if (config.deployments.enabled && !(role === 'all' && storage.url.startsWith('sqlite:'))) {
+    const message =
+      'needs SQLite (storage.url) and the role all (server.role): one process builds and serves';
+    context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
   }
   const uncounted = uncountedBudget(runs, usage.prices);
   if (uncounted) context.addIssue({ code: 'custom', ...uncounted });
@@ -98,6 +105,7 @@ export interface Config
       | 'runs'
       | 'usage'
       | 'hosts'
+      | 'deployments'
       | 'crons'
       | 'http'
       | 'studio'

@@ -145,6 +145,35 @@ export interface Tables {
     updated_at: Timestamp;
     payload: JsonText;
   };
+  deployment_revisions: {
+    revision_id: Uuid;
+    deployment_id: Uuid;
+    number: number;
+    status: string;
+    source: string;
+    source_revision_config: JsonText;
+    triggered_by: string;
+    build_id: Uuid | null;
+    built: JsonText | null;
+    commit_info: JsonText | null;
+    failure: JsonText | null;
+    build_steps: JsonText;
+    tries: number;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  deployment_secrets: { deployment_id: Uuid; name: string; value: string };
+  deployments: {
+    deployment_id: Uuid;
+    name: string;
+    source: string;
+    source_config: JsonText;
+    source_revision_config: JsonText;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    latest_revision_id: Uuid | null;
+    active_revision_id: Uuid | null;
+  };
   idempotency_keys: {
     owner: string;
     key: string;

@@ -26,6 +26,10 @@ export interface BusEvents {
   readonly 'row.changed': [kind: ChangeKind, id: string];
   /** The same of a while: ids, separated by commas; `more`: `''` if these are all. */
   readonly 'rows.changed': [kind: ChangeKind, ids: string, more: string];
+  /** A revision of a deployment waits to be built. */
+  readonly 'revision.queued': [];
+  /** A revision must not be built or deployed any further. */
+  readonly 'revision.interrupted': [revision_id: string];
   /** Events of other processes may have been missed: poll once. */
   readonly reconnected: [];
 }
@@ -47,6 +51,8 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'mcp_call.cancelled': 'all',
   'row.changed': 'local',
   'rows.changed': 'watchers',
+  'revision.queued': 'local',
+  'revision.interrupted': 'local',
   reconnected: 'local',
 };
 

@@ -10,6 +10,9 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
+import { deploymentLogRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
+import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
+import { deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from './routes/explain.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -96,6 +99,16 @@ const ROUTES: readonly RouteGroup[] = [
   { isEnabled: ({ disable_a2a }) => !disable_a2a, plugins: [a2aGroup] },
   { isEnabled: ({ openai }) => openai.enabled, plugins: [openAiRoutes] },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
+  {
+    isEnabled: ({ deployments }) => deployments.enabled,
+    plugins: [
+      deploymentRoutes,
+      oneDeploymentRoutes,
+      deploymentUploadRoutes,
+      revisionRoutes,
+      deploymentLogRoutes,
+    ],
+  },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
   { isEnabled: ({ disable_studio }) => !disable_studio, plugins: [studioRoutes, studioGroup] },

@@ -2,6 +2,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Services } from '../services/all-services.ts';
 import type { CardOptions } from './a2a/card.ts';
+import type { Dispatch } from './dispatch.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
 import type { ExtendMcpServer } from './mcp/custom-tools.ts';
 import type { Meters } from './metrics/meters.ts';
@@ -48,6 +49,8 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;
   readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
+  /** The control plane of deployments. */
+  readonly deployments: { readonly enabled: boolean };
   /** OpenAI-compatible chat completions. */
   readonly openai: { readonly enabled: boolean };
 }
@@ -63,6 +66,8 @@ export interface ServerDeps {
   readonly ids: Ids;
   /** Adds the project's own tools to MCP servers. */
   readonly extendMcpServer?: ExtendMcpServer | undefined;
+  /** Takes requests for other servers in this process. */
+  readonly dispatch?: Dispatch | undefined;
   /** Log misspelt fields. */
   readonly gives_hints?: boolean;
   /** Custom app; takes precedence over the server's routes. */

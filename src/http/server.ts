@@ -1,6 +1,7 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { registerRoutes } from './all-routes.ts';
 import { closeIncompleteRequests } from './connections.ts';
+import { dispatchingServer, dispatchUpgrades } from './dispatch.ts';
 import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.ts';
 import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
 import { internalRequestOf } from './in-process.ts';
@@ -35,6 +36,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // Same as the official server, so that clients reuse connections alike (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
+    ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
     http: {
       ...timeouts,
       maxHeaderSize: options.max_header_bytes,
@@ -62,7 +64,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const isAllowedOrigin = corsOriginCheck(options.cors, options.served_hosts);
   await useCors(server, options.cors, isAllowedOrigin, logger);
   // Before any hook that may refuse a request: a refused WebSocket needs its own answer.
-  await useWebSockets(server, body_limit);
+  await dispatchUpgrades(server, deps.dispatch, () => useWebSockets(server, body_limit));
   if (isAllowedOrigin) useOriginCheck(server, isAllowedOrigin, logger);
   useAuthHooks(server, deps, await useRateLimits(server, options.rate_limit));
   useIdempotency(server, services.idempotency);

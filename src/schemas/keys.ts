@@ -5,7 +5,7 @@ import { boundedNumber } from './numbers.ts';
 /** Longest validity of a key, days. */
 export const MAX_KEY_DAYS = 36_500;
 
-const Scope = z.enum(['read', 'run', 'admin']);
+const Scope = z.enum(['read', 'run', 'admin', 'deployments:write']);
 
 /** An API key that was created while the server runs, without its secret. */
 export const Key = z.object({
@@ -28,7 +28,7 @@ export type KeyCreated = z.infer<typeof KeyCreated>;
 export const KeyCreate = z.looseObject({
   name: z.string().min(1).max(256).describe('What the key is for, to tell the keys apart.'),
   scope: Scope.default('run').describe(
-    'What it may do: `read`, `run` or `admin`; each includes the ones before it.',
+    'What it may do: `read`, `run` or `admin`; each includes the ones before it. `deployments:write` is for deployments only; `admin` includes it.',
   ),
   expires_in_days: boundedNumber({ min: 0.001, max: MAX_KEY_DAYS, unit: 'days' })
     .nullish()

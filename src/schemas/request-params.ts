@@ -55,6 +55,21 @@ export const KeyPath = z.object({
   key_id: id('key').meta({ description: 'The id of the key.' }),
 });
 
+export const DeploymentPath = z.object({
+  deployment_id: id('deployment').meta({ description: 'The id of the deployment.' }),
+});
+
+export const RevisionPath = DeploymentPath.extend({
+  revision_id: id('revision').meta({ description: 'The id of the revision.' }),
+});
+
+/** A deployment, as the routes of logs call it. */
+export const ProjectPath = z.object({
+  project_id: id('project').meta({ description: 'The id of the deployment.' }),
+});
+
+export const ProjectRevisionPath = ProjectPath.extend({ revision_id: RevisionPath.shape.revision_id });
+
 /** A run, without its thread id. */
 export const StatelessRunPath = z.object({ run_id });
 

@@ -34,7 +34,7 @@ export const StudioSession = z.object({
   signed_in: z.boolean().describe('True without authentication too: everything is open then.'),
   authentication: z.boolean().describe('Whether the server authenticates its callers.'),
   accepts_tokens: z.boolean().describe('Whether users sign in with tokens, beside API keys.'),
-  scope: z.enum(['read', 'run', 'admin']).nullable().describe('`null` until signed in.'),
+  scope: z.enum(['read', 'run', 'admin', 'deployments:write']).nullable().describe('`null` until signed in.'),
   user: z.string().nullable().describe('Identity of the user; `null` for an API key.'),
   unrestricted: z.boolean().describe('Sees the rows of everybody, and what belongs to the server itself.'),
   viewing_as: z.string().nullable().describe('The user whose view an administrator has taken.'),

@@ -16,6 +16,7 @@ import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import { type BundleUi, type UiOptions, uiBundles } from '../graphs/ui/bundle-cache.ts';
+import type { DeploymentFiles } from '../storage/deployments/files.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 import { type AssistantService, assistantService } from './assistants/assistants.ts';
@@ -26,6 +27,11 @@ import { chatCompletionService } from './chat/chat-completions.ts';
 import { type CronExplainDeps, cronExplain } from './crons/cron-explain.ts';
 import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
+import type { DataPlane } from './deployments/data-plane.ts';
+import { deploymentService } from './deployments/deployments.ts';
+import { deploymentLogService } from './deployments/logs.ts';
+import { revisionService } from './deployments/revisions.ts';
+import { uploadService } from './deployments/uploads.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
 import { idempotencyService } from './idempotency.ts';
 import { type KeyDeps, keyService } from './keys.ts';
@@ -88,6 +94,9 @@ export interface ServiceContext {
   readonly draining: AbortSignal;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
+  /** Serves the deployments of this server. */
+  readonly plane: Pick<DataPlane, 'remove'>;
+  readonly deploymentFiles: DeploymentFiles;
 }
 
 /** Configuration values that services need. */
@@ -108,6 +117,10 @@ export interface ServiceSettings {
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
+  /** As in `SourceRules`. */
+  readonly allow_local_sources: boolean;
+  /** Path of a deployment on this server. */
+  readonly pathOfDeployment: (name: string) => string;
 }
 
 /** All services by name; a route plugin takes the ones it uses. */
@@ -174,6 +187,7 @@ export function createServices(
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox }),
     ...listServices(storage, assistants),
+    ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
@@ -222,6 +236,24 @@ function systemServices(
     changes: changeService({ ...context, ...storage }),
     keys: keyService({ ...context, apiKeys: storage.apiKeys, ring: access.keys }),
     studio: studioService({ ...context, ...access, sessions: access.studio }),
+  };
+}
+
+function deploymentServices({
+  storage,
+  deploymentFiles: files,
+  pathOfDeployment: pathOf,
+  ...context
+}: Pick<ServiceContext, 'storage' | 'bus' | 'ids' | 'clock' | 'logger' | 'plane' | 'deploymentFiles'> &
+  Pick<ServiceSettings, 'allow_local_sources' | 'pathOfDeployment'>) {
+  const deps = { ...context, ...storage, files, pathOf };
+  const deployments = deploymentService(deps);
+  const deploymentRevisions = revisionService({ ...deps, service: deployments });
+  return {
+    deployments,
+    deploymentRevisions,
+    deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
+    deploymentUploads: uploadService(deps),
   };
 }
 

@@ -14,6 +14,8 @@ import { assistantRepository } from './assistants/assistants.ts';
 import { checkpointRepository } from './checkpoints/checkpoints.ts';
 import { cronFireRepository, cronRepository } from './crons/crons.ts';
 import { type DatabaseOptions, openDatabase, openSharedDatabase, type Pools } from './database.ts';
+import { deploymentRepository } from './deployments/deployments.ts';
+import { revisionRepository } from './deployments/revisions.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
@@ -121,6 +123,8 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
     threadLog: threadLogRepository(requests),
     logEnds: logEnds(requests),
     apiKeys: apiKeyRepository(requests),
+    deployments: deploymentRepository(requests),
+    revisions: revisionRepository(requests),
     a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),
     ...bind(requests, { visibleIds }),

@@ -30,8 +30,10 @@ export interface EngineOptions extends Omit<BackgroundOptions, 'reap'> {
   readonly max_attempts: number;
   /** Run that crashed an earlier process: it fails instead of being retried. */
   readonly crashed_run?: FailurePolicy['crashed_run'];
-  /** No other process uses the database: every stored lease belongs to a process that is gone. */
+  /** No other process uses the database. */
   readonly single_process: boolean;
+  /** Whatever claims are stored are of a process that is gone: no other app of this process uses the database. */
+  readonly takes_over: boolean;
   /** As in `RunWorkerDeps`. */
   readonly is_capped: boolean;
   /** Graphs that this process serves: their system assistants stay while it lives. */
@@ -67,15 +69,10 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, worker_id, logger } = deps;
   const { pid, version, concurrency: slots, lease_ms, graph_ids, is_capped } = options;
   const worker = { worker_id, host: hostname(), pid, version, slots, graph_ids };
+  const beat = { worker, lease_ms, logger };
   const lease = options.single_process
-    ? loopLease(queue, { worker, lease_ms, logger })
-    : threadLease({
-        worker,
-        lease_ms,
-        logger,
-        ...options.database,
-        max_stall_ms: options.max_stall_ms,
-      });
+    ? loopLease(queue, beat)
+    : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms });
   const dispatcher = options.background ? deps.dispatcher : undefined;
   const listeners = runListeners(deps);
   const failureAfter = (what: typeof HOST_LOST) =>
@@ -122,7 +119,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 
     /** Registers this process as a worker, visible to the others. */
     async register(): Promise<void> {
-      if (options.single_process) await Promise.all([queue.deleteAllWorkers(), outbox.releaseAll()]);
+      if (options.takes_over) await Promise.all([queue.deleteAllWorkers(), outbox.releaseAll()]);
       await queue.heartbeat(worker, lease_ms);
     },
 
@@ -136,6 +133,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       dispatcher?.start();
     },
 
+    /** Claims nothing new from now on; resolves when the runs here have ended, or after `ms`. */
+    drain: runs.drain.bind(runs),
     /**
      * Graceful drain: claims nothing new, hands runs over or waits `grace_ms` for them, requeues the rest, deregisters.
      * No failure stops it.

@@ -1,19 +1,15 @@
 import { systemRandom } from '../core/backoff.ts';
 import { systemClock } from '../core/clock.ts';
-import type { Ids } from '../core/ids.ts';
-import type { Logger } from '../core/logger.ts';
-import type { Meter } from '../core/meter.ts';
-import { after, type Timer } from '../core/timers.ts';
-import type { EventBus, PollIntervals } from '../events/bus.ts';
+import { after, sleep, type Timer } from '../core/timers.ts';
+import type { PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
-import type { RunQueue } from '../storage/queue/queue.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
 import { runFields } from './run-log.ts';
 import { requeueFailed } from './run-metrics.ts';
+import type { RunWorkerDeps } from './run-worker-deps.ts';
 
 /**
  * Poll intervals, ms: the latency that a lost wake-up costs. Never rarer: a commit of which its process did not hear is
@@ -34,25 +30,6 @@ const CLAIM_BATCH = 10;
 const SKIP_LOCKED_MS = 10;
 /** Delay before a broken attempt is retried, ms; doubled for each loss after the second. */
 const RETRY_MS = 1000;
-
-export interface RunWorkerDeps {
-  readonly queue: RunQueue;
-  readonly bus: EventBus;
-  readonly ids: Ids;
-  readonly logger: Logger;
-  readonly meter?: Meter | undefined;
-  readonly worker_id: string;
-  /** Concurrent runs. */
-  readonly concurrency: number;
-  /** Retry limit of runs whose attempts break. */
-  readonly failure: FailurePolicy;
-  /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
-  readonly is_capped?: boolean;
-  /** Claims nothing while it is false. */
-  readonly isLeaseHeld: () => boolean;
-  /** Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. */
-  readonly attempt: (claimed: ClaimedRun, stop: AbortController, handOver: AbortSignal) => Promise<void>;
-}
 
 interface Active {
   readonly claimed: ClaimedRun;
@@ -227,6 +204,15 @@ export class RunWorker {
     }
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
     this.#secondLook?.[Symbol.dispose]();
+  }
+
+  /** Claims nothing new from now on; resolves when its runs have ended, or after `ms`. */
+  async drain(ms: number): Promise<void> {
+    await this.#loop.stop();
+    const late = new AbortController();
+    const ended = Promise.all([...this.#active.values()].map(({ done }) => done));
+    await Promise.race([ended, sleep(ms, late.signal)]);
+    late.abort();
   }
 
   #start(claimed: ClaimedRun): void {

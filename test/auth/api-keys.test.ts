@@ -24,9 +24,6 @@ function story() {
       findByDigest: read,
       get: read,
       recordUse: async () => {},
-      insert: async () => {},
-      list: async () => [],
-      revoke: async () => true,
     },
   });
   return {

@@ -44,7 +44,10 @@ test('a key is not in the database', async () => {
 
 test.each([
   [['create'], 'keys create: --name is required, to tell the keys apart'],
-  [['create', '--name', 'a', '--scope', 'all'], 'keys create: --scope must be read, run or admin'],
+  [
+    ['create', '--name', 'a', '--scope', 'all'],
+    'keys create: --scope must be read, run, admin or deployments:write',
+  ],
   [['create', '--name', 'a', '--days', 'x'], 'keys create: --days must be a number of days, at most 36500'],
   [['revoke', '--id', 'x'], 'keys revoke: --id must be an id from keys list'],
   [['delete'], 'keys requires a subcommand: keys create, keys list, keys revoke'],

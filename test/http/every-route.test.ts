@@ -18,10 +18,12 @@ const IDS = {
 };
 const OPENAI = '{"openai":{"enabled":true}}';
 
-const WITH_OPENAI = { graphs: ['echo'], environment: { LANGGRAPH_HTTP: OPENAI } };
+/** What is disabled by default. */
+const EVERYTHING = { LANGGRAPH_HTTP: OPENAI, AGENT_SERVER_DEPLOYMENTS: 'true' };
+const WITH_EVERYTHING = { graphs: ['echo'], environment: EVERYTHING };
 
 test('the routes of the document declare the scopes of the table', async () => {
-  const routes = await declaredRoutes(() => openApp(WITH_OPENAI));
+  const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
   const declared = routes.flatMap(({ schema, config, method }) =>
     schema?.operationId === undefined || method === 'HEAD'
       ? []
@@ -34,7 +36,7 @@ test('the routes of the document declare the scopes of the table', async () => {
 });
 
 test('each operation of the document has its place in the table of scopes', async () => {
-  await using server = await openApp(WITH_OPENAI);
+  await using server = await openApp(WITH_EVERYTHING);
   const operations = operationsOf((await server.get('/openapi.json')).body);
   expect(operations.length).toBeGreaterThan(70);
   const documented = operations.map(({ id, open }) => [id, open]);
@@ -46,7 +48,7 @@ test('each operation of the document has its place in the table of scopes', asyn
 });
 
 test('every route declares a scope or is open, also one that is not in the document', async () => {
-  const routes = await declaredRoutes(() => openApp(WITH_OPENAI));
+  const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
   expect(routes.length).toBeGreaterThan(100);
   // `*` answers preflight requests, which carry no key.
   const undeclared = routes.filter(({ url, config }) => url !== '*' && !config?.open && !config?.scope);
@@ -55,7 +57,7 @@ test('every route declares a scope or is open, also one that is not in the docum
 
 test('no operation answers without a key that is good for it', async () => {
   await using file = await keyFile();
-  const environment = { ...file.environment, LANGGRAPH_HTTP: OPENAI };
+  const environment = { ...file.environment, ...EVERYTHING };
   await using server = await openApp({ graphs: ['echo'], environment });
   const revoked = await file.make();
   await file.revoke(revoked.key_id);
@@ -63,6 +65,7 @@ test('no operation answers without a key that is good for it', async () => {
   const weaker = {
     run: (await file.make({ scope: 'read' })).key,
     admin: (await file.make({ scope: 'run' })).key,
+    'deployments:write': (await file.make({ scope: 'run' })).key,
   };
   const refusals: [string, string | undefined, number][] = [
     ['none', undefined, 401],
@@ -77,7 +80,7 @@ test('no operation answers without a key that is good for it', async () => {
     const url = addressOf(operation, IDS);
     const scope = requiredScope(operation.id);
     const tooWeak =
-      scope !== 'run' && scope !== 'admin'
+      scope === 'open' || scope === 'read'
         ? []
         : [['too weak', weaker[scope], 403] as (typeof refusals)[number]];
     for (const [what, key, status] of [...refusals, ...tooWeak]) {
@@ -94,7 +97,8 @@ test('no operation answers without a key that is good for it', async () => {
 
 test('a key of each scope opens what it is for', async () => {
   await using file = await keyFile();
-  await using server = await openApp({ graphs: ['echo'], environment: file.environment });
+  const environment = { ...file.environment, AGENT_SERVER_DEPLOYMENTS: 'true' };
+  await using server = await openApp({ graphs: ['echo'], environment });
   const status = async (
     scope: (typeof SCOPES)[number],
     method: 'GET' | 'POST',
@@ -109,4 +113,7 @@ test('a key of each scope opens what it is for', async () => {
   expect(await status('run', 'POST', '/threads', {})).toBe(200);
   expect(await status('run', 'GET', '/assistants/echo')).toBe(200);
   expect(await status('admin', 'POST', '/assistants', { graph_id: 'echo' })).toBe(200);
+  expect(await status('deployments:write', 'GET', '/v2/deployments')).toBe(200);
+  expect(await status('deployments:write', 'GET', '/assistants/echo')).toBe(403);
+  expect(await status('admin', 'GET', '/v2/deployments')).toBe(200);
 });

@@ -8,7 +8,11 @@ import { createServer } from '../../src/http/server.ts';
 import type { HttpOptions, ServerDeps } from '../../src/http/server-deps.ts';
 import { recordingLogger } from './recording-logger.ts';
 
-const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
+const OPTIONS: HttpOptions = {
+  ...Http.parse({}),
+  ...Server.parse({}),
+  deployments: { enabled: false },
+};
 
 export const ENGINE: ServerDeps['engine'] = {
   queue: async () => ({

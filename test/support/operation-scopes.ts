@@ -10,6 +10,7 @@ export const OPERATIONS_BY_SCOPE = {
     'get_root',
     'get_studio_session',
     'get_ui_file',
+    'upload_deployment_source',
   ],
   read: [
     'count_assistants',
@@ -111,6 +112,24 @@ export const OPERATIONS_BY_SCOPE = {
     'list_keys',
     'patch_assistant',
     'set_latest_assistant_version',
+  ],
+  'deployments:write': [
+    'create_deployment',
+    'create_deployment_push_token',
+    'create_deployment_upload_url',
+    'create_revision',
+    'delete_deployment',
+    'delete_deployments',
+    'get_deployment',
+    'get_revision',
+    'interrupt_revision',
+    'list_deployments',
+    'list_revisions',
+    'patch_deployment',
+    'redeploy_revision',
+    'search_deploy_logs',
+    'search_revision_build_logs',
+    'search_revision_deploy_logs',
   ],
 } as const;
 

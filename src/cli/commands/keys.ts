@@ -19,14 +19,17 @@ export const createKey: Command = {
   flags: {
     ...CONFIG_FLAG,
     name: { value: 'NAME', text: 'what it is for' },
-    scope: { value: 'SCOPE', text: 'read, run or admin; each includes the ones before it (default: run)' },
+    scope: {
+      value: 'SCOPE',
+      text: 'read, run or admin, each includes the ones before it; or deployments:write (default: run)',
+    },
     days: { value: 'N', text: 'days until it expires; never by default' },
   },
   async run(values) {
     const { name, scope = 'run', days } = values;
     if (name === undefined) throw new UsageError('keys create: --name is required, to tell the keys apart');
     if (!SCOPES.includes(scope as Scope))
-      throw new UsageError('keys create: --scope must be read, run or admin');
+      throw new UsageError('keys create: --scope must be read, run, admin or deployments:write');
     const expires_in_days = days === undefined ? null : daysOf(days);
     await using keys = await openKeys(values);
     const { key, ...created } = await keys.create(OPERATOR, { name, scope: scope as Scope, expires_in_days });

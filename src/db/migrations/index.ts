@@ -23,6 +23,7 @@ import { usage } from './022-usage.ts';
 import { budgets } from './023-budgets.ts';
 import { resumedRuns } from './024-resumed-runs.ts';
 import { runPriority } from './025-run-priority.ts';
+import { deployments } from './026-deployments.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -65,4 +66,5 @@ export const migrations: readonly Migration[] = [
   { version: 23, name: 'budgets', text: budgets, expands: true },
   { version: 24, name: 'resumed runs', text: resumedRuns, expands: true },
   { version: 25, name: 'run priority', text: runPriority, expands: true },
+  { version: 26, name: 'deployments', text: deployments, expands: true },
 ];

@@ -10,6 +10,7 @@ export const TAGS = {
   mcp: 'MCP',
   openai: 'OpenAI API',
   webhooks: 'Webhooks',
+  deployments: 'Deployments',
   system: 'System',
   streaming: 'Streaming',
 } as const;
@@ -25,6 +26,10 @@ export const GROUPS = [
   { name: TAGS.mcp, description: 'Assistants as tools, over the Model Context Protocol.' },
   { name: TAGS.openai, description: 'Assistants as models, over the chat completions API.' },
   { name: TAGS.webhooks, description: 'Deliveries of the webhooks that report how runs ended.' },
+  {
+    name: TAGS.deployments,
+    description: 'Code from repositories and uploads, built and served by this server.',
+  },
   { name: TAGS.system, description: 'Health, version and metrics of the server.' },
   { name: TAGS.streaming, description: 'Event streaming: commands to a thread, and its events.' },
 ];

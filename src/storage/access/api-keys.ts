@@ -15,6 +15,9 @@ export interface ApiKey {
   readonly last_used_at: string | null;
 }
 
+/** What authentication needs of stored keys. */
+export type KeyLookup = Pick<ApiKeyRepository, 'findByDigest' | 'get' | 'recordUse'>;
+
 export type ApiKeyRepository = ReturnType<typeof apiKeyRepository>;
 
 const COLUMNS = columns(

@@ -68,6 +68,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
   },
   { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
+  { table: 'deployment_secrets', key: ['deployment_id', 'name'], columns: { value: 'text' } },
   // Last: at startup an undecryptable blind index key shows that an old key is still needed.
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];

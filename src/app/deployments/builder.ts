@@ -1,0 +1,80 @@
+import { lookup } from 'node:dns/promises';
+import { basename, dirname, relative } from 'node:path';
+import { processEnvironment } from '../../config/env.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Isolation } from '../../deployments/request.ts';
+import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
+import { webhookPolicy } from '../../services/webhooks/webhook-policy.ts';
+
+const MB = 1024 ** 2;
+
+/** What keeps the code of a build from the rest of the machine. */
+const ISOLATION: Readonly<Record<Isolation, string>> = {
+  bwrap: 'The build ran in namespaces of its own (bubblewrap).',
+  user: 'The build ran as a user of its own.',
+  none: 'Nothing kept the build from what the server may do: install bubblewrap to isolate builds.',
+};
+
+/** Builds revisions with git and the package manager of the project, in processes with limits. */
+export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildRevision {
+  const { deployments: rules } = config;
+  const checkAddress = addressCheck(config);
+  return async ({ source, log, onStep, signal, ...request }) => {
+    // Loaded for the first build.
+    const { BuildFailure, buildRevision } = await import('../../deployments/source.ts');
+    try {
+      const built = await buildRevision({
+        ...request,
+        source: source.kind === 'git' ? { ...source, ref: source.ref ?? 'HEAD' } : source,
+        ...{ checkAddress, clock, log, signal },
+        allow_file_urls: rules.allow_local_sources,
+        ignore_scripts: rules.ignore_scripts,
+        limits: {
+          seconds: rules.build_timeout_seconds,
+          memory_bytes: rules.max_build_memory_mb * MB,
+          disk_bytes: rules.max_build_disk_mb * MB,
+        },
+        env: { ...processEnvironment() },
+        onStep: ({ name, status }) => {
+          if (status === 'running') onStep(name);
+        },
+      });
+      const isolation = ISOLATION[built.isolation];
+      log({ step: 'build', level: 'INFO', message: isolation });
+      return {
+        commit: built.commit,
+        root: relative(request.folder, dirname(built.config_file)),
+        config_file: basename(built.config_file),
+        isolation,
+      };
+    } catch (error) {
+      if (!(error instanceof BuildFailure)) throw error;
+      const { step, code, message, hint } = error;
+      throw new RevisionError(step, code, `${message} ${hint}`, { cause: error });
+    }
+  };
+}
+
+/**
+ * Repositories are fetched from addresses that webhooks may reach too. Returns the one that was checked: the name may
+ * resolve to another a moment later.
+ */
+function addressCheck({ webhooks: { url } }: Config) {
+  const resolveHost = async (hostname: string) =>
+    (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+  const anyDomain = { allowed_domains: [], allowed_ports: [] };
+  const rules = { ...url, ...anyDomain, https: 'never', has_own_routes: false } as const;
+  const policy = webhookPolicy(rules, resolveHost);
+  return async ({ hostname }: URL): Promise<string> => {
+    const name = hostname.replace(/^\[|\]$/g, '');
+    const addresses = await resolveHost(name);
+    for (const address of addresses) {
+      if (policy.blockedReason(hostname, address) === undefined) continue;
+      throw new Error(`${hostname} is in a private network; webhooks.url.allow_private opens it`);
+    }
+    const [first] = addresses;
+    if (first === undefined) throw new Error(`${hostname} has no address`);
+    return first;
+  };
+}

@@ -1,0 +1,106 @@
+import { systemActor } from '../../auth/actor.ts';
+import type { Config } from '../../config/schema.ts';
+import { ThreadSearch } from '../../schemas/threads.ts';
+import { RevisionError } from '../../services/deployments/builder.ts';
+import type { ReplaceableApp } from '../lifecycle.ts';
+
+/** An app with what it was made from. */
+export interface CheckedApp {
+  readonly app: ReplaceableApp;
+  readonly config: Config;
+}
+
+/** Threads that are looked at, the newest first. */
+const MAX_THREADS = 500;
+/** Threads that are named. */
+const MAX_LISTED = 20;
+
+/**
+ * Whether a revision can serve: its graphs load, their schemas can be read, and the index of the store keeps its form.
+ * Throws a `RevisionError`. Returns a warning for each open thread whose next node is gone.
+ */
+export async function checkRevision(
+  next: CheckedApp,
+  before: CheckedApp | undefined,
+  { was_checked }: { was_checked: boolean },
+): Promise<string[]> {
+  await checkGraphs(next.app);
+  if (!was_checked) await checkSchemas(next.app);
+  if (!before) return [];
+  checkIndex(next.config, before.config);
+  return findLostThreads(next.app, before.app);
+}
+
+async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
+  await loaded().catch((error: Error) => {
+    throw failure('project_failed', `The project cannot be loaded: ${firstLine(error.message)}`, error);
+  });
+  for (const [graph_id, error] of graphs.loadErrors()) {
+    throw failure(
+      'graph_failed',
+      `The graph "${graph_id}" cannot be loaded: ${firstLine(error.message)}`,
+      error,
+    );
+  }
+}
+
+/** Reading them from the types of a graph takes seconds. */
+async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
+  for (const graph_id of graphs.ids) {
+    try {
+      const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');
+      await graph.schemas();
+    } catch (error) {
+      const why = firstLine((error as Error).message);
+      throw failure('schemas_failed', `The schemas of the graph "${graph_id}" cannot be read: ${why}`, error);
+    }
+  }
+}
+
+/** Vectors of another length could not be compared with those that are stored. */
+function checkIndex({ store: { index: next } }: Config, { store: { index: before } }: Config): void {
+  if (!next || !before || next.dims === before.dims) return;
+  throw failure(
+    'store_dims_changed',
+    `store.index.dims is ${next.dims}, but the stored vectors have ${before.dims}: keep the embedding, or deploy under another name.`,
+  );
+}
+
+async function findLostThreads(next: ReplaceableApp, before: ReplaceableApp): Promise<string[]> {
+  const actor = systemActor('deployment check');
+  const query = ThreadSearch.parse({ status: 'interrupted', limit: MAX_THREADS });
+  const { items } = await before.services.threads.search(actor, query);
+  const nodes = new Map<string, Promise<ReadonlySet<string> | undefined>>();
+  const lost: string[] = [];
+  for (const { thread_id = '', metadata } of items) {
+    const graph_id = metadata?.['graph_id'];
+    if (typeof graph_id !== 'string') continue;
+    if (!nodes.has(graph_id)) nodes.set(graph_id, nodesOf(next, graph_id));
+    const known = await nodes.get(graph_id);
+    const state = await before.services.threadState.get(actor, thread_id, { subgraphs: false });
+    const gone = (state.next ?? []).filter((node) => !known?.has(node));
+    if (gone.length > 0) lost.push(`Thread ${thread_id} waits in "${gone.join(', ')}", which is gone.`);
+  }
+  return lost.length > MAX_LISTED
+    ? [...lost.slice(0, MAX_LISTED), `… and ${lost.length - MAX_LISTED} further threads.`]
+    : lost;
+}
+
+/** `undefined` if there is no such graph any more. */
+async function nodesOf(
+  { graphs }: ReplaceableApp,
+  graph_id: string,
+): Promise<ReadonlySet<string> | undefined> {
+  if (!graphs.ids.includes(graph_id)) return undefined;
+  const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');
+  const { nodes } = await graph.draw(false);
+  return new Set(nodes.map(({ id }) => String(id)));
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? '';
+}
+
+function failure(code: string, hint: string, cause?: unknown): RevisionError {
+  return new RevisionError('check', code, hint, { cause });
+}

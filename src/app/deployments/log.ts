@@ -1,0 +1,30 @@
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { errorStack, isErrorLike } from '../../core/failure.ts';
+import { customLogger, type Logger } from '../../core/logger.ts';
+import { secretMask } from '../../core/mask-secrets.ts';
+import type { LogFile } from '../../storage/deployments/log-file.ts';
+
+const LEVELS = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR' } as const;
+
+/** Writes to the log of the server and, from `info` on, to that of the revision. Secrets are masked in both. */
+export function revisionLogger(
+  server: Logger,
+  { log, secrets, clock }: { log: LogFile; secrets: readonly string[]; clock: Clock },
+): Logger {
+  const mask = secretMask(secrets);
+  const masked = (value: unknown): unknown => {
+    if (typeof value === 'string') return mask(value);
+    if (isErrorLike(value)) return mask(errorStack(value));
+    return typeof value === 'object' && value !== null ? JSON.parse(mask(JSON.stringify(value))) : value;
+  };
+  return customLogger(({ level, message, fields }) => {
+    const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, masked(value)]));
+    server[level](mask(message), plain);
+    if (level === 'debug') return;
+    const details = Object.entries(plain).map(([name, value]) =>
+      typeof value === 'string' ? `${name}=${value}` : `${name}=${JSON.stringify(value)}`,
+    );
+    const text = [mask(message), ...details].join(' ');
+    log.write({ timestamp: timestamp(clock.now()), level: LEVELS[level], message: text });
+  });
+}

@@ -1,0 +1,192 @@
+import { mkdir } from 'node:fs/promises';
+import { deploymentEnvironment } from '../../config/env.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import { ServerError } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import { closeAll } from '../../core/lifecycle.ts';
+import type { Logger } from '../../core/logger.ts';
+import { MountedServer } from '../../http/dispatch.ts';
+import { RevisionError } from '../../services/deployments/builder.ts';
+import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
+import type { KeyLookup } from '../../storage/access/api-keys.ts';
+import type { DeploymentFiles } from '../../storage/deployments/files.ts';
+import { type Foundation, openFoundation } from '../foundation.ts';
+import type { ReplaceableApp } from '../lifecycle.ts';
+import type { AppPlace } from '../place.ts';
+import { checkRevision } from './checks.ts';
+import { revisionLogger } from './log.ts';
+import { deploymentConfig } from './project.ts';
+
+export type CreateApp = (
+  config: Config,
+  options: { logger: Logger; clock: Clock; ids: Ids },
+  place: AppPlace,
+) => Promise<ReplaceableApp>;
+
+export interface SlotDeps {
+  readonly server: Config;
+  readonly createApp: CreateApp;
+  readonly files: DeploymentFiles;
+  readonly administrators: KeyLookup;
+  readonly is_protected: boolean;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** An app that serves, or served, a revision. */
+interface Served {
+  readonly revision_id: string;
+  readonly config: Config;
+  readonly app: ReplaceableApp;
+  readonly mount: MountedServer;
+}
+
+/** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
+const FOREVER_MS = 2 ** 31 - 1;
+
+/** One deployment: its database, the app that serves it, and those that finish what they began. */
+export class DeploymentSlot {
+  readonly #deps: SlotDeps;
+  readonly #name: string;
+  readonly #closing = new AbortController();
+  readonly #retiring = new Set<Promise<void>>();
+  #foundation: Promise<Foundation> | undefined;
+  #hasApps = false;
+  #current: Served | undefined;
+  /** While a revision is activated. */
+  #switching: Promise<void> | undefined;
+
+  constructor(name: string, deps: SlotDeps) {
+    this.#name = name;
+    this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
+  }
+
+  /**
+   * Calls `act` with what answers requests; `undefined` before the first revision serves. While a revision is
+   * activated, it waits: who knows of the new revision must not be answered by the old one.
+   */
+  withMount(act: (mount: MountedServer | undefined) => void): void {
+    if (this.#switching !== undefined) void this.#switching.then(() => this.withMount(act));
+    else act(this.#current?.mount);
+  }
+
+  /** See `DataPlane.deploy`. */
+  async deploy(revision: ServedRevision, control: Parameters<DataPlane['deploy']>[1]): Promise<boolean> {
+    const { log, onStep, activate, signal } = control;
+    onStep('start');
+    const next = await this.#open(revision);
+    try {
+      signal.throwIfAborted();
+      onStep('check');
+      for (const warning of await checkRevision(next, this.#current, revision)) log('WARNING', warning);
+      signal.throwIfAborted();
+      onStep('switch');
+      if (await this.#activate(next, activate)) return true;
+    } catch (error) {
+      await next.app.stop(0);
+      throw error;
+    }
+    await next.app.stop(0);
+    return false;
+  }
+
+  /** Serves the revision that served when the server ended, without further checks. */
+  async resume(revision: ServedRevision): Promise<void> {
+    const next = await this.#open(revision);
+    await this.#switchTo(next);
+  }
+
+  /** Ends streams and hosts; runs get `grace_ms` and wait for the next start then. */
+  async close(grace_ms: number): Promise<void> {
+    this.#closing.abort();
+    const { app } = this.#current ?? {};
+    this.#current = undefined;
+    await closeAll([
+      () => app?.stop(grace_ms),
+      () => Promise.all(this.#retiring),
+      async () => (await this.#foundation)?.[Symbol.asyncDispose](),
+    ]);
+  }
+
+  /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. */
+  async #open(revision: ServedRevision): Promise<Served> {
+    const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
+    const home = files.home(this.#name);
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    const database = files.database(this.#name);
+    const config = await deploymentConfig(revision, { server, database, is_protected });
+    const log = files.log(this.#name, revision.revision_id, 'deploy');
+    const foundation = await this.#openFoundation(config);
+    const is_first = !this.#hasApps;
+    this.#hasApps = true;
+    const secrets = Object.values(revision.secrets);
+    const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
+    const environment = deploymentEnvironment(config.env, home);
+    const place = { foundation, is_first, environment, server_root: server.root, administrators };
+    const app = await createApp(config, options, place).catch((error: Error) => {
+      if (error instanceof ServerError) throw error;
+      throw new RevisionError('start', 'start_failed', `The project cannot be started: ${error.message}`, {
+        cause: error,
+      });
+    });
+    return { revision_id: revision.revision_id, config, app, mount: new MountedServer(app.server) };
+  }
+
+  /** A failure to open it is that of one revision; the next one tries again. */
+  #openFoundation(config: Config): Promise<Foundation> {
+    const { clock, ids, logger } = this.#deps;
+    this.#foundation ??= openFoundation(config, { logger, clock, worker_id: ids.uuid4() }).catch((error) => {
+      this.#foundation = undefined;
+      throw error;
+    });
+    return this.#foundation;
+  }
+
+  /** Returns false, and nothing has changed, if `activate` did. */
+  async #activate(next: Served, activate: () => Promise<boolean>): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#switching = promise;
+    let ready: Promise<void> | undefined;
+    try {
+      if (await activate()) ready = this.#switchTo(next);
+    } finally {
+      this.#switching = undefined;
+      resolve();
+    }
+    await ready;
+    return ready !== undefined;
+  }
+
+  /** New requests go to `next` before its workers claim anything. */
+  async #switchTo(next: Served): Promise<void> {
+    const before = this.#current;
+    this.#current = next;
+    if (before) {
+      const retiring = this.#retire(before)
+        .catch((error: unknown) =>
+          this.#deps.logger.error('an old revision did not end as it should', { error }),
+        )
+        .finally(() => this.#retiring.delete(retiring));
+      this.#retiring.add(retiring);
+    }
+    await next.app.ready();
+    this.#deps.logger.info('revision serves', { revision_id: next.revision_id });
+  }
+
+  /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
+  async #retire({ app, mount, revision_id }: Served): Promise<void> {
+    const { drain_timeout_seconds } = this.#deps.server.deployments;
+    const { signal } = this.#closing;
+    const drain_ms = drain_timeout_seconds * 1000;
+    const stop = () => void app.stop(0).catch(() => {});
+    signal.addEventListener('abort', stop, { once: true });
+    await Promise.all([app.retire(drain_ms), mount.idle(drain_ms, signal)]);
+    await app.endHosts();
+    await mount.idle(FOREVER_MS, signal);
+    signal.removeEventListener('abort', stop);
+    await app.stop(0);
+    this.#deps.logger.info('old revision ended', { revision_id });
+  }
+}

@@ -1,0 +1,65 @@
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import { closeAll } from '../core/lifecycle.ts';
+import type { Logger } from '../core/logger.ts';
+import { LiveRuns } from '../events/writer.ts';
+import type { QueueReport } from '../storage/queue/context.ts';
+import { openStorage, type Storage } from '../storage/storage.ts';
+import { type OpenBus, openBus } from './bus.ts';
+import { openEncryptor } from './encryption.ts';
+import { runWebhookRules } from './webhooks.ts';
+
+/**
+ * What an app is built on. Two apps on the same foundation may serve side by side: each executes its own runs, and the
+ * streams of either follow the runs of both.
+ */
+export interface Foundation extends AsyncDisposable {
+  readonly storage: Storage;
+  readonly bus: OpenBus;
+  readonly live: LiveRuns;
+}
+
+/** Opens the database and the bus. Rejects as `openStorage` does. */
+export async function openFoundation(
+  config: Config,
+  options: {
+    readonly logger: Logger;
+    readonly clock: Clock;
+    readonly worker_id: string;
+    /** Ends the wait for a database that cannot be reached. */
+    readonly stop?: AbortSignal | undefined;
+  },
+): Promise<Foundation> {
+  const { logger, clock, worker_id, stop } = options;
+  const encryptor = await openEncryptor(config);
+  const storage = await openStorage({
+    ...config.storage,
+    encryptor,
+    log: logger,
+    ...(stop && { stop }),
+    webhooks: runWebhookRules(config),
+    fairness: config.runs,
+    report: queueReport(logger),
+  });
+  try {
+    const bus = await openBus({ config, notifications: storage.notifications, worker_id, clock, logger });
+    return {
+      storage,
+      bus,
+      live: new LiveRuns(),
+      [Symbol.asyncDispose]: () =>
+        closeAll([() => bus[Symbol.asyncDispose](), () => storage[Symbol.asyncDispose]()]),
+    };
+  } catch (error) {
+    await storage[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Logs problems from which the queue has recovered. */
+function queueReport(logger: Logger): QueueReport {
+  return ({ what, ...problem }) => {
+    if (problem.error === undefined) logger.warn(what, { ...problem });
+    else logger.error(what, { ...problem });
+  };
+}

@@ -1,0 +1,145 @@
+import type { Config } from '../config/schema.ts';
+import { closeAll } from '../core/lifecycle.ts';
+import type { GraphRegistry } from '../graphs/graph.ts';
+import type { LangSmithTraces } from '../graphs/observability/langsmith-traces.ts';
+import type { Asking } from '../hosts/pool/ask.ts';
+import type { createServer } from '../http/server.ts';
+import type { Services } from '../services/all-services.ts';
+import type { Engine } from '../workers/engine.ts';
+import type { Foundation } from './foundation.ts';
+import { reloadProject } from './hosts.ts';
+import type { OutputCapture } from './output.ts';
+import type { Tracing } from './tracing/tracing.ts';
+
+type HttpServer = Awaited<ReturnType<typeof createServer>>;
+
+/** A complete server with one life cycle: create, start, stop. */
+export interface App extends AsyncDisposable {
+  readonly server: HttpServer;
+  readonly graphs: GraphRegistry;
+  /** Begins to accept requests. */
+  listen(): Promise<{ host: string; port: number; url: string }>;
+  /**
+   * Loads the project's code anew in graph hosts. Resolves to false if the server itself must start again for it: it
+   * knows the custom routes of the old code. Rejects, and the old code stays, if the new one ends its process. Absent if
+   * the code executes in this process.
+   */
+  readonly reload?: (() => Promise<boolean>) | undefined;
+  /** Starts the workers; runs left by an earlier process are recovered first. */
+  ready(): Promise<void>;
+  /**
+   * Graceful drain: ends streams, gives executing runs `grace_ms`, requeues the rest, and closes. A failing step does
+   * not skip the others; its error is thrown at the end.
+   */
+  stop(grace_ms: number): Promise<void>;
+}
+
+/** An app that another one on the same foundation may replace. */
+export interface ReplaceableApp extends App {
+  readonly services: Services;
+  /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
+  loaded(): Promise<void>;
+  /**
+   * Hands its work over to the app that replaces it: claims no runs from now on, gives those that execute `drain_ms`,
+   * and hands the rest over at their next checkpoint. Its requests are still answered; then `stop` it.
+   */
+  retire(drain_ms: number): Promise<void>;
+  /** Ends its graph hosts. What needs no graph is still answered. */
+  endHosts(): Promise<void>;
+}
+
+/** Parts that are started and stopped together with an app. */
+export interface Companion {
+  start(): Promise<void>;
+  stop(grace_ms: number): Promise<void>;
+}
+
+export interface AppParts {
+  readonly config: Config;
+  readonly server: HttpServer;
+  readonly services: Services;
+  readonly graphs: GraphRegistry;
+  readonly hosts: Asking | undefined;
+  readonly workers: Engine;
+  readonly foundation: Foundation;
+  /** The foundation is closed with the app. */
+  readonly owns_foundation: boolean;
+  readonly traces: LangSmithTraces | undefined;
+  readonly tracing: Tracing | undefined;
+  /** Fails the readiness check, so that new runs go to another process. */
+  readonly drain: AbortController;
+  /** Stops the background extraction of graph schemas. */
+  readonly end: AbortController;
+  readonly loopback: Disposable | undefined;
+  readonly hostListener: AsyncDisposable | undefined;
+  readonly capture: OutputCapture | undefined;
+  /** The deployments of the server. */
+  readonly deployments: Companion | undefined;
+}
+
+/** How long a run that was told to hand itself over has to reach its next checkpoint, ms. */
+const HAND_OVER_MS = 15_000;
+
+export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
+  const { server, services, graphs, hosts, workers, foundation, traces, tracing, drain, end } = parts;
+  const { loopback, hostListener, capture, deployments } = parts;
+  let stopping: Promise<void> | undefined;
+  let retiring: Promise<void> | undefined;
+
+  function stop(grace_ms: number): Promise<void> {
+    drain.abort();
+    if (parts.owns_foundation) foundation.bus.drain();
+    return closeAll([
+      // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
+      () => Promise.all([workers.stop(grace_ms), retiring, deployments?.stop(grace_ms)]),
+      () => Promise.all([traces?.flush(), tracing?.flush()]),
+      () => end.abort(),
+      () => loopback?.[Symbol.dispose](),
+      () => server.close(),
+      () => hosts?.pool[Symbol.asyncDispose](),
+      () => hostListener?.[Symbol.asyncDispose](),
+      () => capture?.[Symbol.dispose](),
+      () => parts.owns_foundation && foundation[Symbol.asyncDispose](),
+    ]);
+  }
+
+  async function retire(drain_ms: number): Promise<void> {
+    await workers.drain(drain_ms);
+    await workers.stop(HAND_OVER_MS);
+  }
+
+  return {
+    server,
+    services,
+    graphs,
+    reload: hosts && (() => reloadProject(hosts)),
+    async listen() {
+      const { host, port } = config.server;
+      const url = await server.listen({ host, port });
+      return { host, port: Number(new URL(url).port), url };
+    },
+    async loaded() {
+      await hosts?.pool.listing;
+    },
+    async ready() {
+      // A project that cannot be loaded is reported by its graphs.
+      await hosts?.pool.listing.catch(() => {});
+      await workers.start();
+      await deployments?.start();
+    },
+    retire(drain_ms) {
+      retiring ??= retire(drain_ms);
+      return retiring;
+    },
+    async endHosts() {
+      await hosts?.pool[Symbol.asyncDispose]();
+    },
+    stop(grace_ms) {
+      stopping ??= stop(grace_ms);
+      return stopping;
+    },
+    [Symbol.asyncDispose]() {
+      return this.stop(0);
+    },
+  };
+}

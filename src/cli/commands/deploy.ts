@@ -1,0 +1,120 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Deployment, DeploymentSecret } from '../../schemas/deployments.ts';
+import { type Command, type FlagValues, SERVER_FLAGS, UsageError } from '../command.ts';
+import { targetServer } from '../config.ts';
+import { type ControlPlane, controlPlane } from '../deployments/control-plane.ts';
+import { outcomeOf, waitForRevision } from '../deployments/follow.ts';
+import { uploadFolder } from '../deployments/upload.ts';
+
+const { url, key } = SERVER_FLAGS;
+
+export const deploy: Command = {
+  name: 'deploy',
+  summary: 'Deploys a folder or a git repository to a running server, and waits until it serves',
+  args: [{ name: 'source', text: 'a folder, or the URL of a git repository; this folder by default' }],
+  flags: {
+    url,
+    key,
+    name: { value: 'NAME', text: 'of the deployment; else that of the folder or repository' },
+    ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
+    config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
+    'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
+    wait: { text: 'waits until the revision serves, as it does by default' },
+    'no-wait': { text: 'returns once the revision is queued' },
+    json: { text: 'prints the revision as JSON' },
+  },
+  async run(values) {
+    const source = await sourceOf(values['source'] ?? '.');
+    const name = values['name'] ?? nameOf(source);
+    const server = await targetServer({ ...values, config: undefined });
+    const plane = controlPlane(server);
+    const say = (line: string) => void process.stderr.write(`${line}\n`);
+    const secrets = await secretsOf(values['env-file']);
+    const deployment = await queue(plane, { name, source, values, secrets, say });
+    const [queued] = await plane.revisions(deployment.id, 1);
+    if (queued === undefined) throw new Error('the server queued no revision');
+    const isWaiting = values['no-wait'] === undefined;
+    const revision = isWaiting ? await waitForRevision(plane, deployment.id, queued.id, say) : queued;
+    if (values['json'] !== undefined) process.stdout.write(`${JSON.stringify(revision)}\n`);
+    if (!isWaiting || revision.status === 'DEPLOYED') {
+      if (values['json'] === undefined)
+        process.stdout.write(`${String(deployment.source_config.custom_url)}\n`);
+      return 0;
+    }
+    say(`agent-server: ${outcomeOf(revision)}`);
+    return 1;
+  },
+};
+
+type Source =
+  | { readonly kind: 'git'; readonly url: string }
+  | { readonly kind: 'folder'; readonly path: string };
+
+const GIT_URL = /^(?:(?:https?|ssh|file):\/\/|[\w.-]+@[\w.-]+:)/;
+
+async function sourceOf(text: string): Promise<Source> {
+  if (GIT_URL.test(text)) return { kind: 'git', url: text };
+  const path = resolve(text);
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return { kind: 'folder', path };
+  throw new UsageError(`deploy: ${text} is neither a folder nor the URL of a git repository`);
+}
+
+/** Throws a `UsageError` if nothing of it can be a name. */
+function nameOf(source: Source): string {
+  const last = source.kind === 'folder' ? basename(source.path) : (source.url.split(/[/:]/).at(-1) ?? '');
+  const words = last
+    .replace(/\.git$/, '')
+    .toLowerCase()
+    .split(/[^a-z0-9]/);
+  const name = words.filter(Boolean).join('-').slice(0, 63);
+  if (name === '') throw new UsageError('deploy: --name is required');
+  return name;
+}
+
+async function secretsOf(file: string | undefined): Promise<DeploymentSecret[] | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`deploy: --env-file ${file} cannot be read (${error.code})`);
+  });
+  return Object.entries(parseEnv(text)).map(([name, value = '']) => ({ name, value }));
+}
+
+interface Deploying {
+  readonly name: string;
+  readonly source: Source;
+  readonly values: FlagValues;
+  readonly secrets: DeploymentSecret[] | undefined;
+  readonly say: (line: string) => void;
+}
+
+/** Creates the deployment unless it exists, and queues a revision of the source. */
+async function queue(
+  plane: ControlPlane,
+  { name, source, values, secrets, say }: Deploying,
+): Promise<Deployment> {
+  const { ref, config = 'langgraph.json' } = values;
+  const known = await plane.find(name);
+  const given = secrets && { secrets };
+  if (source.kind === 'git') {
+    const body = {
+      source_config: { repo_url: source.url },
+      source_revision_config: { langgraph_config_path: config, ...(ref !== undefined && { repo_ref: ref }) },
+      ...given,
+    };
+    say(known ? `Deploying ${source.url} to "${name}"` : `Creating "${name}" from ${source.url}`);
+    if (known) return plane.update(known.id, { revision_source: 'github', ...body });
+    return plane.create({ name, source: 'github', ...body });
+  }
+  const deployment = known ?? (await plane.create({ name, source: 'internal_source' }));
+  say(`Uploading ${source.path} to "${name}"`);
+  const { upload_url, object_path } = await plane.uploadUrl(deployment.id);
+  await uploadFolder(source.path, upload_url);
+  return plane.update(deployment.id, {
+    revision_source: 'internal_source',
+    source_revision_config: { source_tarball_path: object_path, langgraph_config_path: config },
+    ...given,
+  });
+}

@@ -1,0 +1,192 @@
+import { StartFailure } from '../../node.ts';
+import type { Deployment, Revision } from '../../schemas/deployments.ts';
+import { oneLine } from '../ask/sanitize.ts';
+import { type Command, type Flag, type FlagValues, SERVER_FLAGS, UsageError } from '../command.ts';
+import { targetServer } from '../config.ts';
+import { type ControlPlane, controlPlane } from '../deployments/control-plane.ts';
+import { isFinal, outcomeOf, printLog, waitForRevision } from '../deployments/follow.ts';
+
+const JSON_FLAG = { json: { text: 'prints JSON' } };
+const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revision; the newest by default' } };
+const NO_WAIT = { 'no-wait': { text: 'returns once the revision is queued' } };
+const NAME = { name: 'name', text: 'the name of a deployment', required: true };
+
+const write = (text: string) => void process.stdout.write(`${text}\n`);
+
+/** A command about one deployment. */
+function aboutOne(
+  name: string,
+  summary: string,
+  flags: Readonly<Record<string, Flag>>,
+  act: (plane: ControlPlane, deployment: Deployment, values: FlagValues) => Promise<number>,
+): Command {
+  return {
+    name: `deployments ${name}`,
+    summary,
+    args: [NAME],
+    flags: { ...SERVER_FLAGS, ...flags },
+    async run(values) {
+      const plane = controlPlane(await targetServer(values));
+      return act(plane, await plane.require(values['name'] ?? ''), values);
+    },
+  };
+}
+
+const list: Command = {
+  name: 'deployments list',
+  summary: 'Lists the deployments of a running server',
+  flags: { ...SERVER_FLAGS, ...JSON_FLAG },
+  async run(values) {
+    const deployments = await controlPlane(await targetServer(values)).list();
+    if (values['json'] !== undefined) write(JSON.stringify(deployments));
+    else
+      for (const each of deployments)
+        write(`${each.name.padEnd(24)} ${each.status.padEnd(8)} ${urlOf(each)}`);
+    return 0;
+  },
+};
+
+const show = aboutOne(
+  'show',
+  'Shows a deployment and its newest revisions',
+  JSON_FLAG,
+  async (plane, deployment, { json }) => {
+    const revisions = await plane.revisions(deployment.id);
+    if (json !== undefined) write(JSON.stringify({ ...deployment, revisions }));
+    else {
+      write(`${deployment.name}  ${deployment.status}  ${urlOf(deployment)}`);
+      for (const revision of revisions) write(`  ${lineOf(revision)}`);
+    }
+    return 0;
+  },
+);
+
+const logs = aboutOne(
+  'logs',
+  'Prints what a deployment prints, or what its build printed',
+  {
+    ...REVISION_FLAG,
+    type: { value: 'TYPE', text: 'deploy (default) or build' },
+    follow: { short: 'f', text: 'goes on printing' },
+  },
+  async (plane, deployment, values) => {
+    const { type: kind = 'deploy', follow } = values;
+    if (kind !== 'build' && kind !== 'deploy')
+      throw new UsageError('deployments logs: --type must be build or deploy');
+    const { id: revision_id } = await revisionIn(plane, deployment, values);
+    await printLog(plane, { id: deployment.id, revision_id, kind }, follow !== undefined, write);
+    return 0;
+  },
+);
+
+const redeploy = aboutOne(
+  'redeploy',
+  'Deploys a revision again, without a build if its build is kept',
+  { ...REVISION_FLAG, ...NO_WAIT, ...JSON_FLAG },
+  async (plane, deployment, values) =>
+    again(plane, deployment, await revisionIn(plane, deployment, values), values),
+);
+
+const rollback = aboutOne(
+  'rollback',
+  'Goes back to the revision that served before, without a build',
+  { ...REVISION_FLAG, ...NO_WAIT, ...JSON_FLAG },
+  async (plane, deployment, values) => {
+    const target =
+      values['revision'] === undefined
+        ? previousIn(await plane.revisions(deployment.id, 100), deployment)
+        : await revisionIn(plane, deployment, values);
+    return again(plane, deployment, target, values);
+  },
+);
+
+const interrupt = aboutOne(
+  'interrupt',
+  'Ends a revision that is not deployed yet',
+  { ...REVISION_FLAG, ...JSON_FLAG },
+  async (plane, deployment, values) => {
+    const { id } = await revisionIn(plane, deployment, values);
+    const revision = await plane.interrupt(deployment.id, id);
+    write(values['json'] === undefined ? lineOf(revision) : JSON.stringify(revision));
+    return 0;
+  },
+);
+
+const remove = aboutOne(
+  'delete',
+  'Stops a deployment and deletes its builds, its threads and all of its data',
+  { force: { text: 'needed: there is no way back' } },
+  async (plane, deployment, { force }) => {
+    if (force === undefined) {
+      throw new UsageError(
+        `deployments delete: deletes all data of "${deployment.name}"; say --force if you mean it`,
+      );
+    }
+    await plane.delete(deployment.id);
+    return 0;
+  },
+);
+
+export const DEPLOYMENT_COMMANDS: readonly Command[] = [
+  list,
+  show,
+  logs,
+  redeploy,
+  rollback,
+  interrupt,
+  remove,
+];
+
+async function again(
+  plane: ControlPlane,
+  { id }: Deployment,
+  target: Revision,
+  values: FlagValues,
+): Promise<number> {
+  await plane.redeploy(id, target.id);
+  const [queued] = await plane.revisions(id, 1);
+  if (queued === undefined) throw new Error('the server queued no revision');
+  const isWaiting = values['no-wait'] === undefined;
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const revision = isWaiting ? await waitForRevision(plane, id, queued.id, say) : queued;
+  write(values['json'] === undefined ? lineOf(revision) : JSON.stringify(revision));
+  return isWaiting && revision.status !== 'DEPLOYED' ? 1 : 0;
+}
+
+/** The newest revision, or the one that `--revision` names. Throws a `StartFailure` if there is none. */
+async function revisionIn(
+  plane: ControlPlane,
+  { id, name }: Deployment,
+  values: FlagValues,
+): Promise<Revision> {
+  const given = values['revision'];
+  const revisions = await plane.revisions(id, given === undefined ? 1 : 100);
+  const found = revisions.find(
+    (each) => given === undefined || given === each.id || given === String(each.number),
+  );
+  if (found) return found;
+  throw new StartFailure(`"${name}" has no revision${given === undefined ? '' : ` ${given}`}`);
+}
+
+/** What served before the one that serves now: another build that is kept. */
+function previousIn(revisions: readonly Revision[], { name, active_revision_id }: Deployment): Revision {
+  const active = revisions.find(({ id }) => id === active_revision_id);
+  const earlier = revisions.find(
+    ({ status, is_built, number }) => status === 'DEPLOYED' && is_built && number < (active?.number ?? 0),
+  );
+  if (earlier) return earlier;
+  throw new StartFailure(
+    `"${name}" has no earlier revision whose build is kept: see agent-server deployments show`,
+  );
+}
+
+function lineOf(revision: Revision): string {
+  const { number, id, created_at, commit, is_active } = revision;
+  const what = commit === null ? '' : ` ${commit.sha.slice(0, 8)} ${oneLine(commit.message ?? '')}`;
+  const isReplaced = revision.status === 'DEPLOYED' && !is_active && isFinal(revision);
+  return `#${number} ${id} ${created_at} ${isReplaced ? 'REPLACED' : oneLine(outcomeOf(revision))}${what}`;
+}
+
+function urlOf({ source_config }: Deployment): string {
+  return oneLine(String(source_config.custom_url));
+}

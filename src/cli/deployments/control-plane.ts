@@ -1,0 +1,83 @@
+import { StartFailure } from '../../node.ts';
+import {
+  Deployment,
+  DeploymentLogs,
+  DeploymentsList,
+  type LogSearch,
+  Revision,
+  RevisionsList,
+  UploadUrl,
+} from '../../schemas/deployments.ts';
+import { call, type Server } from '../ask/client.ts';
+
+/** A schema as the check of a reply. */
+function as<T>(schema: { safeParse(value: unknown): { success: boolean } }) {
+  return (answer: unknown): answer is T => schema.safeParse(answer).success;
+}
+
+const isDeployment = as<Deployment>(Deployment);
+const isDeployments = as<DeploymentsList>(DeploymentsList);
+const isRevision = as<Revision>(Revision);
+const isRevisions = as<RevisionsList>(RevisionsList);
+const isUploadUrl = as<UploadUrl>(UploadUrl);
+const isLogs = as<DeploymentLogs>(DeploymentLogs);
+const isNothing = (answer: unknown): answer is undefined => answer === undefined;
+
+export type ControlPlane = ReturnType<typeof controlPlane>;
+
+/** The calls of `/v2/deployments` that the commands make. All throw a `StartFailure` with the server's error. */
+export function controlPlane(server: Server) {
+  const at = (id: string, rest = '') => `/v2/deployments/${id}${rest}`;
+  return {
+    create: (body: object): Promise<Deployment> =>
+      call(server, { method: 'POST', path: '/v2/deployments', body }, isDeployment),
+
+    async list(query = ''): Promise<Deployment[]> {
+      const path = `/v2/deployments?limit=100${query}`;
+      return (await call(server, { method: 'GET', path }, isDeployments)).resources;
+    },
+
+    async find(name: string): Promise<Deployment | undefined> {
+      return (await this.list(`&name=${encodeURIComponent(name)}`))[0];
+    },
+
+    /** Throws a `StartFailure` if there is no deployment with the name. */
+    async require(name: string): Promise<Deployment> {
+      const found = await this.find(name);
+      if (found) return found;
+      throw new StartFailure(
+        `there is no deployment "${name}" at ${server.url}: see agent-server deployments list`,
+      );
+    },
+
+    update: (id: string, body: object): Promise<Deployment> =>
+      call(server, { method: 'PATCH', path: at(id), body }, isDeployment),
+
+    delete: (id: string): Promise<undefined> => call(server, { method: 'DELETE', path: at(id) }, isNothing),
+
+    uploadUrl: (id: string): Promise<UploadUrl> =>
+      call(server, { method: 'POST', path: at(id, '/upload-url') }, isUploadUrl),
+
+    /** The newest first. */
+    async revisions(id: string, limit = 20): Promise<Revision[]> {
+      const path = at(id, `/revisions?limit=${limit}`);
+      return (await call(server, { method: 'GET', path }, isRevisions)).resources;
+    },
+
+    revision: (id: string, revision_id: string): Promise<Revision> =>
+      call(server, { method: 'GET', path: at(id, `/revisions/${revision_id}`) }, isRevision),
+
+    redeploy: (id: string, revision_id: string): Promise<Deployment> =>
+      call(server, { method: 'POST', path: at(id, `/revisions/${revision_id}/redeploy`) }, isDeployment),
+
+    interrupt: (id: string, revision_id: string): Promise<Revision> =>
+      call(server, { method: 'POST', path: at(id, `/revisions/${revision_id}/interrupt`) }, isRevision),
+
+    logs: (id: string, revision_id: string, kind: 'build' | 'deploy', body: Partial<LogSearch>) =>
+      call(
+        server,
+        { method: 'POST', path: `/v1/projects/${id}/revisions/${revision_id}/${kind}_logs`, body },
+        isLogs,
+      ),
+  };
+}

@@ -1,0 +1,60 @@
+import { sleep } from '../../core/timers.ts';
+import type { Revision } from '../../schemas/deployments.ts';
+import { oneLine } from '../ask/sanitize.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+const POLL_MS = 500;
+const PAGE = 1000;
+const FINAL: readonly string[] = [
+  'DEPLOYED',
+  'CREATE_FAILED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
+  'SKIPPED',
+  'INTERRUPTED',
+];
+
+export function isFinal({ status }: Pick<Revision, 'status'>): boolean {
+  return FINAL.includes(status);
+}
+
+/** Waits until a revision is deployed or has failed; reports each step as it begins. */
+export async function waitForRevision(
+  plane: ControlPlane,
+  id: string,
+  revision_id: string,
+  report: (line: string) => void,
+): Promise<Revision> {
+  let reported = 0;
+  for (;;) {
+    const revision = await plane.revision(id, revision_id);
+    for (const { name } of revision.build_steps.slice(reported)) report(`  ${oneLine(name)} …`);
+    reported = revision.build_steps.length;
+    if (isFinal(revision)) return revision;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Prints a log; with `follow`, also what is added until the revision has ended, or for ever if it serves. */
+export async function printLog(
+  plane: ControlPlane,
+  { id, revision_id, kind }: { id: string; revision_id: string; kind: 'build' | 'deploy' },
+  follow: boolean,
+  print: (line: string) => void,
+): Promise<void> {
+  for (let offset = 0; ; ) {
+    const isOver = kind === 'build' && isFinal(await plane.revision(id, revision_id));
+    const { logs } = await plane.logs(id, revision_id, kind, { order: 'asc', limit: PAGE, offset });
+    for (const { timestamp, level, message } of logs)
+      print(`${timestamp} ${level.padEnd(7)} ${oneLine(message)}`);
+    offset += logs.length;
+    if (logs.length === PAGE) continue;
+    if (!follow || isOver) return;
+    await sleep(POLL_MS);
+  }
+}
+
+/** A failed revision in a sentence. */
+export function outcomeOf({ status, failure }: Revision): string {
+  return failure ? `${status} in the step "${failure.step}": ${failure.hint}` : status;
+}

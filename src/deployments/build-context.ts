@@ -1,0 +1,105 @@
+import { type Clock, systemClock, timestamp } from '../core/clock.ts';
+import { secretMask } from '../core/mask-secrets.ts';
+import { timeoutSignal } from '../core/timers.ts';
+import { BuildFailure, type BuildStep } from './build-failure.ts';
+import { allowedEnvironment } from './process/environment.ts';
+import { stopOf, stopped } from './process/stops.ts';
+import type { BuildRequest, LogLine, RevisionSource } from './request.ts';
+
+/** What all steps of a build share. */
+export interface BuildContext {
+  readonly request: BuildRequest;
+  readonly clock: Clock;
+  /** Aborts when the build is interrupted, and at its time limit. */
+  readonly signal: AbortSignal;
+  /** The environment of git, and the base of that of the build. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Writes a line of the log, masked. */
+  log(step: BuildStep, level: LogLine['level'], message: string): void;
+  /** Runs a part of a step. Whatever it throws becomes a `BuildFailure`, and a line of the log. */
+  attempt<T>(name: BuildStep, doing: string, work: () => Promise<T>): Promise<T>;
+  /** Runs a step as `attempt` does, and reports its start and its end. */
+  step<T>(name: BuildStep, doing: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function buildContext(request: BuildRequest): BuildContext {
+  const { clock = systemClock, limits, secrets, source } = request;
+  const mask = secretMask([
+    ...secrets,
+    ...sourceSecrets(source),
+    ...Object.values(request.build_env ?? {}).flatMap((value) => [value, ...value.split('\n')]),
+  ]);
+  const log: BuildContext['log'] = (step, level, message) =>
+    request.log({ step, level, message: mask(message) });
+  const signal = AbortSignal.any([request.signal, timeoutSignal(limits.seconds * 1000)]);
+  const attempt: BuildContext['attempt'] = async (name, doing, work) => {
+    try {
+      if (signal.aborted) throw stopped(name, stopOf(signal), doing);
+      return await work();
+    } catch (error) {
+      const failure = masked(asFailure(name, doing, error, signal), mask);
+      log(name, 'ERROR', `${failure.message} ${failure.hint}`);
+      throw failure;
+    }
+  };
+  return {
+    request,
+    clock,
+    signal,
+    env: allowedEnvironment(request.env),
+    log,
+    attempt,
+    async step(name, doing, work) {
+      const started_at = timestamp(clock.now());
+      request.onStep({ name, started_at, status: 'running' });
+      const end = (status: 'success' | 'error') =>
+        request.onStep({ name, started_at, ended_at: timestamp(clock.now()), status });
+      try {
+        const result = await attempt(name, doing, work);
+        end('success');
+        return result;
+      } catch (error) {
+        end('error');
+        throw error;
+      }
+    },
+  };
+}
+
+function sourceSecrets(source: RevisionSource): string[] {
+  if (source.kind !== 'git' || !source.credentials) return [];
+  const { credentials } = source;
+  if (credentials.kind === 'deploy_key') return credentials.private_key.split('\n');
+  const { token } = credentials;
+  // As git would print it within a URL, and as it is sent in a header.
+  return [
+    token,
+    encodeURIComponent(token),
+    Buffer.from(`${credentials.username ?? ''}:${token}`).toString('base64'),
+  ];
+}
+
+function asFailure(step: BuildStep, doing: string, error: unknown, signal: AbortSignal): BuildFailure {
+  if (error instanceof BuildFailure) return error;
+  if (signal.aborted) return stopped(step, stopOf(signal), doing);
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const hint = 'Delete old revisions, or have the operator free space.';
+    return new BuildFailure(step, { code: 'disk_full', message: 'The disk of the server is full.', hint });
+  }
+  return new BuildFailure(
+    step,
+    {
+      code: 'internal',
+      message: `The server failed while ${doing}: ${message}.`,
+      hint: 'Deploy again; if it happens again, ask the operator of the server.',
+    },
+    { cause: error },
+  );
+}
+
+function masked(failure: BuildFailure, mask: (text: string) => string): BuildFailure {
+  const { step, code, hint, message, cause } = failure;
+  if (mask(message) === message) return failure;
+  return new BuildFailure(step, { code, hint, message: mask(message) }, { cause });
+}

@@ -1,0 +1,99 @@
+import { access, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BuildContext } from '../build-context.ts';
+import { BuildFailure } from '../build-failure.ts';
+import { fetchFolder } from '../folders.ts';
+import type { Commit, GitSource } from '../request.ts';
+import { checkedAddress } from './address.ts';
+import { type GitRemote, gitRemote } from './git.ts';
+import { type FoundRef, findRef } from './refs.ts';
+
+export interface Checkout {
+  readonly commit: Commit;
+  readonly known_hosts?: string | undefined;
+}
+
+/** Fetches one commit of a repository, without its history, into `root`. Nothing in `root` holds credentials. */
+export async function checkoutSource(
+  context: BuildContext,
+  source: GitSource,
+  root: string,
+): Promise<Checkout> {
+  const { request, signal } = context;
+  const folder = fetchFolder(request.folder);
+  const onLine = (line: string) => context.log('source', 'INFO', line);
+  try {
+    const remote = await gitRemote(source, request, {
+      folder,
+      measured: [request.folder],
+      limits: request.limits,
+      signal,
+      onLine,
+    });
+    const found = await findRef(remote, source.ref);
+    context.log('source', 'INFO', `Fetching ${found.ref} of ${remote.address.url}`);
+    await fetchCommit(remote, found, root);
+    await fetchSubmodules(context, remote, root);
+    const commit = await readCommit(remote, root);
+    context.log('source', 'INFO', `Commit ${commit.sha} by ${commit.author}: ${commit.message}`);
+    return { commit, known_hosts: await remote.signIn.knownHosts() };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function fetchCommit(remote: GitRemote, { ref }: FoundRef, root: string): Promise<void> {
+  await mkdir(root, { mode: 0o700 });
+  const run = (...args: string[]) => remote.run(args, { cwd: root, logs: true });
+  await run('init', '--quiet', '--template=');
+  // The address is an argument, not a remote of the configuration.
+  const shallow = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--quiet'];
+  await run('fetch', ...shallow, '--', remote.address.url, ref);
+  await run('checkout', '--quiet', '--detach', 'FETCH_HEAD');
+  await rm(join(root, '.git', 'FETCH_HEAD'), { force: true });
+}
+
+async function readCommit(remote: GitRemote, root: string): Promise<Commit> {
+  const format = '--format=%H%n%an <%ae>%n%cI%n%s';
+  const text = await remote.run(['log', '-1', '--no-show-signature', format], { cwd: root });
+  const [sha = '', author = '', time = '', message = ''] = text.split('\n');
+  return { sha, author, message: message.slice(0, 500), time };
+}
+
+/** One level of submodules, if they are allowed: each address is checked like that of the repository. */
+async function fetchSubmodules(context: BuildContext, remote: GitRemote, root: string): Promise<void> {
+  const { request } = context;
+  if (!(await exists(join(root, '.gitmodules')))) return;
+  if (request.allow_submodules !== true) {
+    context.log('source', 'WARNING', 'The repository has submodules, which are not fetched.');
+    return;
+  }
+  await remote.run(['config', '--local', 'remote.origin.url', remote.address.url], { cwd: root });
+  await remote.run(['submodule', 'init', '--quiet'], { cwd: root, logs: true });
+  // Each is `name`, a line break, `value`.
+  const settings = (await remote.run(['config', '--local', '--list', '-z'], { cwd: root })).split('\0');
+  for (const setting of settings.filter((text) => /^submodule\.[^\n]{1,500}\.url\n/.test(text))) {
+    const url = setting.slice(setting.indexOf('\n') + 1);
+    const { protocol } = await checkedAddress(url, request);
+    if (protocol !== remote.address.protocol) throw submoduleProtocol(url, remote.address.protocol);
+  }
+  await remote.run(['submodule', 'update', '--depth=1', '--quiet', '--no-recommend-shallow'], {
+    cwd: root,
+    logs: true,
+  });
+}
+
+function submoduleProtocol(url: string, protocol: string): BuildFailure {
+  return new BuildFailure('source', {
+    code: 'submodule_protocol',
+    message: `The submodule ${url} is not reached over ${protocol}, like the repository.`,
+    hint: 'Give the submodule an address that is relative to the repository, such as ../name.git.',
+  });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}

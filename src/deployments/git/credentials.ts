@@ -1,0 +1,95 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { GitSource } from '../request.ts';
+import type { GitAddress } from './address.ts';
+
+/** What a git command is given so that it can sign in. No variable and no argument holds a secret. */
+export interface GitSignIn {
+  readonly env: Readonly<Record<string, string>>;
+  /** What the askpass program reads from its file descriptor 3. */
+  readonly pipe?: string | undefined;
+  /** The host keys that were accepted; `undefined` unless the repository is reached over ssh. */
+  knownHosts(): Promise<string | undefined>;
+}
+
+/**
+ * Answers git's two questions from the pipe: first the user name, then the token. It answers nothing to another host,
+ * such as that of a submodule. `read` of a pipe takes single bytes, and leaves the second line for the second call.
+ */
+const ASKPASS = `#!/bin/sh
+case "$1" in
+  "Username for 'https://$AGENT_SERVER_GIT_HOST': ") ;;
+  "Password for 'https://"*"@$AGENT_SERVER_GIT_HOST': ") ;;
+  *) exit 1 ;;
+esac
+IFS= read -r answer <&3 && printf '%s\\n' "$answer"
+`;
+
+/** Writes what git needs into a folder that only the server's user can read, and that the caller removes. */
+export async function prepareSignIn(
+  folder: string,
+  address: GitAddress,
+  { credentials }: GitSource,
+): Promise<GitSignIn> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const none = { env: {}, knownHosts: async () => undefined };
+  if (address.protocol === 'ssh') return await prepareSsh(folder, address, credentials);
+  if (address.protocol !== 'https' || credentials?.kind !== 'token') return none;
+  const askpass = join(folder, 'askpass');
+  await writeFile(askpass, ASKPASS, { mode: 0o700 });
+  const username = credentials.username || usualUsername(address.hostname);
+  return {
+    ...none,
+    env: { GIT_ASKPASS: askpass, AGENT_SERVER_GIT_HOST: address.host },
+    pipe: `${oneLine(username)}\n${oneLine(credentials.token)}\n`,
+  };
+}
+
+/** The user name that a service expects beside a token; most accept any. */
+function usualUsername(hostname: string): string {
+  if (hostname.includes('gitlab')) return 'oauth2';
+  if (hostname.includes('bitbucket')) return 'x-token-auth';
+  return 'x-access-token';
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/[\r\n]/g, '');
+}
+
+async function prepareSsh(
+  folder: string,
+  address: GitAddress,
+  credentials: GitSource['credentials'],
+): Promise<GitSignIn> {
+  const key = join(folder, 'deploy_key');
+  const hosts = join(folder, 'known_hosts');
+  const isKey = credentials?.kind === 'deploy_key';
+  const pinned = (isKey && credentials.known_hosts?.trim()) || '';
+  // ssh refuses a key whose last line does not end, and one that others may read.
+  if (isKey) await writeFile(key, `${credentials.private_key.trim()}\n`, { mode: 0o600 });
+  if (isKey) await chmod(key, 0o600);
+  await writeFile(hosts, pinned && `${pinned}\n`, { mode: 0o600 });
+  const options = {
+    ...(isKey ? { IdentityFile: key, IdentitiesOnly: 'yes' } : { PubkeyAuthentication: 'no' }),
+    BatchMode: 'yes',
+    ClearAllForwardings: 'yes',
+    ConnectTimeout: '20',
+    ForwardAgent: 'no',
+    GlobalKnownHostsFile: '/dev/null',
+    HashKnownHosts: 'no',
+    IdentityAgent: 'none',
+    PermitLocalCommand: 'no',
+    ServerAliveInterval: '15',
+    StrictHostKeyChecking: pinned ? 'yes' : 'accept-new',
+    UpdateHostKeys: 'no',
+    UserKnownHostsFile: hosts,
+    ...(address.pinned !== undefined && { HostName: address.pinned, HostKeyAlias: address.hostname }),
+  };
+  const words = Object.entries(options).map(
+    ([name, value]) => `-o '${name}=${value.replaceAll("'", "'\\''")}'`,
+  );
+  return {
+    env: { GIT_SSH_COMMAND: `ssh -F /dev/null ${words.join(' ')}`, GIT_SSH_VARIANT: 'ssh' },
+    knownHosts: async () => (await readFile(hosts, 'utf8')).trim() || undefined,
+  };
+}

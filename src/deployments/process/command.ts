@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { every, sleep } from '../../core/timers.ts';
+import { endProcesses, type ProcessOwner } from './end-processes.ts';
+import { CommandOutput, captured } from './output.ts';
+import { type Stop, stopOf } from './stops.ts';
+import { diskUsage, familyOf, processes } from './usage.ts';
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment: nothing of the server's is added. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The user to run as, if not the server's. */
+  readonly uid?: number | undefined;
+  readonly limits: CommandLimits;
+  /** Ends the command when it aborts; with a `TimeoutError` it counts as the time limit. */
+  readonly signal: AbortSignal;
+  /** What the command reads from its file descriptor 3: for secrets, which must be in no argument and no variable. */
+  readonly pipe?: string | undefined;
+  /** Collects stdout instead of logging it. */
+  readonly captures?: boolean | undefined;
+  readonly onLine: (line: string) => void;
+}
+
+interface CommandLimits {
+  readonly memory_bytes: number;
+  /** Of each file, and of what is added to `folders` together. */
+  readonly disk_bytes: number;
+  readonly folders: readonly string[];
+  /** What they occupied before the build, bytes. Default: what they occupy when the command starts. */
+  readonly disk_before?: number | undefined;
+}
+
+export interface CommandEnd {
+  /** Exit code; `null` if a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why the server ended it. */
+  readonly stopped?: Stop | undefined;
+  /** The end of what it printed. */
+  readonly output: string;
+  /** Only with `captures`. */
+  readonly stdout: string;
+}
+
+/** POSIX: `ulimit -f` counts blocks of 512 bytes. Without core dumps, which would hold what was in memory. */
+const PRELUDE = 'umask 077; ulimit -c 0; ulimit -f "$1"; shift; exec nice -n 10 "$@"';
+const BLOCK_BYTES = 512;
+/** How often memory and disk are measured, ms. */
+const MEASURE_MS = 500;
+/** How long pipes may stay open once all processes were ended, ms. */
+const CLOSE_MS = 2000;
+
+/**
+ * Runs a command in a process group of its own, and ends whatever it leaves behind. Rejects if it cannot be started;
+ * how it ended is for the caller to judge.
+ */
+export async function runCommand(command: Command): Promise<CommandEnd> {
+  const { signal } = command;
+  if (signal.aborted) return { code: null, signal: null, stopped: stopOf(signal), output: '', stdout: '' };
+  const before = command.limits.disk_before ?? (await diskUsage(command.limits.folders));
+  const child = start(command);
+  const output = new CommandOutput(command.onLine);
+  const stdout = command.captures ? captured(child.stdout as Readable) : undefined;
+  if (!stdout) output.follow(child.stdout as Readable);
+  output.follow(child.stderr as Readable);
+  const closed = once(child, 'close');
+  const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  // Awaited below, unless the process cannot be started.
+  closed.catch(() => {});
+  const owner: ProcessOwner = { pid: child.pid as number, uid: command.uid, marker: markerOf(command.env) };
+  const watch = watchLimits(command, before, owner);
+  try {
+    const [code, signalName] = await exited;
+    await endProcesses(owner);
+    await Promise.race([closed, sleep(CLOSE_MS)]);
+    return {
+      code,
+      signal: signalName,
+      stopped: watch.stopped(),
+      output: output.tail,
+      stdout: stdout?.() ?? '',
+    };
+  } finally {
+    watch[Symbol.dispose]();
+    for (const stream of child.stdio) stream?.destroy();
+  }
+}
+
+function start({ argv, cwd, env, uid, limits, pipe }: Command): ChildProcess {
+  const blocks = String(Math.ceil(limits.disk_bytes / BLOCK_BYTES));
+  const child = spawn('/bin/sh', ['-c', PRELUDE, 'sh', blocks, ...argv], {
+    cwd,
+    env,
+    // Its own session and process group.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', pipe === undefined ? 'ignore' : 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+  if (pipe !== undefined) {
+    const input = child.stdio[3] as Writable;
+    // A command that ends without reading it breaks the pipe.
+    input.on('error', () => {});
+    input.end(pipe);
+  }
+  return child;
+}
+
+/** Variable by which processes are recognized that have left their group. */
+export const MARKER = 'AGENT_SERVER_BUILD';
+
+function markerOf(env: Readonly<Record<string, string>>): string | undefined {
+  return env[MARKER] && `${MARKER}=${env[MARKER]}`;
+}
+
+/** Ends the processes of a command at its limits, and when its signal aborts. */
+function watchLimits({ limits, signal }: Command, disk_before: number, owner: ProcessOwner) {
+  let stopped: Stop | undefined;
+  let isMeasuring = false;
+  const stop = (reason: Stop) => {
+    stopped ??= reason;
+    void endProcesses(owner);
+  };
+  const onAbort = () => stop(stopOf(signal));
+  const measure = async () => {
+    const all = await processes();
+    const own =
+      owner.uid === undefined ? familyOf(owner.pid, all) : all.filter(({ uid }) => uid === owner.uid);
+    // Shared pages count for each process: the sum is an upper bound.
+    const memory = own.reduce((sum, { rss_bytes }) => sum + rss_bytes, 0);
+    if (memory > limits.memory_bytes) return stop('memory_limit');
+    const disk = (await diskUsage(limits.folders)) - disk_before;
+    if (disk > limits.disk_bytes) stop('disk_limit');
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  const timer = every(MEASURE_MS, () => {
+    if (isMeasuring || stopped) return;
+    isMeasuring = true;
+    void measure().finally(() => {
+      isMeasuring = false;
+    });
+  });
+  return {
+    stopped: () => stopped,
+    [Symbol.dispose]() {
+      timer[Symbol.dispose]();
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { realpath } from 'node:fs/promises';
+import { timeoutSignal } from '../../core/timers.ts';
+import { BuildFailure } from '../build-failure.ts';
+import { ISOLATIONS, type Isolation } from '../request.ts';
+import { runCommand } from './command.ts';
+import { endUser } from './end-processes.ts';
+import { findOnPath, foldersOfTool } from './tools.ts';
+import { type BuildUser, takeUser } from './users.ts';
+
+/** How commands of the project are started so that they see little of this machine. */
+export interface Sandbox extends Disposable {
+  readonly isolation: Isolation;
+  /** The user that they run as, if not the server's. */
+  readonly uid?: number | undefined;
+  /** What is isolated, and what is not. */
+  readonly note: string;
+  wrap(argv: readonly string[], cwd: string): Promise<readonly string[]>;
+}
+
+export interface SandboxOptions {
+  readonly allowed?: readonly Isolation[] | undefined;
+  /** Builds with the same key run as the same user, if the server is root. */
+  readonly key: string;
+  /** The only folders that may be written. */
+  readonly writable: readonly string[];
+  /** Stands for `/tmp`; one of `writable`. */
+  readonly tmp: string;
+  /** Files and folders to be read beside the system's programs. */
+  readonly readable: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Gives the writable folders to a user. */
+  readonly handOver: (uid: number) => Promise<void>;
+}
+
+/** The first of the ways that works on this machine. Throws a `BuildFailure` if none of those that are allowed does. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const allowed = options.allowed ?? ISOLATIONS;
+  const user = await takeUser(options.key);
+  try {
+    if (user) await endUser(user.uid);
+    for (const candidate of await candidates(options, user)) {
+      if (!allowed.includes(candidate.isolation)) continue;
+      // A folder of another user is closed even to root, once it has lost its capabilities.
+      if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
+      if (await canRun(candidate, options)) return candidate;
+    }
+  } catch (error) {
+    user?.[Symbol.dispose]();
+    throw error;
+  }
+  user?.[Symbol.dispose]();
+  throw new BuildFailure('install', {
+    code: 'isolation_unavailable',
+    message: `This machine cannot isolate the build with ${allowed.join(' or ')}.`,
+    hint: 'Install bubblewrap on the server, or have its operator allow builds that are not isolated.',
+  });
+}
+
+async function candidates(options: SandboxOptions, user: BuildUser | undefined): Promise<Sandbox[]> {
+  const bwrap = await findOnPath('bwrap', options.env['PATH'] ?? '');
+  const setpriv = await findOnPath('setpriv', options.env['PATH'] ?? '');
+  const release = { [Symbol.dispose]: () => user?.[Symbol.dispose]() };
+  const found: Sandbox[] = [];
+  if (bwrap) {
+    const wrap = async (argv: readonly string[], cwd: string) => [
+      ...(await bwrapArguments(bwrap, options, cwd)),
+      ...argv,
+    ];
+    const note =
+      'The build runs in bubblewrap: it sees its own files, the programs of this machine, and the network.';
+    if (user) found.push({ isolation: 'bwrap', uid: user.uid, note, wrap, ...release });
+    // Where only root may enter the folders, the namespaces alone must do.
+    found.push({ isolation: 'bwrap', note, wrap, ...release });
+  }
+  const without = bwrap ? 'bubblewrap does not work here' : 'bubblewrap is not installed';
+  const noPrivileges = setpriv ? [setpriv, '--no-new-privs', '--'] : [];
+  const wrap = async (argv: readonly string[]) => [...noPrivileges, ...argv];
+  if (user) {
+    const note = `Partly isolated, because ${without}: the build runs as user ${user.uid}, which cannot read files that only the server may read, but sees other files of this machine, its processes, and the network.`;
+    found.push({ isolation: 'user', uid: user.uid, note, wrap, ...release });
+  }
+  const note = `Not isolated, because ${without}: install scripts and build commands may read and change whatever the server may, such as its database and its keys.`;
+  return [...found, { isolation: 'none', note, wrap, ...release }];
+}
+
+/** Long enough for a busy machine to start Node, ms. */
+const PROBE_MS = 20_000;
+
+/** Namespaces may be forbidden, user ids not mapped, folders closed to other users: only an attempt shows it. */
+async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Promise<boolean> {
+  if (sandbox.isolation === 'none') return true;
+  const cwd = writable[0] as string;
+  const script = 'for folder; do test -w "$folder" || exit 1; done; exec node --version';
+  try {
+    const { code } = await runCommand({
+      argv: await sandbox.wrap(['/bin/sh', '-c', script, 'sh', ...writable], cwd),
+      cwd,
+      env,
+      uid: sandbox.uid,
+      limits: { memory_bytes: Number.POSITIVE_INFINITY, disk_bytes: 1024 * 1024, folders: [] },
+      signal: timeoutSignal(PROBE_MS),
+      onLine: () => {},
+    });
+    return code === 0;
+  } catch {
+    // The user cannot be taken on, or may not enter the folder.
+    return false;
+  }
+}
+
+/** What programs need: no home folders, no `/var`, no `/run`, and of `/etc` nothing that holds secrets. */
+const SYSTEM = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/nix/store',
+  '/etc/alternatives',
+  '/etc/ca-certificates',
+  '/etc/ca-certificates.conf',
+  '/etc/group',
+  '/etc/hosts',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/localtime',
+  '/etc/nsswitch.conf',
+  '/etc/os-release',
+  '/etc/passwd',
+  '/etc/pki/ca-trust',
+  '/etc/pki/tls/cert.pem',
+  '/etc/pki/tls/certs',
+  '/etc/resolv.conf',
+  '/etc/ssl/cert.pem',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+];
+const TOOLS = ['node', 'npm', 'pnpm', 'yarn', 'bun', 'corepack', 'git'];
+
+async function bwrapArguments(bwrap: string, options: SandboxOptions, cwd: string): Promise<string[]> {
+  const { env, readable, tmp, writable } = options;
+  const tools = await Promise.all(TOOLS.map((name) => findOnPath(name, env['PATH'] ?? '')));
+  const folders = await Promise.all(tools.filter((tool) => tool !== undefined).map(foldersOfTool));
+  // The file behind `/etc/resolv.conf` is often in `/run`.
+  const resolver = await realpath('/etc/resolv.conf').catch(() => '/etc/resolv.conf');
+  const read = [...new Set([...SYSTEM, resolver, ...folders.flat(), ...readable])];
+  return [
+    bwrap,
+    '--die-with-parent',
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL'],
+    ...['--proc', '/proc', '--dev', '/dev', '--bind', tmp, '/tmp'],
+    ...read.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...writable.flatMap((path) => ['--bind', path, path]),
+    ...['--chdir', cwd, '--'],
+  ];
+}

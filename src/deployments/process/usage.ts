@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A process of this machine, as `/proc` shows it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly uid: number;
+  readonly rss_bytes: number;
+}
+
+/** All processes that live; empty where there is no `/proc`, so that nothing is known of them. */
+export async function processes(): Promise<ProcessEntry[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess));
+  return entries.filter((entry) => entry !== undefined);
+}
+
+async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
+  // It may have ended since.
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const fields = new Map(status.split('\n').map((line) => line.split(/[\t ]+/, 2) as [string, string]));
+  if (!status || fields.get('State:') === 'Z') return undefined;
+  return {
+    pid: Number(pid),
+    parent: Number(fields.get('PPid:')),
+    group: Number(fields.get('NSpgid:')),
+    session: Number(fields.get('NSsid:')),
+    uid: Number(fields.get('Uid:')),
+    rss_bytes: Number(fields.get('VmRSS:') ?? 0) * 1024,
+  };
+}
+
+/** Those that descend from a process, or share its group or session. What has left all three is not found. */
+export function familyOf(root: number, all: readonly ProcessEntry[]): ProcessEntry[] {
+  const found = new Set([root]);
+  for (let size = 0; size < found.size; ) {
+    size = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return all.filter(({ pid, group, session }) => found.has(pid) || group === root || session === root);
+}
+
+/** Whether the environment with which a process was started has this variable. */
+export async function wasStartedWith(pid: number, variable: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+  return environment.split('\0').includes(variable);
+}
+
+const run = promisify(execFile);
+
+/** What folders occupy on the disk together, bytes. What vanishes meanwhile does not count. */
+export async function diskUsage(folders: readonly string[]): Promise<number> {
+  return [...(await diskUsageByFolder(folders)).values()].reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** The same for each folder. A file with several links counts in the first of them only. */
+export async function diskUsageByFolder(folders: readonly string[]): Promise<Map<string, number>> {
+  if (folders.length === 0) return new Map();
+  const options = {
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  // It exits with 1 if anything vanished or is missing, and has counted the rest.
+  const { stdout } = await run('du', ['-sk', '--', ...folders], options).catch(
+    (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
+  );
+  const lines = stdout.split('\n').map((line) => line.split('\t') as [string, string?]);
+  return new Map(lines.flatMap(([kilobytes, path]) => (path ? [[path, Number(kilobytes) * 1024]] : [])));
+}

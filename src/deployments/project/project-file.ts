@@ -1,0 +1,51 @@
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { errorCode } from '../build-failure.ts';
+
+/** Files of a project that the server reads are short. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads a file of foreign code as bytes; `undefined` if there is none. A link that leads out of `root` counts as none: it
+ * may name a file that only the server can read.
+ */
+export async function readProjectFile(root: string, path: string): Promise<Buffer | undefined> {
+  const absent = (error: unknown) => {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR'].includes(errorCode(error) ?? '')) return undefined;
+    throw error;
+  };
+  const real = await realpath(join(root, path)).catch(absent);
+  if (real === undefined || !real.startsWith((await realpath(root)) + sep)) return undefined;
+  // A pipe would block whoever opens it.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    absent,
+  );
+  if (!handle) return undefined;
+  try {
+    const info = await handle.stat();
+    return info.isFile() && info.size <= MAX_BYTES ? await handle.readFile() : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** An object of a JSON file, or what is wrong with it: `missing`, or a message. */
+export async function readProjectJson(
+  root: string,
+  path: string,
+): Promise<{ value: Record<string, unknown> } | { error: string } | undefined> {
+  const data = await readProjectFile(root, path);
+  if (!data) return undefined;
+  try {
+    const value: unknown = JSON.parse(data.toString('utf8').replace(/^\ufeff/, ''));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { value: value as Record<string, unknown> };
+    }
+    return { error: 'it is not an object' };
+  } catch (error) {
+    // Only where, not what: the parser quotes the text, which may hold a secret.
+    const place = /(?:position \d+|line \d+ column \d+)/.exec((error as Error).message)?.[0];
+    return { error: place ? `there is an error at ${place}` : 'it ends too early' };
+  }
+}

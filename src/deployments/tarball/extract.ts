@@ -1,0 +1,194 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { link, lstat, mkdir, open, realpath, rm, symlink } from 'node:fs/promises';
+import { dirname, isAbsolute, join, normalize, posix, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { BuildFailure, errorCode } from '../build-failure.ts';
+import { type TarEntry, tarEntries } from './tar-entries.ts';
+
+export interface ExtractLimits {
+  /** Of all files together, extracted. */
+  readonly max_bytes: number;
+  readonly max_entries?: number | undefined;
+}
+
+const MAX_ENTRIES = 200_000;
+const MAX_PATH_LENGTH = 4000;
+
+/** Files and folders that the entries have made so far, and the links that are made when all files are there. */
+interface Extraction {
+  readonly root: string;
+  readonly symlinks: Map<string, string>;
+  bytes: number;
+}
+
+/**
+ * Extracts a gzip-compressed tar archive into a new folder. Only files, folders and links within the folder: whatever
+ * else the archive holds is refused as a whole. No file is ever written through a link of the archive.
+ */
+export async function extractTarball(
+  file: string,
+  root: string,
+  limits: ExtractLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  await requireGzip(file);
+  await mkdir(root, { mode: 0o700 });
+  const extraction: Extraction = { root, symlinks: new Map(), bytes: 0 };
+  const extractAll = async (source: AsyncIterable<Buffer>) => {
+    let entries = 0;
+    for await (const entry of tarEntries(source)) {
+      signal.throwIfAborted();
+      entries += 1;
+      if (entries > (limits.max_entries ?? MAX_ENTRIES))
+        throw tooLarge(`${limits.max_entries ?? MAX_ENTRIES} files`);
+      await extractEntry(extraction, entry, limits.max_bytes);
+    }
+    if (entries === 0) throw new Error('the archive is empty');
+    await makeSymlinks(extraction);
+  };
+  try {
+    await pipeline(createReadStream(file), createGunzip(), extractAll, { signal });
+  } catch (error) {
+    throw extractFailure(error, signal);
+  }
+}
+
+async function requireGzip(file: string): Promise<void> {
+  const handle = await open(file).catch((cause: unknown) => {
+    const hint = 'Upload the archive again.';
+    throw new BuildFailure(
+      'source',
+      { code: 'tarball_missing', message: 'The archive is not there.', hint },
+      { cause },
+    );
+  });
+  try {
+    const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+    if (buffer[0] === 0x1f && buffer[1] === 0x8b) return;
+  } finally {
+    await handle.close();
+  }
+  throw new BuildFailure('source', {
+    code: 'tarball_not_gzip',
+    message: 'The archive is not compressed with gzip.',
+    hint: 'Make it with tar -czf.',
+  });
+}
+
+async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: number): Promise<void> {
+  const path = pathWithin(extraction.root, entry.path);
+  if (path === undefined) throw refused('path', entry.path, 'leads out of the archive');
+  if (entry.type === '5') return await makeFolder(extraction, path);
+  if (path === extraction.root) throw refused('path', entry.path, 'is no name of a file');
+  await makeFolder(extraction, dirname(path));
+  await removeFormer(extraction, path);
+  if (entry.type === '0' || entry.type === '7') {
+    extraction.bytes += entry.size;
+    if (extraction.bytes > max_bytes) throw tooLarge(`${max_bytes} bytes`);
+    const mode = entry.mode & 0o100 ? 0o700 : 0o600;
+    await pipeline(entry.data, createWriteStream(path, { flags: 'wx', mode }));
+  } else if (entry.type === '1') {
+    const target = pathWithin(extraction.root, entry.target);
+    const isFile = target && (await isFileWithin(extraction, target));
+    if (!isFile) throw refused('link', entry.path, 'leads to no file of the archive');
+    await link(target, path);
+  } else if (entry.type === '2') {
+    extraction.symlinks.set(path, checkedTarget(extraction.root, path, entry));
+  } else {
+    throw refused('type', entry.path, 'is neither a file, nor a folder, nor a link');
+  }
+}
+
+/** The absolute path of an entry, or `undefined` if it leaves the root. */
+function pathWithin(root: string, path: string): string | undefined {
+  if (path === '' || path.length > MAX_PATH_LENGTH || path.includes('\0') || isAbsolute(path))
+    return undefined;
+  // Not even where it returns: `a/../b` depends on what `a` is.
+  if (path.split('/').includes('..')) return undefined;
+  const absolute = join(root, normalize(path));
+  return absolute.endsWith(sep) ? absolute.slice(0, -1) : absolute;
+}
+
+/** Folders are made one by one. A file or a link in their place is an error of the archive. */
+async function makeFolder({ root, symlinks }: Extraction, folder: string): Promise<void> {
+  const names = relative(root, folder).split(sep).filter(Boolean);
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    if (symlinks.has(path)) throw refused('path', relative(root, folder), 'goes through a link');
+    await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+      if (errorCode(error) !== 'EEXIST') throw error;
+    });
+    if (!(await lstat(path)).isDirectory())
+      throw refused('path', relative(root, folder), 'goes through a file');
+  }
+}
+
+/** An archive may hold a path twice: the last one counts. */
+async function removeFormer({ symlinks }: Extraction, path: string): Promise<void> {
+  symlinks.delete(path);
+  await rm(path, { force: true });
+}
+
+async function isFileWithin({ symlinks }: Extraction, path: string): Promise<boolean> {
+  if (symlinks.has(path)) return false;
+  return await lstat(path).then(
+    (info) => info.isFile(),
+    () => false,
+  );
+}
+
+function checkedTarget(root: string, path: string, { path: name, target }: TarEntry): string {
+  const resolved = posix.join(relative(root, dirname(path)), target);
+  if (target === '' || target.includes('\0') || isAbsolute(target) || resolved.split('/')[0] === '..') {
+    throw refused('link', name, 'leads out of the archive');
+  }
+  return target;
+}
+
+/** Last of all, so that no entry is written through one. Several links may together lead where none does alone. */
+async function makeSymlinks({ root, symlinks }: Extraction): Promise<void> {
+  for (const [path, target] of symlinks) await symlink(target, path);
+  const realRoot = await realpath(root);
+  for (const path of symlinks.keys()) {
+    // One that leads to nothing leads nowhere.
+    const real = await realpath(path).catch(() => realRoot);
+    if (real !== realRoot && !real.startsWith(realRoot + sep)) {
+      throw refused('link', relative(root, path), 'leads out of the archive');
+    }
+  }
+}
+
+function refused(what: string, path: string, why: string): BuildFailure {
+  return new BuildFailure('source', {
+    code: `tarball_${what}`,
+    message: `The archive holds ${JSON.stringify(path.slice(0, 200))}, which ${why}.`,
+    hint: 'Make the archive from within the folder of the project, with relative paths and without special files.',
+  });
+}
+
+function tooLarge(what: string): BuildFailure {
+  return new BuildFailure('source', {
+    code: 'disk_limit',
+    message: `The archive holds more than ${what}.`,
+    hint: 'Leave out node_modules and data, or have the operator raise the disk limit of builds.',
+  });
+}
+
+function extractFailure(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof BuildFailure || signal.aborted) return error;
+  const code = errorCode(error);
+  // Errors of the disk are no fault of the archive.
+  if (code && !code.startsWith('Z_') && !['ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EEXIST'].includes(code))
+    return error;
+  return new BuildFailure(
+    'source',
+    {
+      code: 'tarball_unreadable',
+      message: `The archive cannot be read: ${(error as Error).message}.`,
+      hint: 'Make the archive again with tar -czf, and upload it again.',
+    },
+    { cause: error },
+  );
+}

@@ -1,0 +1,87 @@
+import { BLOCK, parsePaxRecords, parseTarHeader, type TarHeader } from './tar-header.ts';
+
+export interface TarEntry extends TarHeader {
+  /** The data of a file, to be read before the next entry; what is not read is skipped. */
+  readonly data: AsyncIterable<Buffer>;
+}
+
+/** Limit of an extended header, bytes: paths are far shorter. */
+const MAX_EXTENSION_BYTES = 1024 * 1024;
+
+/** Yields the entries of an archive, with the paths and sizes that extended headers give them. */
+export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
+  const bytes = new ByteReader(source);
+  let extended = new Map<string, string>();
+  for (;;) {
+    const block = await bytes.exactly(BLOCK);
+    const header = block && parseTarHeader(block);
+    if (!header) return;
+    if ('xgLK'.includes(header.type)) {
+      const records = extensionOf(header, await extension(bytes, header.size));
+      // Global records describe no single entry: such as the commit that `git archive` notes.
+      if (header.type !== 'g') extended = new Map([...extended, ...records]);
+      continue;
+    }
+    const size = extended.has('size') ? Number(extended.get('size')) : header.size;
+    if (!Number.isSafeInteger(size) || size < 0)
+      throw new Error('an entry of the archive has an impossible size');
+    const path = extended.get('path') ?? header.path;
+    const target = extended.get('linkpath') ?? header.target;
+    const isSparse = [...extended.keys()].some((key) => key.startsWith('GNU.sparse.'));
+    extended = new Map();
+    const length = '07'.includes(header.type) ? size : 0;
+    const data = bytes.next(length);
+    yield { ...header, path, target, size: length, type: isSparse ? 'S' : header.type, data };
+    // The rest of the data, if the caller has not read it.
+    for await (const _ of data);
+    await bytes.exactly((BLOCK - (length % BLOCK)) % BLOCK);
+  }
+}
+
+function extensionOf(header: TarHeader, data: Buffer): Map<string, string> {
+  if (header.type === 'x' || header.type === 'g') return parsePaxRecords(data);
+  const text = data.toString('utf8').split('\0', 1)[0] as string;
+  return new Map([[header.type === 'L' ? 'path' : 'linkpath', text]]);
+}
+
+async function extension(bytes: ByteReader, size: number): Promise<Buffer> {
+  if (size > MAX_EXTENSION_BYTES) throw new Error('an extended header of the archive is too large');
+  const data = await bytes.exactly(size);
+  await bytes.exactly((BLOCK - (size % BLOCK)) % BLOCK);
+  if (!data) throw new Error('the archive ends too early');
+  return data;
+}
+
+/** Reads chunks of given lengths from a stream of chunks. */
+class ByteReader {
+  readonly #source: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** `undefined` at the end of the stream; throws if the stream ends within the chunk. */
+  async exactly(length: number): Promise<Buffer | undefined> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.next(length, true)) chunks.push(chunk);
+    return chunks.length === 0 && length > 0 ? undefined : Buffer.concat(chunks);
+  }
+
+  /** The next `length` bytes as they come. With `mayEnd` the stream may end before the first of them. */
+  async *next(length: number, mayEnd = false): AsyncGenerator<Buffer> {
+    for (let left = length; left > 0; ) {
+      if (this.#rest.length === 0) {
+        const { done, value } = await this.#source.next();
+        if (done && mayEnd && left === length) return;
+        if (done) throw new Error('the archive ends too early');
+        this.#rest = value;
+        continue;
+      }
+      const chunk = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(chunk.length);
+      left -= chunk.length;
+      yield chunk;
+    }
+  }
+}

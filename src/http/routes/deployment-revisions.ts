@@ -1,0 +1,172 @@
+import type { FastifyInstance } from 'fastify';
+import {
+  Deployment,
+  DeploymentLogs,
+  LogSearch,
+  Revision,
+  RevisionCreate,
+  RevisionQuery,
+  RevisionsList,
+} from '../../schemas/deployments.ts';
+import {
+  DeploymentPath,
+  ProjectPath,
+  ProjectRevisionPath,
+  RevisionPath,
+} from '../../schemas/request-params.ts';
+import type { DeploymentLogService } from '../../services/deployments/logs.ts';
+import type { RevisionService } from '../../services/deployments/revisions.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { DEPLOYMENT_ROUTE as config, originOf } from './deployments.ts';
+
+const tags = [TAGS.deployments];
+const missing = { 404: 'There is no revision … of the deployment "…"' };
+
+export function revisionRoutes(
+  server: FastifyInstance,
+  { deploymentRevisions: revisions }: { deploymentRevisions: RevisionService },
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/v2/deployments/:deployment_id/revisions',
+    {
+      config,
+      schema: {
+        operationId: 'list_revisions',
+        summary: 'List revisions',
+        description: 'The newest first.',
+        tags,
+        params: DeploymentPath,
+        querystring: RevisionQuery,
+        response: { 200: RevisionsList },
+        failures: missing,
+      },
+    },
+    ({ actor, params, query }) => revisions.list(actor, params.deployment_id, query),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/revisions',
+    {
+      config,
+      schema: {
+        operationId: 'create_revision',
+        summary: 'Create revision',
+        description: 'Builds and deploys the newest sources, whether they changed or not.',
+        tags,
+        params: DeploymentPath,
+        body: RevisionCreate,
+        response: { 201: Revision },
+        failures: missing,
+      },
+    },
+    async ({ actor, params, body }, reply) => {
+      reply.code(201);
+      return revisions.create(actor, params.deployment_id, body);
+    },
+  );
+
+  app.get(
+    '/v2/deployments/:deployment_id/revisions/:revision_id',
+    {
+      config,
+      schema: {
+        operationId: 'get_revision',
+        summary: 'Get revision',
+        tags,
+        params: RevisionPath,
+        response: { 200: Revision },
+        failures: missing,
+      },
+    },
+    ({ actor, params }) => revisions.get(actor, params.deployment_id, params.revision_id),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/revisions/:revision_id/redeploy',
+    {
+      config,
+      schema: {
+        operationId: 'redeploy_revision',
+        summary: 'Redeploy revision',
+        description:
+          'Queues a revision with the same code: a rollback. It needs no build while that of the old revision is kept.',
+        tags,
+        params: RevisionPath,
+        response: { 200: Deployment },
+        failures: { ...missing, 409: 'Neither the build of this revision nor its sources are kept.' },
+      },
+    },
+    (request) =>
+      revisions.redeploy(
+        request.actor,
+        request.params.deployment_id,
+        request.params.revision_id,
+        originOf(request),
+      ),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/revisions/:revision_id/interrupt',
+    {
+      config,
+      schema: {
+        operationId: 'interrupt_revision',
+        summary: 'Interrupt revision',
+        description: 'Ends a revision that is not deployed yet. What serves goes on serving.',
+        tags,
+        params: RevisionPath,
+        response: { 200: Revision },
+        failures: { ...missing, 409: 'The revision is … and can no longer be interrupted.' },
+      },
+    },
+    ({ actor, params }) => revisions.interrupt(actor, params.deployment_id, params.revision_id),
+  );
+}
+
+export function deploymentLogRoutes(
+  server: FastifyInstance,
+  { deploymentLogs: logs }: { deploymentLogs: DeploymentLogService },
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  for (const kind of ['build', 'deploy'] as const) {
+    app.post(
+      `/v1/projects/:project_id/revisions/:revision_id/${kind}_logs`,
+      {
+        config,
+        schema: {
+          operationId: `search_revision_${kind}_logs`,
+          summary: kind === 'build' ? 'Read the log of a build' : 'Read the log of a revision',
+          description: kind === 'build' ? 'What fetching and building printed.' : 'What its processes print.',
+          tags,
+          params: ProjectRevisionPath,
+          body: LogSearch,
+          response: { 200: DeploymentLogs },
+          failures: missing,
+        },
+      },
+      ({ actor, params, body }) => logs.ofRevision(actor, params.project_id, params.revision_id, kind, body),
+    );
+  }
+
+  app.post(
+    '/v1/projects/:project_id/deploy_logs',
+    {
+      config,
+      schema: {
+        operationId: 'search_deploy_logs',
+        summary: 'Read the log of a deployment',
+        description: 'What the processes of all of its revisions print.',
+        tags,
+        params: ProjectPath,
+        body: LogSearch,
+        response: { 200: DeploymentLogs },
+        failures: { 404: 'There is no deployment …' },
+      },
+    },
+    ({ actor, params, body }) => logs.ofDeployment(actor, params.project_id, body),
+  );
+}

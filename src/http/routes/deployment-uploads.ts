@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { InvalidInput } from '../../core/errors.ts';
+import { queryInt } from '../../schemas/fields.ts';
+import { DeploymentPath } from '../../schemas/request-params.ts';
+import { MAX_UPLOAD_BYTES, type UploadService } from '../../services/deployments/uploads.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+
+const TYPES = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
+
+const UploadPath = DeploymentPath.extend({
+  object: z.string().meta({ description: 'From the upload URL.' }),
+});
+const UploadQuery = z.looseObject({
+  expires: queryInt({ min: 0, max: 1e11 }),
+  signature: z.string().max(100),
+});
+
+/** The signature is in the URL, so that no key is sent. The body goes to disk as it arrives. */
+export function deploymentUploadRoutes(
+  server: FastifyInstance,
+  { deploymentUploads: uploads }: { deploymentUploads: UploadService },
+) {
+  server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      TYPES,
+      (_request: unknown, payload: Readable, done: (error: null, body: Readable) => void) =>
+        done(null, payload),
+    );
+    scope.withTypeProvider<ZodTypeProvider>().put(
+      '/v2/uploads/:deployment_id/:object',
+      {
+        config: { open: true },
+        bodyLimit: MAX_UPLOAD_BYTES,
+        schema: {
+          operationId: 'upload_deployment_source',
+          summary: 'Upload sources',
+          description: 'The URL is that of an upload URL, and works once.',
+          tags: [TAGS.deployments],
+          params: UploadPath,
+          querystring: UploadQuery,
+          response: { 200: z.object({}) },
+          failures: { 403: 'This upload URL is not valid.', 409: 'This upload URL has been used: …' },
+        },
+      },
+      async ({ params, query, body }) => {
+        const { expires, signature } = query;
+        const object_path = `uploads/${params.deployment_id}/${params.object}`;
+        const upload = await uploads.open({ object_path, expires, signature });
+        if (!isReadable(body)) throw new InvalidInput(`The content type must be ${TYPES[0]}`);
+        await upload.save(body);
+        return {};
+      },
+    );
+  });
+}
+
+function isReadable(body: unknown): body is Readable {
+  return typeof (body as Readable | undefined)?.pipe === 'function';
+}

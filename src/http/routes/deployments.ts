@@ -1,0 +1,197 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  Deployment,
+  DeploymentCreate,
+  DeploymentIds,
+  DeploymentPatch,
+  DeploymentQuery,
+  DeploymentsDeleted,
+  DeploymentsList,
+  UploadUrl,
+} from '../../schemas/deployments.ts';
+import { DeploymentPath } from '../../schemas/request-params.ts';
+import type { DeploymentService } from '../../services/deployments/deployments.ts';
+import type { UploadService } from '../../services/deployments/uploads.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { publicUrl } from '../public-url.ts';
+
+export const DEPLOYMENT_ROUTE = { scope: 'deployments:write' } as const;
+const config = DEPLOYMENT_ROUTE;
+const tags = [TAGS.deployments];
+const missing = { 404: 'There is no deployment …' };
+
+export interface DeploymentRouteDeps {
+  readonly deployments: DeploymentService;
+  readonly deploymentUploads: UploadService;
+  readonly mount_prefix: string;
+}
+
+/** URL of this server for the caller. */
+export function originOf(request: FastifyRequest): string {
+  return publicUrl(request) ?? 'http://localhost';
+}
+
+export function deploymentRoutes(server: FastifyInstance, { deployments }: DeploymentRouteDeps) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/v2/deployments',
+    {
+      config,
+      schema: {
+        operationId: 'list_deployments',
+        summary: 'List deployments',
+        description: 'The newest first.',
+        tags,
+        querystring: DeploymentQuery,
+        response: { 200: DeploymentsList },
+      },
+    },
+    (request) => deployments.list(request.actor, request.query, originOf(request)),
+  );
+
+  app.post(
+    '/v2/deployments',
+    {
+      config,
+      schema: {
+        operationId: 'create_deployment',
+        summary: 'Create deployment',
+        description:
+          'Creates a deployment and queues its first revision, if there is something to build: with `github` any git repository, with `internal_source` what is uploaded.',
+        tags,
+        body: DeploymentCreate,
+        response: { 201: Deployment },
+        failures: { 409: 'There is a deployment with the name "…" already.' },
+      },
+    },
+    async (request, reply) => {
+      reply.code(201);
+      return deployments.create(request.actor, request.body, originOf(request));
+    },
+  );
+
+  app.delete(
+    '/v2/deployments',
+    {
+      config,
+      schema: {
+        operationId: 'delete_deployments',
+        summary: 'Delete deployments',
+        description: 'Status 207 if some could not be deleted.',
+        tags,
+        querystring: DeploymentIds,
+        response: { 200: DeploymentsDeleted, 207: DeploymentsDeleted },
+      },
+    },
+    async (request, reply) => {
+      const result = await deployments.deleteMany(request.actor, request.query.deployment_ids);
+      return reply.code(result.failed.length > 0 ? 207 : 200).send(result);
+    },
+  );
+}
+
+export function oneDeploymentRoutes(
+  server: FastifyInstance,
+  { deployments, deploymentUploads, mount_prefix }: DeploymentRouteDeps,
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/v2/deployments/:deployment_id',
+    {
+      config,
+      schema: {
+        operationId: 'get_deployment',
+        summary: 'Get deployment',
+        tags,
+        params: DeploymentPath,
+        response: { 200: Deployment },
+        failures: missing,
+      },
+    },
+    (request) => deployments.get(request.actor, request.params.deployment_id, originOf(request)),
+  );
+
+  app.patch(
+    '/v2/deployments/:deployment_id',
+    {
+      config,
+      schema: {
+        operationId: 'patch_deployment',
+        summary: 'Change deployment',
+        description:
+          'Any `source_revision_config` or `secrets` queues a revision. `secrets` replaces all; a masked value keeps the stored one.',
+        tags,
+        params: DeploymentPath,
+        body: DeploymentPatch,
+        response: { 200: Deployment },
+        failures: missing,
+      },
+    },
+    (request) =>
+      deployments.update(request.actor, request.params.deployment_id, request.body, originOf(request)),
+  );
+
+  app.delete(
+    '/v2/deployments/:deployment_id',
+    {
+      config,
+      schema: {
+        operationId: 'delete_deployment',
+        summary: 'Delete deployment',
+        description: 'Stops it, and deletes its builds, its threads and all of its data.',
+        tags,
+        params: DeploymentPath,
+        response: { 204: z.undefined() },
+        failures: missing,
+      },
+    },
+    async ({ actor, params }, reply) => {
+      await deployments.delete(actor, params.deployment_id);
+      reply.code(204);
+    },
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/upload-url',
+    {
+      config,
+      schema: {
+        operationId: 'create_deployment_upload_url',
+        summary: 'Get an upload URL',
+        description:
+          'A URL that takes one `PUT` of a `.tar.gz` of the sources without a key, for 15 minutes. Name its `object_path` as `source_tarball_path` of a revision then.',
+        tags,
+        params: DeploymentPath,
+        response: { 200: UploadUrl },
+        failures: missing,
+      },
+    },
+    (request) =>
+      deploymentUploads.createUrl(
+        request.actor,
+        request.params.deployment_id,
+        originOf(request) + mount_prefix,
+      ),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/push-token',
+    {
+      config,
+      schema: {
+        operationId: 'create_deployment_push_token',
+        summary: 'Get a token for a registry of images',
+        description: 'Always refused: images are not built here.',
+        tags,
+        params: DeploymentPath,
+        response: { 204: z.undefined() },
+        failures: { ...missing, 400: 'Images are not supported here: …' },
+      },
+    },
+    (request) => deployments.refuseImages(request.actor, request.params.deployment_id),
+  );
+}

@@ -1,0 +1,54 @@
+import type { BuiltFolder, RevisionCommit } from '../../schemas/deployments.ts';
+
+/** What a revision is built from. */
+export type BuildSource =
+  | { readonly kind: 'git'; readonly url: string; readonly ref: string | undefined }
+  | { readonly kind: 'tarball'; readonly file: string };
+
+export interface BuildLine {
+  readonly step: string;
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface BuildRequest {
+  /** Of the build alone; empty when it begins. */
+  readonly folder: string;
+  /** Shared by the builds of a deployment. */
+  readonly cache: string;
+  /** Folder of an earlier build of the deployment, whose installed packages may be reused. */
+  readonly previous: string | undefined;
+  readonly source: BuildSource;
+  /** Path of the configuration in the sources, such as `apps/agent/langgraph.json`. */
+  readonly config_path: string;
+  readonly install_command: string | undefined;
+  readonly build_command: string | undefined;
+  /** Never written to a log. */
+  readonly secrets: readonly string[];
+  readonly log: (line: BuildLine) => void;
+  readonly onStep: (step: string) => void;
+  /** Ends the build and all of its processes. */
+  readonly signal: AbortSignal;
+}
+
+export interface Built extends BuiltFolder {
+  readonly commit: RevisionCommit | undefined;
+}
+
+/** Builds a revision. Throws a `RevisionError` for what the user can put right. */
+export type BuildRevision = (request: BuildRequest) => Promise<Built>;
+
+/** A revision that cannot be built or served. `hint`: one sentence for the user, without secrets. */
+export class RevisionError extends Error {
+  readonly step: string;
+  readonly code: string;
+  readonly hint: string;
+
+  constructor(step: string, code: string, hint: string, options?: { cause?: unknown }) {
+    super(hint, options);
+    this.name = 'RevisionError';
+    this.step = step;
+    this.code = code;
+    this.hint = hint;
+  }
+}

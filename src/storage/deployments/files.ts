@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ContentTooLarge } from '../../core/errors.ts';
+import { buildLog } from './log-file.ts';
+
+export type LogKind = 'build' | 'deploy';
+
+export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
+
+/** How long an upload waits for its revision, ms. */
+const UPLOAD_TTL_MS = 60 * 60_000;
+/** `uploads/<deployment>/<object>.tar.gz`; anything else is no path of an upload. */
+const OBJECT_PATH = /^uploads\/([0-9a-f-]{36})\/[0-9a-f-]{36}\.tar\.gz$/;
+
+/** Files of deployments below `folder`, readable by this user only. */
+export function deploymentFiles(folder: string) {
+  const home = (name: string) => join(folder, 'apps', name);
+  const builds = (name: string) => join(home(name), 'builds');
+  const upload = (object_path: string) => join(folder, object_path);
+
+  return {
+    home,
+    /** Database of a deployment. */
+    database: (name: string) => join(home(name), 'data.sqlite'),
+    build: (name: string, build_id: string) => join(builds(name), build_id),
+    /** Caches of package managers. */
+    cache: (name: string) => join(home(name), 'cache'),
+    upload,
+
+    /** Whether it is the path of an upload for the deployment that has arrived. */
+    async hasUpload(deployment_id: string, object_path: string): Promise<boolean> {
+      if (OBJECT_PATH.exec(object_path)?.[1] !== deployment_id) return false;
+      return stat(upload(object_path)).then(
+        (found) => found.isFile(),
+        () => false,
+      );
+    },
+
+    /**
+     * Streams an upload to disk. Returns false if the path is taken: one upload for each. Throws `ContentTooLarge`
+     * above `max_bytes`; nothing of an upload that fails remains.
+     */
+    async saveUpload(object_path: string, content: Readable, max_bytes: number): Promise<boolean> {
+      const path = upload(object_path);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const claimed = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+      if (!claimed) return false;
+      await claimed.close();
+      const part = `${path}.${randomBytes(6).toString('hex')}.part`;
+      try {
+        await pipeline(content, limit(max_bytes), createWriteStream(part, { mode: 0o600 }));
+        await rename(part, path);
+      } catch (error) {
+        await rm(part, { force: true });
+        await rm(path, { force: true });
+        throw error;
+      }
+      return true;
+    },
+
+    /** Deletes what is in no build of these ids. */
+    async keepBuilds(name: string, build_ids: readonly string[]): Promise<void> {
+      const found = await readdir(builds(name)).catch(() => []);
+      for (const each of found.filter((id) => !build_ids.includes(id))) {
+        await rm(join(builds(name), each), { recursive: true, force: true });
+      }
+    },
+
+    /** Deletes the uploads of a deployment but `object_path`, and those that may be about to be used. */
+    async keepUpload(deployment_id: string, object_path: string | undefined, now_ms: number): Promise<void> {
+      const uploads = join(folder, 'uploads', deployment_id);
+      for (const file of await readdir(uploads).catch(() => [])) {
+        const path = join(uploads, file);
+        if (object_path !== undefined && path === upload(object_path)) continue;
+        const { mtimeMs } = await stat(path);
+        if (mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
+      }
+    },
+
+    /** Deletes everything of a deployment, its database included. */
+    async remove(deployment_id: string, name: string): Promise<void> {
+      await rm(home(name), { recursive: true, force: true, maxRetries: 5 });
+      await rm(join(folder, 'uploads', deployment_id), { recursive: true, force: true });
+    },
+
+    log: (name: string, revision_id: string, kind: LogKind) =>
+      buildLog(join(home(name), 'logs', `${revision_id}.${kind}.jsonl`)),
+
+    /** The revisions that have a log of this kind. */
+    async logged(name: string, kind: LogKind): Promise<string[]> {
+      const ending = `.${kind}.jsonl`;
+      const found = await readdir(join(home(name), 'logs')).catch(() => []);
+      return found.filter((file) => file.endsWith(ending)).map((file) => file.slice(0, -ending.length));
+    },
+  };
+}
+
+function limit(max_bytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= max_bytes) done(null, chunk);
+      else done(new ContentTooLarge(`The upload is too large (limit: ${max_bytes} bytes).`));
+    },
+  });
+}

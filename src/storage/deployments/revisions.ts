@@ -1,0 +1,232 @@
+import { columns, nullable, number } from '../../db/columns.ts';
+import type { Db, Reader, Transaction } from '../../db/db.ts';
+import { and, list, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import type {
+  BuildStep,
+  BuiltFolder,
+  DeploymentSource,
+  RevisionCommit,
+  RevisionFailure,
+  RevisionStatus,
+  RevisionTrigger,
+  SourceRevisionConfig,
+} from '../../schemas/deployments.ts';
+import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+
+export interface NewRevision {
+  readonly revision_id: string;
+  readonly source: DeploymentSource;
+  readonly source_revision_config: SourceRevisionConfig;
+  readonly trigger: RevisionTrigger;
+  /** Of an earlier revision: it is deployed again without being built. */
+  readonly build?: Pick<RevisionRow, 'build_id' | 'built' | 'commit_info'> | undefined;
+}
+
+/** What changes together with the status. */
+export interface RevisionChange {
+  readonly failure?: RevisionFailure;
+  readonly commit?: RevisionCommit | undefined;
+  readonly source_revision_config?: SourceRevisionConfig;
+  readonly build_id?: string;
+  readonly built?: BuiltFolder;
+  readonly build_steps?: readonly BuildStep[];
+}
+
+export interface RevisionFilter {
+  readonly statuses?: readonly RevisionStatus[] | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type RevisionRepository = ReturnType<typeof revisionRepository>;
+
+/** Revisions and their queue. Every change of a status is conditional on the one before it. */
+export function revisionRepository(db: Db) {
+  return {
+    /** Queues a revision; older ones of the deployment that still wait are `SKIPPED`. */
+    insert: (deployment_id: string, revision: NewRevision): Promise<RevisionRow> =>
+      db.transaction('sync', (tx) => insertRevision(tx, deployment_id, revision)),
+
+    async find(deployment_id: string, revision_id: string): Promise<RevisionRow | undefined> {
+      const row = await db.get(sql`
+        select ${REVISION} from deployment_revisions
+        where deployment_id = ${deployment_id} and revision_id = ${revision_id}`);
+      return row && parseRevision(row);
+    },
+
+    /** The newest first. */
+    async list(deployment_id: string, { statuses, limit, offset }: RevisionFilter): Promise<RevisionRow[]> {
+      const rows = await db.all(sql`
+        select ${REVISION} from deployment_revisions
+        where ${and([
+          sql`deployment_id = ${deployment_id}`,
+          statuses === undefined ? undefined : sql`status in ${list(statuses)}`,
+        ])}
+        order by number desc limit ${limit} offset ${offset}`);
+      return rows.map(parseRevision);
+    },
+
+    /** The oldest revision that waits, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if its build is there already. */
+    claim: (): Promise<RevisionRow | undefined> =>
+      db.transaction('sync', async (tx) => {
+        const row = await tx.get(sql`
+          update deployment_revisions
+          set status = case when build_id is null then 'AWAITING_BUILD' else 'AWAITING_DEPLOY' end,
+            tries = tries + 1, updated_at = ${NOW}
+          where revision_id = (
+            select revision_id from deployment_revisions
+            where ${IS_OPEN} and status = 'QUEUED' order by created_at, revision_id limit 1)
+          returning ${REVISION}`);
+        return row && parseRevision(row);
+      }),
+
+    /** Returns false, and changes nothing, if the status is another one by now or the revision was deleted. */
+    transition: (
+      revision_id: string,
+      from: readonly RevisionStatus[],
+      to: RevisionStatus,
+      change: RevisionChange = {},
+    ): Promise<boolean> => db.transaction('sync', (tx) => changeStatus(tx, revision_id, from, to, change)),
+
+    /** Interrupts whatever is not finished of a deployment. Returns the ids. */
+    interruptAll: (deployment_id: string): Promise<string[]> =>
+      db.transaction('sync', async (tx) => {
+        const rows = await tx.all(sql`
+          update deployment_revisions set status = 'INTERRUPTED', updated_at = ${NOW}
+          where deployment_id = ${deployment_id} and ${IS_OPEN}
+          returning ${columns('deployment_revisions', 'revision_id')}`);
+        return rows.map(({ revision_id }) => revision_id);
+      }),
+
+    /** The server stops: the revision waits as before, and the try does not count. */
+    async release(revision_id: string): Promise<void> {
+      await db.run(sql`
+        update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
+        where revision_id = ${revision_id} and ${IS_OPEN}`);
+    },
+
+    /** Makes a revision the one that serves. Returns false as `transition` does. */
+    activate: (
+      { deployment_id, revision_id }: Pick<RevisionRow, 'deployment_id' | 'revision_id'>,
+      build_steps: readonly BuildStep[],
+    ) =>
+      db.transaction('sync', async (tx) => {
+        if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps }))) return false;
+        await tx.run(sql`
+          update deployments set active_revision_id = ${revision_id}, updated_at = ${NOW}
+          where deployment_id = ${deployment_id}`);
+        return true;
+      }),
+
+    /** Progress of a build. */
+    async setSteps(revision_id: string, steps: readonly BuildStep[]): Promise<void> {
+      await db.run(
+        sql`update deployment_revisions set build_steps = ${JSON.stringify(steps)} where revision_id = ${revision_id}`,
+        'async',
+      );
+    },
+
+    /**
+     * For the only server on a database, when it starts: what an earlier one left unfinished waits again. After
+     * `max_tries` it fails: it may have ended the server.
+     */
+    recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
+      db.transaction('sync', async (tx) => {
+        const isUnfinished = sql`${IS_OPEN} and status <> 'QUEUED'`;
+        await tx.run(sql`
+          update deployment_revisions set status = case when build_id is null then 'BUILD_FAILED' else 'DEPLOY_FAILED' end,
+            failure = ${JSON.stringify(failure)}, updated_at = ${NOW}
+          where ${isUnfinished} and tries >= ${max_tries}`);
+        const newer = sql`select 1 from deployment_revisions newer
+          where newer.deployment_id = deployment_revisions.deployment_id
+            and newer.number > deployment_revisions.number and newer.status = 'QUEUED'`;
+        await tx.run(sql`
+          update deployment_revisions
+          set status = case when exists (${newer}) then 'SKIPPED' else 'QUEUED' end, updated_at = ${NOW}
+          where ${isUnfinished}`);
+      }),
+
+    /**
+     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one stays. Returns the ids
+     * of the builds that remain.
+     */
+    forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
+      db.transaction('sync', async (tx) => {
+        const rows = await tx.all(sql`
+          select ${columns('deployment_revisions', 'build_id')}, max(number) as ${number('newest')},
+            max(case when revision_id = (select active_revision_id from deployments
+              where deployment_id = ${deployment_id}) then 1 else 0 end) as ${number('is_active')},
+            max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')}
+          from deployment_revisions
+          where deployment_id = ${deployment_id} and build_id is not null
+          group by build_id order by is_active desc, is_open desc, newest desc`);
+        const stored = rows.filter(
+          ({ is_active, is_open }, at) => at < keep || is_active === 1 || is_open === 1,
+        );
+        const ids = stored.flatMap(({ build_id }) => build_id ?? []);
+        const forgotten = rows.flatMap(({ build_id }) => build_id ?? []).filter((id) => !ids.includes(id));
+        if (forgotten.length > 0) {
+          await tx.run(sql`update deployment_revisions set build_id = null, built = null
+            where deployment_id = ${deployment_id} and build_id in ${list(forgotten)}`);
+        }
+        return ids;
+      }),
+  };
+}
+
+export async function isActiveOf(
+  reader: Reader,
+  deployment_id: string,
+  revision_id: string,
+): Promise<boolean> {
+  const row = await reader.get(sql`
+    select ${columns('deployments', 'deployment_id')} from deployments
+    where deployment_id = ${deployment_id} and active_revision_id = ${revision_id}`);
+  return row !== undefined;
+}
+
+/** In the transaction of a change to the deployment. */
+export async function insertRevision(
+  tx: Transaction,
+  deployment_id: string,
+  { revision_id, source, source_revision_config, trigger, build }: NewRevision,
+): Promise<RevisionRow> {
+  await tx.run(sql`update deployment_revisions set status = 'SKIPPED', updated_at = ${NOW}
+    where deployment_id = ${deployment_id} and status in ('CREATING', 'QUEUED')`);
+  const last = await tx.get(sql`
+    select max(number) as ${nullable(number('number'))} from deployment_revisions
+    where deployment_id = ${deployment_id}`);
+  const json = (value: unknown) => (value == null ? null : JSON.stringify(value));
+  const row = await tx.get(sql`
+    insert into deployment_revisions (revision_id, deployment_id, number, status, source, source_revision_config,
+      triggered_by, build_id, built, commit_info, build_steps, created_at, updated_at)
+    values (${revision_id}, ${deployment_id}, ${(last?.number ?? 0) + 1}, 'QUEUED', ${source},
+      ${JSON.stringify(source_revision_config)}, ${trigger}, ${build?.build_id ?? null}, ${json(build?.built)},
+      ${json(build?.commit_info)}, '[]', ${NOW}, ${NOW})
+    returning ${REVISION}`);
+  await tx.run(sql`update deployments set latest_revision_id = ${revision_id}, updated_at = ${NOW}
+    where deployment_id = ${deployment_id}`);
+  if (!row) throw new Error('an insert returned no row');
+  return parseRevision(row);
+}
+
+async function changeStatus(
+  tx: Transaction,
+  revision_id: string,
+  from: readonly RevisionStatus[],
+  to: RevisionStatus,
+  { failure, commit, source_revision_config, build_id, built, build_steps }: RevisionChange,
+): Promise<boolean> {
+  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
+  const changed = await tx.run(sql`
+    update deployment_revisions set status = ${to}, updated_at = ${NOW},
+      failure = coalesce(${json(failure)}, failure),
+      commit_info = coalesce(${json(commit)}, commit_info),
+      source_revision_config = coalesce(${json(source_revision_config)}, source_revision_config),
+      build_id = coalesce(${build_id ?? null}, build_id),
+      built = coalesce(${json(built)}, built),
+      build_steps = coalesce(${json(build_steps)}, build_steps)
+    where revision_id = ${revision_id} and status in ${list(from)}`);
+  return changed > 0;
+}

@@ -1,0 +1,41 @@
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { secretMask } from '../../core/mask-secrets.ts';
+import type { BuildStep } from '../../schemas/deployments.ts';
+import type { LogFile } from '../../storage/deployments/log-file.ts';
+
+export interface ProgressDeps {
+  readonly clock: Clock;
+  readonly log: LogFile;
+  /** Masked in the log. */
+  readonly secrets: readonly string[];
+  readonly before: readonly BuildStep[];
+  readonly onChange: (steps: readonly BuildStep[]) => void;
+}
+
+export type Progress = ReturnType<typeof revisionProgress>;
+
+/** Steps and log of a revision that is built. */
+export function revisionProgress({ clock, log, secrets, before, onChange }: ProgressDeps) {
+  const mask = secretMask(secrets);
+  const steps: BuildStep[] = [...before];
+  const now = () => timestamp(clock.now());
+
+  function end(status: BuildStep['status']): void {
+    const last = steps.at(-1);
+    if (last?.status === 'running') steps[steps.length - 1] = { ...last, status, ended_at: now() };
+  }
+
+  return {
+    steps,
+    write(level: string, message: string): void {
+      for (const line of mask(message).split('\n')) log.write({ timestamp: now(), level, message: line });
+    },
+    begin(name: string): void {
+      end('done');
+      steps.push({ name, status: 'running', started_at: now(), ended_at: null });
+      log.write({ timestamp: now(), level: 'INFO', message: `== ${name}` });
+      onChange(steps);
+    },
+    end,
+  };
+}

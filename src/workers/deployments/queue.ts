@@ -1,0 +1,156 @@
+import { NotFound } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { timeoutSignal } from '../../core/timers.ts';
+import type { EventBus } from '../../events/bus.ts';
+import { RevisionError } from '../../services/deployments/builder.ts';
+import type { RevisionRow } from '../../storage/deployments/rows.ts';
+import { Loop } from '../loop.ts';
+import { cleanUp } from './clean-up.ts';
+import { revisionProgress } from './progress.ts';
+import { type RevisionWork, type WorkDeps, workOn } from './work.ts';
+
+export interface QueueDeps extends WorkDeps {
+  readonly bus: Pick<EventBus, 'on'>;
+  readonly logger: Logger;
+}
+
+/** A lost notification costs this long, ms. */
+const POLL_MS = 10_000;
+/** How often a revision may be left unfinished by a server that ended. */
+const MAX_TRIES = 3;
+const CRASHED = {
+  step: 'build',
+  code: 'server_ended',
+  hint: `The server ended ${MAX_TRIES} times while it worked on this revision; deploy it again if that was not its doing.`,
+};
+
+class Interrupted extends Error {}
+class Stopping extends Error {}
+
+/** Builds and deploys queued revisions, one at a time: a machine that serves has no cores to spare. */
+export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
+  const { revisions } = deps;
+  let current: { readonly revision_id: string; readonly control: AbortController } | undefined;
+  let isStopping = false;
+  const loop = new Loop({ name: 'deployment queue', tick, logger });
+  const subscriptions = [
+    bus.on('revision.queued', () => loop.wake()),
+    bus.on('revision.interrupted', (revision_id) => {
+      if (current?.revision_id === revision_id) current.control.abort(new Interrupted());
+    }),
+  ];
+
+  async function tick(): Promise<number> {
+    if (isStopping) return POLL_MS;
+    const revision = await revisions.claim();
+    if (!revision) return POLL_MS;
+    const control = new AbortController();
+    current = { revision_id: revision.revision_id, control };
+    if (isStopping) control.abort(new Stopping());
+    try {
+      await finish(revision, control.signal, { ...deps, logger });
+    } finally {
+      current = undefined;
+    }
+    return 0;
+  }
+
+  return {
+    /** Before the first request: what an earlier process left waits again. */
+    recover: () => revisions.recover(MAX_TRIES, CRASHED),
+    start: () => loop.start(),
+    /** What is under way waits for the next start. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+      current?.control.abort(new Stopping());
+      await loop.stop();
+    },
+  };
+}
+
+type FinishDeps = Omit<QueueDeps, 'bus'>;
+
+/** Works on a revision until it is deployed or has failed. Throws only what storage throws. */
+async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: FinishDeps): Promise<void> {
+  const { deployments, revisions, files, clock, rules, logger } = deps;
+  const { revision_id, deployment_id } = revision;
+  const deployment = await deployments.find(deployment_id);
+  if (!deployment) return;
+  const secrets = await deployments.secrets(deployment_id);
+  const progress = revisionProgress({
+    clock,
+    log: files.log(deployment.name, revision_id, 'build'),
+    secrets: secrets.map(({ value }) => value),
+    before: revision.build_steps,
+    onChange: (steps) =>
+      void revisions
+        .setSteps(revision_id, steps)
+        .catch((error: unknown) =>
+          logger.warn('the steps of a build cannot be stored', { revision_id, error }),
+        ),
+  });
+  const late = timeoutSignal(rules.build_timeout_seconds * 1000);
+  const signal = AbortSignal.any([interrupted, late]);
+  const work: RevisionWork = { revision, deployment, secrets, progress, signal };
+  try {
+    await workOn(work, deps);
+    progress.end('done');
+  } catch (error) {
+    await end(work, deps, interrupted.aborted ? interrupted.reason : late.aborted ? timedOut(rules) : error);
+  }
+  await revisions.setSteps(revision_id, progress.steps);
+  await cleanUp(deployment, deps);
+}
+
+async function end(
+  { revision, deployment, progress }: RevisionWork,
+  { revisions, logger }: FinishDeps,
+  error: unknown,
+): Promise<void> {
+  const { revision_id } = revision;
+  if (error instanceof Stopping) {
+    progress.write('WARNING', 'The server stops; it goes on with this revision when it starts again.');
+    progress.end('interrupted');
+    return revisions.release(revision_id);
+  }
+  // The row says so already.
+  if (error instanceof Interrupted || error instanceof NotFound) {
+    progress.write('WARNING', 'Interrupted.');
+    return progress.end('interrupted');
+  }
+  const known = error instanceof RevisionError;
+  const { step, code, hint } = known ? error : unexpected(progress.steps.at(-1)?.name);
+  logger[known ? 'warn' : 'error']('a revision failed', {
+    ...{ deployment: deployment.name, revision_id, step, code },
+    ...(known ? { hint } : { error }),
+  });
+  progress.write('ERROR', `${hint} (${step}: ${code})`);
+  progress.end('failed');
+  const change = { failure: { step, code, hint }, build_steps: progress.steps };
+  const isBuild = await revisions.transition(
+    revision_id,
+    ['AWAITING_BUILD', 'BUILDING'],
+    'BUILD_FAILED',
+    change,
+  );
+  if (!isBuild) {
+    await revisions.transition(revision_id, ['AWAITING_DEPLOY', 'DEPLOYING'], 'DEPLOY_FAILED', change);
+  }
+}
+
+function timedOut({ build_timeout_seconds }: WorkDeps['rules']): RevisionError {
+  return new RevisionError(
+    'build',
+    'timeout',
+    `It took longer than ${build_timeout_seconds} seconds; deployments.build_timeout_seconds is the limit.`,
+  );
+}
+
+function unexpected(step = 'build') {
+  return {
+    step,
+    code: 'internal',
+    hint: 'Something unexpected went wrong; the log of the server has the reason.',
+  };
+}

@@ -1,0 +1,117 @@
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { DeploymentSecret } from '../../schemas/deployments.ts';
+import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
+import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import type { DeploymentRepository } from '../../storage/deployments/deployments.ts';
+import type { DeploymentFiles } from '../../storage/deployments/files.ts';
+import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
+import type { DeploymentRow, RevisionRow } from '../../storage/deployments/rows.ts';
+import type { Progress } from './progress.ts';
+import { servedRevision } from './served-revision.ts';
+
+export interface WorkDeps {
+  readonly deployments: DeploymentRepository;
+  readonly revisions: RevisionRepository;
+  readonly files: DeploymentFiles;
+  readonly plane: DataPlane;
+  readonly build: BuildRevision;
+  readonly clock: Clock;
+  readonly rules: { readonly keep: number; readonly build_timeout_seconds: number };
+}
+
+/** A revision that was claimed. */
+export interface RevisionWork {
+  readonly revision: RevisionRow;
+  readonly deployment: DeploymentRow;
+  readonly secrets: readonly DeploymentSecret[];
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Where the CLIs put it. */
+const CONFIG_PATH = 'langgraph.json';
+
+/** Builds a revision unless it has a build, and deploys it. Throws `NotFound` if it was interrupted or deleted. */
+export async function workOn(work: RevisionWork, deps: WorkDeps): Promise<void> {
+  if (work.revision.build_id === null) await build(work, deps);
+  await deploy(work, deps);
+}
+
+async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
+  const { revision, deployment, secrets, progress, signal } = work;
+  const { revision_id } = revision;
+  const { revisions, files } = deps;
+  const { install_command, build_command } = deployment.source_config;
+  await requireOpen(revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING'));
+  const folder = files.build(deployment.name, revision_id);
+  // What a server that ended has left there.
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const { commit, ...built } = await deps.build({
+    folder,
+    cache: files.cache(deployment.name),
+    previous: await previousBuild(work, deps),
+    source: sourceOf(work, deps),
+    config_path: revision.source_revision_config.langgraph_config_path || CONFIG_PATH,
+    install_command: install_command || undefined,
+    build_command: build_command || undefined,
+    secrets: secrets.map(({ value }) => value),
+    log: ({ level, message }) => progress.write(level, message),
+    onStep: progress.begin,
+    signal,
+  });
+  signal.throwIfAborted();
+  const { source_revision_config: config } = revision;
+  await requireOpen(
+    revisions.transition(revision_id, ['BUILDING'], 'AWAITING_DEPLOY', {
+      build_id: revision_id,
+      built,
+      commit,
+      source_revision_config: commit ? { ...config, repo_commit_sha: commit.sha } : config,
+    }),
+  );
+}
+
+async function deploy(
+  { revision, deployment, progress, signal }: RevisionWork,
+  deps: WorkDeps,
+): Promise<void> {
+  const { revision_id } = revision;
+  const { revisions, plane } = deps;
+  await requireOpen(revisions.transition(revision_id, ['AWAITING_DEPLOY'], 'DEPLOYING'));
+  const served = await servedRevision(deps, deployment, revision_id);
+  if (!served)
+    throw new RevisionError('deploy', 'build_gone', 'The build of this revision is no longer kept.');
+  const isServed = await plane.deploy(served, {
+    log: progress.write,
+    onStep: progress.begin,
+    activate() {
+      progress.end('done');
+      return revisions.activate(revision, progress.steps);
+    },
+    signal,
+  });
+  await requireOpen(Promise.resolve(isServed));
+}
+
+/** Installed packages of what serves now may be reused. */
+async function previousBuild({ deployment }: RevisionWork, { revisions, files }: WorkDeps) {
+  const { deployment_id, active_revision_id, name } = deployment;
+  if (active_revision_id === null) return undefined;
+  const active = await revisions.find(deployment_id, active_revision_id);
+  return active?.build_id == null ? undefined : files.build(name, active.build_id);
+}
+
+function sourceOf({ revision, deployment }: RevisionWork, { files }: WorkDeps): BuildSource {
+  const { source_tarball_path, repo_ref, repo_commit_sha } = revision.source_revision_config;
+  if (revision.source === 'internal_source') {
+    return { kind: 'tarball', file: files.upload(source_tarball_path ?? '') };
+  }
+  const url = deployment.source_config.repo_url ?? '';
+  return { kind: 'git', url, ref: repo_commit_sha || repo_ref || undefined };
+}
+
+async function requireOpen(changed: Promise<boolean>): Promise<void> {
+  if (!(await changed)) throw new NotFound('the revision was interrupted or deleted');
+}

@@ -1,0 +1,27 @@
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
+import type { Meter } from '../core/meter.ts';
+import type { EventBus } from '../events/bus.ts';
+import type { ClaimedRun } from '../storage/queue/claim.ts';
+import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
+import type { RunQueue } from '../storage/queue/queue.ts';
+
+/** What a `RunWorker` needs. */
+export interface RunWorkerDeps {
+  readonly queue: RunQueue;
+  readonly bus: EventBus;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly meter?: Meter | undefined;
+  readonly worker_id: string;
+  /** Concurrent runs. */
+  readonly concurrency: number;
+  /** Retry limit of runs whose attempts break. */
+  readonly failure: FailurePolicy;
+  /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
+  readonly is_capped?: boolean;
+  /** Claims nothing while it is false. */
+  readonly isLeaseHeld: () => boolean;
+  /** Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. */
+  readonly attempt: (claimed: ClaimedRun, stop: AbortController, handOver: AbortSignal) => Promise<void>;
+}

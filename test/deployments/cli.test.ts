@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { agentServer } from '../support/program.ts';
+import { project } from '../support/project.ts';
+
+test('a folder is deployed, listed, shown, rolled back and deleted in a terminal', async () => {
+  await using server = await openDeploymentServer();
+  await using app = await project({
+    ...projectThat('first', 'GREETING'),
+    '.env': 'GREETING=hello-from-a-file\n',
+  });
+  const target = ['--url', server.url, '--key', KEY];
+  const cli = (...args: string[]) => agentServer([...args, ...target]);
+
+  const first = await cli('deploy', app.root, '--name', 'shop', '--env-file', join(app.root, '.env'));
+  expect(first).toMatchObject({ code: 0, stdout: `${server.url}/deployments/shop\n` });
+  expect(first.stderr).toContain('  switch …');
+  expect((await server.run('shop')).body).toMatchObject({ said: 'first', env: 'hello-from-a-file' });
+
+  await writeFile(join(app.root, 'agent.ts'), 'throw new Error("no such luck")');
+  const broken = await cli('deploy', app.root, '--name', 'shop', '--json');
+  expect(broken.code).toBe(1);
+  expect(JSON.parse(broken.stdout)).toMatchObject({ status: 'DEPLOY_FAILED', number: 2 });
+  expect(broken.stderr).toMatch(
+    /DEPLOY_FAILED in the step "check": The graph "agent" cannot be loaded: .*no such luck/,
+  );
+
+  await app.write(projectThat('third'));
+  expect((await cli('deploy', app.root, '--name', 'shop')).code).toBe(0);
+  expect((await server.run('shop')).body).toMatchObject({ said: 'third', env: null });
+
+  expect((await cli('deployments', 'list')).stdout).toMatch(/^shop +READY +http:.*\/deployments\/shop\n$/);
+  const rollback = await cli('deployments', 'rollback', 'shop');
+  expect(rollback).toMatchObject({ code: 0, stdout: expect.stringMatching(/^#4 .* DEPLOYED\n$/) });
+  expect((await server.run('shop')).body).toMatchObject({ said: 'first' });
+  const { stdout } = await cli('deployments', 'show', 'shop');
+  expect(stdout.split('\n').map((line) => /(#\d) .*Z (\w+)/.exec(line)?.slice(1).join(' '))).toEqual([
+    undefined,
+    '#4 DEPLOYED',
+    '#3 REPLACED',
+    '#2 DEPLOY_FAILED',
+    '#1 REPLACED',
+    undefined,
+  ]);
+  const logs = await cli('deployments', 'logs', 'shop', '--type', 'build', '--revision', '2');
+  expect(logs.stdout).toMatch(/ERROR {3}The graph "agent" cannot be loaded/);
+  expect(logs.stdout + rollback.stdout + first.stderr).not.toContain('hello-from-a-file');
+
+  expect(await cli('deployments', 'show', 'nothing')).toMatchObject({ code: 1 });
+  expect(await cli('deployments', 'delete', 'shop')).toMatchObject({ code: 2 });
+  expect(await cli('deployments', 'delete', 'shop', '--force')).toMatchObject({ code: 0, stdout: '' });
+  expect((await server.run('shop')).status).toBe(404);
+}, 240_000);

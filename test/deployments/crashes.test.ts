@@ -1,0 +1,107 @@
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Revision } from '../../src/schemas/deployments.ts';
+import { graphThat, KEY, projectThat } from '../support/deployments.ts';
+import { PACKAGES } from '../support/project.ts';
+import { repository } from '../support/repository.ts';
+import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+/** A server in a process of its own that may be killed. */
+async function startDeploymentServer() {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-crash-'));
+  const config = {
+    graphs: { main: './main.ts:graph' },
+    deployments: { enabled: true, allow_local_sources: true },
+  };
+  await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(config));
+  await writeFile(join(folder, 'main.ts'), graphThat('main'));
+  await symlink(PACKAGES, join(folder, 'node_modules'));
+  const server = await startServer({
+    config: join(folder, 'agent.config.yaml'),
+    storage: 'sqlite',
+    one_process: 'deployments need SQLite',
+    api_keys: [KEY],
+  });
+  const send = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: JSON.parse((await response.text()) || 'null') };
+  };
+  return {
+    server,
+    folder,
+    send,
+    newest: async (id: string): Promise<Revision> =>
+      (await send('GET', `/v2/deployments/${id}/revisions?limit=1`)).body.resources[0],
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+    },
+  };
+}
+
+test('a server that is killed while it builds, or deploys, goes on with it when it starts again', async () => {
+  await using started = await startDeploymentServer();
+  const { server, folder, send, newest } = started;
+  const INSTALL = `ln -s ${PACKAGES} node_modules`;
+  await using sources = await repository({ ...projectThat('first'), 'install.sh': 'sleep 1000' });
+  const create = async (name: string) =>
+    (
+      await send('POST', '/v2/deployments', {
+        name,
+        source: 'github',
+        source_config: { repo_url: sources.url, install_command: 'sh install.sh' },
+        source_revision_config: { repo_ref: 'main' },
+      })
+    ).body.id as string;
+  const run = (name: string) =>
+    send('POST', `/deployments/${name}/runs/wait`, { assistant_id: 'agent', input: {} });
+  const untilStatus = (id: string, status: string) =>
+    until(`the revision is ${status}`, async () => (await newest(id)).status === status, 120_000);
+
+  const id = await create('killed');
+  const waiting = await create('waiting');
+  await until('its packages are installed', async () =>
+    (await newest(id)).build_steps.some(({ name }) => name === 'install'),
+  );
+  expect((await newest(waiting)).status).toBe('QUEUED');
+  await server.kill('SIGKILL');
+  await sources.commit({ 'install.sh': INSTALL }, 'installs');
+  await server.restart();
+  await untilStatus(id, 'DEPLOYED');
+  await untilStatus(waiting, 'DEPLOYED');
+  expect((await newest(id)).number).toBe(1);
+  expect((await run('killed')).body).toMatchObject({ said: 'first' });
+
+  const gate = join(folder, 'gate');
+  await writeFile(gate, '');
+  const wait = `import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+while (existsSync(${JSON.stringify(gate)})) await sleep(20);
+`;
+  await sources.commit({ 'agent.ts': wait + graphThat('second') }, 'loads slowly');
+  await send('POST', `/v2/deployments/${id}/revisions`, {});
+  await untilStatus(id, 'DEPLOYING');
+  await server.kill('SIGKILL');
+  await server.restart();
+  // What served before serves again, while the other revision still waits at its gate.
+  await until('the old revision serves', async () => (await run('killed')).status === 200);
+  expect((await run('killed')).body).toMatchObject({ said: 'first' });
+  await rm(gate);
+  await untilStatus(id, 'DEPLOYED');
+  expect((await run('killed')).body).toMatchObject({ said: 'second' });
+  const { build_steps } = await newest(id);
+  expect(build_steps.filter(({ name }) => name === 'source')).toHaveLength(1);
+  expect(build_steps.every(({ status }) => status !== 'running')).toBe(true);
+
+  await server.kill('SIGKILL');
+  await server.restart();
+  await until('the new revision serves', async () => (await run('killed')).status === 200);
+  expect((await run('killed')).body).toMatchObject({ said: 'second' });
+}, 300_000);
