@@ -24,13 +24,7 @@ export const REVISION_STATUSES = [
 export const RevisionStatus = z.enum(REVISION_STATUSES);
 export type RevisionStatus = z.infer<typeof RevisionStatus>;
 
-export const DeploymentStatus = z.enum([
-  'AWAITING_DATABASE',
-  'READY',
-  'UNUSED',
-  'AWAITING_DELETE',
-  'UNKNOWN',
-]);
+const DeploymentStatus = z.enum(['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN']);
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
 
 const Text = z.string().max(4096);
@@ -208,7 +202,7 @@ export const UploadUrl = z.object({
 });
 export type UploadUrl = z.infer<typeof UploadUrl>;
 
-export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
+const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 
 export const LogSearch = z.looseObject({
   order: z.enum(['asc', 'desc']).default('asc'),
@@ -224,7 +218,7 @@ export const LogSearch = z.looseObject({
 });
 export type LogSearch = z.infer<typeof LogSearch>;
 
-export const DeploymentLog = z.object({
+const DeploymentLog = z.object({
   id: z.string(),
   timestamp: Timestamp,
   level: z.string(),

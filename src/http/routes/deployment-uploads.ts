@@ -23,12 +23,12 @@ export function deploymentUploadRoutes(
   server: FastifyInstance,
   { deploymentUploads: uploads }: { deploymentUploads: UploadService },
 ) {
-  server.register(async (scope) => {
+  server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       TYPES,
-      (_request: unknown, payload: Readable, done: (error: null, body: Readable) => void) =>
-        done(null, payload),
+      (_request: unknown, payload: Readable, parsed: (error: null, body: Readable) => void) =>
+        parsed(null, payload),
     );
     scope.withTypeProvider<ZodTypeProvider>().put(
       '/v2/uploads/:deployment_id/:object',
@@ -55,6 +55,7 @@ export function deploymentUploadRoutes(
         return {};
       },
     );
+    done();
   });
 }
 
