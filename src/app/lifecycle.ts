@@ -105,7 +105,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
 
   async function retire(drain_ms: number): Promise<void> {
     await workers.drain(drain_ms);
-    await workers.stop(HAND_OVER_MS);
+    await workers.stop(HAND_OVER_MS, true);
   }
 
   return {

@@ -137,13 +137,14 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     drain: runs.drain.bind(runs),
     /**
      * Graceful drain: claims nothing new, hands runs over or waits `grace_ms` for them, requeues the rest, deregisters.
-     * No failure stops it.
+     * No failure stops it. With `has_successor` another worker of this process takes the runs, whether or not it has been
+     * seen for a while.
      */
-    async stop(grace_ms: number): Promise<void> {
+    async stop(grace_ms: number, has_successor = false): Promise<void> {
       offers?.[Symbol.dispose]();
-      const isAlone = await queue.isOnlyWorker(worker_id).catch(() => true);
+      const handsOver = has_successor || !(await queue.isOnlyWorker(worker_id).catch(() => true));
       await closeAll([
-        () => runs.stop(grace_ms, !isAlone),
+        () => runs.stop(grace_ms, handsOver),
         () => dispatcher?.stop(Math.min(grace_ms, DELIVERY_GRACE_MS)),
         () => background.stop(),
         () => leases.stop(),

@@ -194,7 +194,11 @@ export class RunWorker {
    * `handOver`, another process can take the runs: each is requeued at its next checkpoint.
    */
   async stop(grace_ms: number, handOver = false): Promise<void> {
-    if (handOver) this.#handOver.abort();
+    if (handOver) {
+      this.#handOver.abort();
+      const runs = this.#active.size;
+      if (runs > 0) this.#deps.logger.info('handing runs over at their next checkpoint', { runs });
+    }
     await this.#loop.stop();
     {
       using _timer = after(grace_ms, () => {

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
@@ -65,4 +67,10 @@ test('a repository is deployed by its URL, and again at a new commit, at an old 
     level: 'INFO',
     message: expect.any(String),
   });
+
+  // A build of root's server has a user of its own, which can pass through the folders and read nothing in them.
+  const apps = join(server.folder, '.agent-server/deployments/apps');
+  const mode = async (name: string) => (await stat(join(apps, name))).mode & 0o777;
+  expect(await mode('from-git/data.sqlite')).toBe(0o600);
+  expect(await mode('from-git')).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
 }, 240_000);

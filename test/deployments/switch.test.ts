@@ -77,6 +77,9 @@ test('under load, requests and streams survive the switch to a new revision, and
   });
   const second = await server.deploy(id, steps('two'));
   expect(second).toMatchObject({ status: 'DEPLOYED', is_active: true });
+  await until('the old revision hands its runs over', () =>
+    server.log.some(({ message }) => message === 'handing runs over at their next checkpoint'),
+  );
   await writeFile(gate, '');
   const results = await Promise.all(streams);
   expect((await server.run('busy')).body.done).toEqual(['two:1', 'two:2', 'two:3', 'two:4']);

@@ -28,6 +28,8 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
         ...request,
         source: source.kind === 'git' ? { ...source, ref: source.ref ?? 'HEAD' } : source,
         ...{ checkAddress, clock, log, signal },
+        // All else in it is closed by its own mode, so that a build can have a user of its own.
+        open_from: rules.folder,
         allow_file_urls: rules.allow_local_sources,
         ignore_scripts: rules.ignore_scripts,
         limits: {

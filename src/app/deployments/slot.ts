@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { deploymentEnvironment } from '../../config/env.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -114,8 +113,7 @@ export class DeploymentSlot {
   async #open(revision: ServedRevision): Promise<Served> {
     const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
     const home = files.home(this.#name);
-    await mkdir(home, { recursive: true, mode: 0o700 });
-    const database = files.database(this.#name);
+    const database = await files.database(this.#name);
     const config = await deploymentConfig(revision, { server, database, is_protected });
     const log = files.log(this.#name, revision.revision_id, 'deploy');
     const foundation = await this.#openFoundation(config);

@@ -24,8 +24,16 @@ export function deploymentFiles(folder: string) {
 
   return {
     home,
-    /** Database of a deployment. */
-    database: (name: string) => join(home(name), 'data.sqlite'),
+    /**
+     * The database file of a deployment; makes it if there is none. Builds may pass through its folder, so that the
+     * file itself is closed to them.
+     */
+    async database(name: string): Promise<string> {
+      const path = join(home(name), 'data.sqlite');
+      await mkdir(home(name), { recursive: true, mode: 0o700 });
+      await (await open(path, 'a', 0o600)).close();
+      return path;
+    },
     build: (name: string, build_id: string) => join(builds(name), build_id),
     /** Caches of package managers. */
     cache: (name: string) => join(home(name), 'cache'),
