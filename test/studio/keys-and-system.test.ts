@@ -38,6 +38,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
   test('a key is shown once, works, and is rejected once it is revoked, by keyboard', async () => {
     const { page, problems } = await open('/keys');
     await page.getByRole('button', { name: 'New key' }).press('Enter');
+    await page.locator('input:focus').waitFor();
     await page.keyboard.type('back end');
     await page.keyboard.press('Enter');
     const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();

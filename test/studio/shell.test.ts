@@ -57,6 +57,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await signIn(page, OPERATOR);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('Control+k');
+    await page.locator('input:focus').waitFor();
     await page.keyboard.type('hook');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();

@@ -31,6 +31,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     const { page, problems } = await openStudio(browser, origin, '/webhooks');
     hook.answers.push((_request, response) => response.writeHead(410).end('the shop is closed'));
     await page.getByRole('button', { name: 'Send a test' }).press('Enter');
+    await page.locator('input:focus').waitFor();
     await page.keyboard.type(`${hook.url}/hook`);
     await page.keyboard.press('Enter');
     await page.getByText('the shop is closed').waitFor();
