@@ -45,6 +45,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(await statusWith(key)).toBe(200);
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
 
     await page.getByText('valid', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(key);
