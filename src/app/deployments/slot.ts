@@ -181,6 +181,7 @@ export class DeploymentSlot {
     const stop = () => void app.stop(0).catch(() => {});
     signal.addEventListener('abort', stop, { once: true });
     await Promise.all([app.retire(drain_ms), mount.idle(drain_ms, signal)]);
+    this.#deps.logger.info('old revision executes no more runs', { revision_id });
     await app.endHosts();
     await mount.idle(FOREVER_MS, signal);
     signal.removeEventListener('abort', stop);
