@@ -52,14 +52,12 @@ export async function wasStartedWith(pid: number, variable: string): Promise<boo
 
 const run = promisify(execFile);
 
-/** What folders occupy on the disk together, bytes. What vanishes meanwhile does not count. */
+/**
+ * What folders occupy on the disk together, bytes. A file with several links counts once, and what vanishes meanwhile
+ * does not count.
+ */
 export async function diskUsage(folders: readonly string[]): Promise<number> {
-  return [...(await diskUsageByFolder(folders)).values()].reduce((sum, bytes) => sum + bytes, 0);
-}
-
-/** The same for each folder. A file with several links counts in the first of them only. */
-export async function diskUsageByFolder(folders: readonly string[]): Promise<Map<string, number>> {
-  if (folders.length === 0) return new Map();
+  if (folders.length === 0) return 0;
   const options = {
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
@@ -68,6 +66,6 @@ export async function diskUsageByFolder(folders: readonly string[]): Promise<Map
   const { stdout } = await run('du', ['-sk', '--', ...folders], options).catch(
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );
-  const lines = stdout.split('\n').map((line) => line.split('\t') as [string, string?]);
-  return new Map(lines.flatMap(([kilobytes, path]) => (path ? [[path, Number(kilobytes) * 1024]] : [])));
+  const kilobytes = stdout.split('\n').map((line) => Number.parseInt(line, 10) || 0);
+  return kilobytes.reduce((sum, each) => sum + each * 1024, 0);
 }
