@@ -4,8 +4,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/package/**/*.check.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    // A connection to a registry that hangs is tried again after half a minute; npm itself would wait for five.
+    env: { npm_config_fetch_timeout: '30000' },
     maxWorkers: 1,
   },
 });
