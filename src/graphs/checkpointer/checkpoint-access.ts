@@ -23,6 +23,8 @@ export interface CheckpointAccess {
   deleteThread(thread_id: string): Promise<boolean>;
   /** Steps of the run that are stored with what is written next in this turn of the event loop, or with its end. */
   record(steps: readonly RecordedStep[]): void;
+  /** A graph host executes the run: `isBusy` says whether its event loop is busy. */
+  executedElsewhere?(isBusy: () => boolean): void;
   /** From now on `current` says what the run executes. */
   observe?(current: CurrentSteps): void;
 }
@@ -62,6 +64,9 @@ export function fencedCheckpoints(checkpoints: CheckpointRepository, fence: Fenc
     deleteThread: (thread_id) => checkpoints.deleteThread(fence, thread_id),
     record(steps) {
       if ('attempt' in fence) fence.attempt.addSteps(steps);
+    },
+    executedElsewhere(isBusy) {
+      if ('attempt' in fence) fence.attempt.executedElsewhere(isBusy);
     },
     observe(current) {
       if ('attempt' in fence) fence.attempt.observe(current);

@@ -1,3 +1,4 @@
+import { isEventLoopBusy } from '../../core/event-loop.ts';
 import type { CheckpointAccess, CheckpointWriter } from '../../graphs/checkpointer/checkpoint-access.ts';
 import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
 import type { GraphMemory } from '../../graphs/graph.ts';
@@ -97,6 +98,7 @@ function remoteCheckpoints(
         session,
         durability,
         steps: steps.take(),
+        ...busyNow(),
         checkpoint: { ...checkpoint, blobs: [...blobs] },
       }),
 
@@ -105,6 +107,7 @@ function remoteCheckpoints(
         session,
         durability,
         steps: steps.take(),
+        ...busyNow(),
         ...request,
         writes: [...writes],
       }),
@@ -113,6 +116,10 @@ function remoteCheckpoints(
       return (await server.request('checkpoint/delete_thread', { session, thread_id })).stored;
     },
   };
+}
+
+function busyNow(): { busy?: true } {
+  return isEventLoopBusy() ? { busy: true } : {};
 }
 
 /** Answers the first search for a graph's latest checkpoint with what the server has found already. */

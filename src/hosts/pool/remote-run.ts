@@ -132,6 +132,7 @@ class RemoteRun implements AsyncDisposable {
       },
     });
     checkpoints.observe?.(() => this.#currentSteps());
+    checkpoints.executedElsewhere?.(() => host.sessions.isBusy);
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 

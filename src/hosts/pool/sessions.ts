@@ -1,3 +1,4 @@
+import { systemClock } from '../../core/clock.ts';
 import { type HostLost, LeaseLost } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { CheckpointAccess } from '../../graphs/checkpointer/checkpoint-access.ts';
@@ -6,6 +7,9 @@ import { checkpointPage } from '../protocol/checkpoints.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { Params, ServerMethods } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
+
+/** How long a host counts as busy after it said so, ms: some of its runs write at most as often. */
+const BUSY_MS = 100;
 
 /** What a host may do for one run attempt, or for one request. */
 export interface Session {
@@ -33,6 +37,7 @@ export class Sessions {
   /** How many are of runs: each run asks for it of every host. */
   #runs = 0;
   #last = 0;
+  #busyUntil = 0;
   #onEmpty: (() => void) | undefined;
 
   get size(): number {
@@ -55,6 +60,16 @@ export class Sessions {
         if (this.#open.size === 0) this.#onEmpty?.();
       },
     };
+  }
+
+  /** The event loop of the host was busy when it sent the last message. */
+  noteBusy(): void {
+    this.#busyUntil = systemClock.monotonic() + BUSY_MS;
+  }
+
+  /** Whether it has said so just now. */
+  get isBusy(): boolean {
+    return systemClock.monotonic() < this.#busyUntil;
   }
 
   /** Numbers of the sessions of runs. */
@@ -117,14 +132,16 @@ export function serverHandlers(
     async 'checkpoint/ancestors'({ session, ...query }) {
       return checkpointPage(await sessions.checkpoints(session).ancestors(query), query.channels);
     },
-    async 'checkpoint/put'({ session, durability, steps, checkpoint }) {
+    async 'checkpoint/put'({ session, durability, steps, busy, checkpoint }) {
       const checkpoints = sessions.checkpoints(session);
+      if (busy) sessions.noteBusy();
       if (steps) checkpoints.record(steps);
       return { stored: await checkpoints.put(checkpoint, durability) };
     },
-    async 'checkpoint/put_writes'({ session, durability, steps, ...request }) {
+    async 'checkpoint/put_writes'({ session, durability, steps, busy, ...request }) {
       const writes = request.writes.map((write) => ({ ...write, task_id: request.task_id }));
       const checkpoints = sessions.checkpoints(session);
+      if (busy) sessions.noteBusy();
       if (steps) checkpoints.record(steps);
       return { stored: await checkpoints.putWrites({ ...request, writes }, durability) };
     },

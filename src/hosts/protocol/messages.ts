@@ -184,6 +184,8 @@ const Blob = z.object({
 
 /** Steps of the run that ended since the last ones: stored with the message that brings them. */
 const Steps = z.array(RecordedStep).optional();
+/** Graphs that compute keep the event loop of the host busy: commits that nobody waits for may wait a little longer. */
+const Busy = z.literal(true).optional();
 
 const Stored = z.object({ stored: z.boolean() });
 const Namespace = z.array(z.string());
@@ -237,6 +239,7 @@ export const SERVER_METHODS = {
       session: Session,
       durability: Durability,
       steps: Steps,
+      busy: Busy,
       checkpoint: z.object({
         ...CheckpointKey,
         parent_id: z.string().nullable(),
@@ -255,6 +258,7 @@ export const SERVER_METHODS = {
       session: Session,
       durability: Durability,
       steps: Steps,
+      busy: Busy,
       ...CheckpointKey,
       run_id: z.string().nullable(),
       task_id: z.string(),

@@ -58,6 +58,8 @@ const FLUSH_INTERVAL_MS = 10;
  * and most such runs end soon. With 10 ms, 16 concurrent runs of ten steps cost a tenth more CPU.
  */
 const BUSY_FLUSH_INTERVAL_MS = 200;
+/** A timer that is this late shows a busy event loop, ms: that of a server, for example, whose graphs are in hosts. */
+const LATE_MS = 5;
 /** How long a write that nobody waits for may wait for the commit of another one, ms. */
 const DEFERRED_FLUSH_MS = 200;
 /** Frames are committed immediately once this much text is pending. */
@@ -84,6 +86,7 @@ export class WriteBuffer implements Disposable {
   #deferred: Timer | undefined;
   #committing: Promise<void> = Promise.resolve();
   #current: CurrentSteps = () => [];
+  #isHostBusy: () => boolean = () => false;
   #failure: { readonly error: unknown } | undefined;
 
   /** With `active`, readers of the thread find the attempt there until it is disposed. */
@@ -132,6 +135,11 @@ export class WriteBuffer implements Disposable {
     const { run_id: own, starts: attempt } = this.#lease;
     const steps = own === run_id ? await this.#current() : undefined;
     return steps && { attempt, steps };
+  }
+
+  /** The graph executes in another process: `isBusy` says whether the event loop of that one is busy. */
+  executedElsewhere(isBusy: () => boolean): void {
+    this.#isHostBusy = isBusy;
   }
 
   /** The attempt has begun or ended, which is stored likewise. */
@@ -221,9 +229,11 @@ export class WriteBuffer implements Disposable {
   }
 
   #scheduleLater(commit: () => void, latest: number): Timer {
+    const due = systemClock.monotonic() + FLUSH_INTERVAL_MS;
     return after(FLUSH_INTERVAL_MS, () => {
-      if (isEventLoopBusy() && systemClock.monotonic() < latest)
-        this.#timer = this.#scheduleLater(commit, latest);
+      const now = systemClock.monotonic();
+      const isBusy = now - due > LATE_MS || this.#isHostBusy() || isEventLoopBusy();
+      if (isBusy && now < latest) this.#timer = this.#scheduleLater(commit, latest);
       else commit();
     });
   }
