@@ -18,6 +18,7 @@ export function serviceSettings(config: Config): ServiceSettings {
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
     allow_local_sources: deployments.allow_local_sources,
+    has_deployments: deployments.enabled,
     pathOfDeployment: (name) => pathOfDeployment(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },
   };

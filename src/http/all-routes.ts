@@ -10,6 +10,7 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
+import { deploymentPages } from './routes/deployment-pages.ts';
 import { deploymentLogRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
 import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
 import { deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
@@ -108,6 +109,10 @@ const ROUTES: readonly RouteGroup[] = [
       revisionRoutes,
       deploymentLogRoutes,
     ],
+  },
+  {
+    isEnabled: ({ deployments, disable_studio }) => deployments.enabled && !disable_studio,
+    plugins: [deploymentPages],
   },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },

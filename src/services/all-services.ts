@@ -119,6 +119,8 @@ export interface ServiceSettings {
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
   /** As in `SourceRules`. */
   readonly allow_local_sources: boolean;
+  /** This server has a control plane of deployments. */
+  readonly has_deployments: boolean;
   /** Path of a deployment on this server. */
   readonly pathOfDeployment: (name: string) => string;
 }
@@ -182,7 +184,7 @@ export function createServices(
     crons: cronService(cronDeps),
     cronTicks: cronTicks(cronDeps),
     tokens: tokenService({ tokens: context.access.tokens, assistants, clock: context.clock }),
-    ...systemServices({ ...context, storage, bus }),
+    ...systemServices({ ...context, ...settings, storage, bus }),
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox }),
@@ -227,6 +229,7 @@ function listServices(
 /** For the operators of the server. */
 function systemServices(
   context: Pick<ServiceContext, 'storage' | 'bus' | 'access' | 'longTermStore'> &
+    Pick<ServiceSettings, 'has_deployments'> &
     Omit<KeyDeps, 'apiKeys' | 'ring'> &
     SystemDeps,
 ) {

@@ -16,6 +16,8 @@ export interface StudioDeps {
   /** Undefined without authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
+  /** This server has a control plane of deployments. */
+  readonly has_deployments: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -34,7 +36,8 @@ const MAX_COOKIE_BYTES = 4_000;
 export type StudioService = ReturnType<typeof studioService>;
 
 /** Signs people in to Studio: in the browser, a session stands for the key or token that it was begun with. */
-export function studioService({ sessions, authenticate, has_users, clock, logger }: StudioDeps) {
+export function studioService(deps: StudioDeps) {
+  const { sessions, authenticate, has_users, has_deployments, clock, logger } = deps;
   const closed: StudioSession = {
     signed_in: authenticate === undefined,
     authentication: authenticate !== undefined,
@@ -44,6 +47,7 @@ export function studioService({ sessions, authenticate, has_users, clock, logger
     unrestricted: authenticate === undefined,
     viewing_as: null,
     read_only: sessions.read_only,
+    deployments: has_deployments,
     expires_at: null,
   };
 

@@ -9,7 +9,9 @@ const BUILD = resolve(import.meta.dirname, '../../dist/studio/index.html');
 export const hasStudio = hasBrowser && existsSync(BUILD);
 
 /** Paths that are not operations: the application's own files, and pages. */
-const OWN_FILE = /^\/(studio($|\/(?!session))|favicon)/;
+const OWN_FILE = /^\/(studio($|\/(?!session))|favicon|docs$|o\/)/;
+/** A deployment has the same operations below its path. */
+const OF_DEPLOYMENT = /^\/deployments\/[^/]+/;
 
 export interface StudioPage {
   readonly page: Page;
@@ -31,8 +33,9 @@ export async function openStudio(browser: Browser, origin: string, path: string)
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (/^(data|blob):$/.test(url.protocol)) return;
+    const path = url.pathname.replace(OF_DEPLOYMENT, '');
     if (url.origin !== origin) problems.push(`asks ${url.href}`);
-    else if (!OWN_FILE.test(url.pathname) && !isDocumented(request.method(), url.pathname))
+    else if (!OWN_FILE.test(path) && !isDocumented(request.method(), path))
       problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
   });
   await page.goto(`${origin}/studio${path}`);
