@@ -121,6 +121,18 @@ const connect = createRoute({
   component: lazyRouteComponent(() => import('./screens/connect/connect.tsx'), 'Connect'),
 });
 
+const deployments = createRoute({
+  getParentRoute: parent,
+  path: '/deployments',
+  component: lazyRouteComponent(() => import('./screens/deployments/deployments.tsx'), 'Deployments'),
+});
+const deployment = createRoute({
+  getParentRoute: parent,
+  path: '/deployments/$deploymentId',
+  validateSearch: textsOf(['revision', 'tab']),
+  component: lazyRouteComponent(() => import('./screens/deployment/deployment.tsx'), 'Deployment'),
+});
+
 const graphs = createRoute({
   getParentRoute: parent,
   path: '/graphs',
@@ -168,6 +180,8 @@ const routes = [
   graph,
   assistants,
   assistant,
+  deployments,
+  deployment,
 ];
 
 export const router = createRouter({

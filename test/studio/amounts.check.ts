@@ -28,6 +28,8 @@ const NOTHING: Readonly<Record<string, RegExp>> = {
   '/crons/$cronId': /not found/i,
   '/webhooks': /No deliveries yet/,
   '/webhooks/$deliveryId': /not found/i,
+  '/deployments': /No deployments on this server/,
+  '/deployments/$deploymentId': /No deployments on this server/,
   '/keys': /No keys yet/,
   '/system': /Processes/,
   '/connect': /No assistants/,
@@ -54,7 +56,8 @@ describe.runIf(hasStudio)(
       expect(Object.keys(NOTHING).sort()).toEqual(screenPaths());
       const { page, problems } = await openStudio(browser, origin, '');
       const id = randomUUID();
-      const missing = { assistant_id: id, thread_id: id, run_id: id, cron_id: id, delivery_id: id };
+      const ids = ['assistant_id', 'thread_id', 'run_id', 'cron_id', 'delivery_id', 'deployment_id'] as const;
+      const missing = Object.fromEntries(ids.map((name) => [name, id])) as Record<(typeof ids)[number], string>;
       for (const [screen, address] of Object.entries(addresses(missing))) {
         await page.goto(`${origin}/studio${address}`);
         await loaded(page);

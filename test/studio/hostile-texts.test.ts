@@ -2,8 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
-import { type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
-import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+import { HOSTILE_SERVER, type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
+import { type Receiver, receiver } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { loaded, screenPaths } from '../support/studio-screens.ts';
 import { PAYLOADS } from '../support/xss-payloads.ts';
@@ -59,6 +59,12 @@ function views(ids: HostileIds): Record<string, readonly string[]> {
     '/crons/$cronId': [`/crons/${ids.cron_id}`, `/crons/${third}`],
     '/webhooks': ['/webhooks', `/webhooks?url=${ALL}`],
     '/webhooks/$deliveryId': [`/webhooks/${ids.delivery_id}`, `/webhooks/${third}`],
+    '/deployments': ['/deployments'],
+    '/deployments/$deploymentId': [
+      `/deployments/${ids.deployment_id}`,
+      `/deployments/${ids.deployment_id}?revision=${third}&tab=${third}`,
+      `/deployments/${third}`,
+    ],
     '/keys': ['/keys'],
     '/system': ['/system'],
     '/connect': ['/connect', `/connect?assistant=${ids.assistant_id}&tab=python`, `/connect?tab=${third}`],
@@ -87,7 +93,7 @@ describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a
 
   beforeAll(async () => {
     [http, hook, browser] = await Promise.all([
-      openApp({ graphs: ['hostile'], folder: 'test/fixtures/hostile', environment: TO_RECEIVER }),
+      openApp(HOSTILE_SERVER),
       receiver(),
       openBrowser(),
     ]);

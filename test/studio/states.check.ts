@@ -2,8 +2,8 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
-import { type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
-import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
+import { HOSTILE_SERVER, type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
+import { type Receiver, receiver } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { addresses, loaded, screenPaths } from '../support/studio-screens.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
@@ -21,9 +21,9 @@ describe.runIf(hasStudio)(
     let page: Page;
 
     beforeAll(async () => {
-      const environment = { ...TO_RECEIVER, AGENT_SERVER_API_KEYS: OPERATOR };
+      const environment = { ...HOSTILE_SERVER.environment, AGENT_SERVER_API_KEYS: OPERATOR };
       [http, hook, browser] = await Promise.all([
-        openApp({ graphs: ['hostile'], folder: 'test/fixtures/hostile', environment }),
+        openApp({ ...HOSTILE_SERVER, environment }),
         receiver(),
         openBrowser(),
       ]);

@@ -55,6 +55,8 @@ export interface DeploymentServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** In the `deployments` block. */
   readonly deployments?: object;
+  /** Further blocks of the configuration. */
+  readonly config?: object;
   /** Of another server that has ended, or was killed. */
   readonly folder?: string;
 }
@@ -65,6 +67,7 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
   const main = {
     graphs: { main: './main.ts:graph' },
     deployments: { enabled: true, ...options.deployments },
+    ...options.config,
   };
   await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(main));
   await writeFile(join(folder, 'main.ts'), graphThat('main'));

@@ -1,5 +1,5 @@
 import type { openApp } from './app.ts';
-import type { Receiver } from './receiver.ts';
+import { type Receiver, TO_RECEIVER } from './receiver.ts';
 import type { ShownIds } from './studio-screens.ts';
 import { until } from './until.ts';
 import { HOSTILE_PROPS, PAYLOADS } from './xss-payloads.ts';
@@ -12,6 +12,17 @@ export interface HostileIds extends ShownIds {
   readonly waiting_id: string;
   readonly failed_id: string;
 }
+
+/** Deployments need SQLite. */
+const HAS_DEPLOYMENTS = process.env['TEST_DATABASE'] !== 'postgres';
+
+/** A server that takes all of these texts. */
+export const HOSTILE_SERVER = {
+  graphs: ['hostile'],
+  folder: 'test/fixtures/hostile',
+  environment: { ...TO_RECEIVER, AGENT_SERVER_DEPLOYMENTS: String(HAS_DEPLOYMENTS) },
+  one_process: 'deployments',
+} as const;
 
 /** Writes texts that try to run wherever a client of the API may write a text. */
 export async function plantHostileTexts(
@@ -43,7 +54,8 @@ export async function plantHostileTexts(
   hook.answers.push((_request, response) => response.writeHead(410).end(PAYLOADS.join('\n')));
   const url = `${hook.url}/${encodeURI(text)}?${new URLSearchParams({ text: PAYLOADS.join('\n') })}`;
   const { delivery_id } = await created(http, '/webhooks/test', { url });
-  return { assistant_id, cron_id, delivery_id, ...ran };
+  const deployment_id = HAS_DEPLOYMENTS ? await deployment(http) : cron_id;
+  return { assistant_id, cron_id, delivery_id, deployment_id, ...ran };
 }
 
 const everywhere = Object.fromEntries(PAYLOADS.map((text) => [text, text]));
@@ -52,6 +64,12 @@ async function created(http: Http, path: string, body: object) {
   const answer = await http.post(path, body);
   if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
   return answer.body;
+}
+
+async function deployment(http: Http): Promise<string> {
+  const commands = { install_command: PAYLOADS.join('\n'), build_command: PAYLOADS.join('\n') };
+  const body = { name: 'hostile', source: 'internal_source', source_config: commands };
+  return (await created(http, '/v2/deployments', body)).id;
 }
 
 async function thread(http: Http, metadata: object = {}): Promise<string> {

@@ -30,6 +30,7 @@ export interface ShownIds {
   readonly run_id: string;
   readonly cron_id: string;
   readonly delivery_id: string;
+  readonly deployment_id: string;
 }
 
 /** An address of each screen, below `/studio`. */
@@ -40,6 +41,7 @@ export function addresses(ids: ShownIds): Readonly<Record<string, string>> {
     $runId: ids.run_id,
     $cronId: ids.cron_id,
     $deliveryId: ids.delivery_id,
+    $deploymentId: ids.deployment_id,
   };
   return Object.fromEntries(
     screenPaths().map((path) => [

@@ -17,6 +17,13 @@ export function useSession(): Session & { can: (scope: 'run' | 'admin') => boole
   return { ...data, can: (scope) => scopes.includes(scope) };
 }
 
+/** What the caller may do with deployments. An administrator of the server may; a user never. */
+export function useDeploymentAccess(): { canSee: boolean; canChange: boolean } {
+  const { scope, unrestricted, read_only } = useSession();
+  const canSee = unrestricted && (scope === 'admin' || scope === 'deployments:write');
+  return { canSee, canChange: canSee && !read_only };
+}
+
 const SCOPES = ['read', 'run', 'admin'];
 
 /** Signs in, or changes the view; everything shown so far was another caller's. */

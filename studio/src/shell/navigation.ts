@@ -1,5 +1,7 @@
+import type { Session } from '../api/session.ts';
+
 /** Screens in the order of the sidebar, in groups. */
-export const GROUPS = [
+const GROUPS = [
   [
     { to: '/', label: 'Overview' },
     { to: '/chat', label: 'Chat' },
@@ -15,6 +17,7 @@ export const GROUPS = [
     { to: '/webhooks', label: 'Webhooks' },
   ],
   [
+    { to: '/deployments', label: 'Deployments' },
     { to: '/keys', label: 'Keys' },
     { to: '/system', label: 'System' },
     { to: '/connect', label: 'Connect' },
@@ -22,4 +25,11 @@ export const GROUPS = [
 ] as const;
 
 export type Screen = (typeof GROUPS)[number][number];
-export const SCREENS: readonly Screen[] = GROUPS.flat();
+
+/** The groups of a session: deployments where there are any, and nothing else for a key that is for them only. */
+export function groupsOf({ deployments, scope }: Session): readonly (readonly Screen[])[] {
+  const isOnly = scope === 'deployments:write';
+  return GROUPS.map((screens) =>
+    screens.filter(({ to }) => (to === '/deployments' ? deployments : !isOnly)),
+  ).filter(({ length }) => length > 0);
+}

@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
+import { useSession } from '../api/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextInput } from '../ui/fields.tsx';
-import { SCREENS } from './navigation.ts';
+import { groupsOf } from './navigation.ts';
 
 /** A run, a thread or an assistant by its id. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -97,6 +98,7 @@ function Choices({ close }: { close: () => void }) {
 
 function useChoices(query: string): Choice[] {
   const navigate = useNavigate();
+  const session = useSession();
   if (UUID.test(query)) {
     return [
       { label: `Run ${query}`, go: () => void navigate({ to: '/runs/$runId', params: { runId: query } }) },
@@ -106,7 +108,8 @@ function useChoices(query: string): Choice[] {
       },
     ];
   }
-  return SCREENS.filter(({ label }) => label.toLowerCase().includes(query.toLowerCase())).map(
-    ({ to, label }) => ({ label, go: () => void navigate({ to }) }),
-  );
+  return groupsOf(session)
+    .flat()
+    .filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()))
+    .map(({ to, label }) => ({ label, go: () => void navigate({ to }) }));
 }

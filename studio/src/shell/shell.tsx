@@ -13,7 +13,9 @@ import { TopBar } from './top-bar.tsx';
 /** What is around every screen; without a session, the way to one. */
 export function Shell() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
-  const isAway = useLiveQueries(session?.signed_in === true);
+  // A key for deployments only may not hear of anything else.
+  const isHearing = session?.signed_in === true && session.scope !== 'deployments:write';
+  const isAway = useLiveQueries(isHearing);
   if (isPending) return <Loading what="Studio" />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!session.signed_in) return <SignIn session={session} />;

@@ -3,10 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { useSession } from '../api/session.ts';
 import { overviewQuery } from '../screens/overview/overview-query.ts';
 import { byteSize } from '../ui/format.tsx';
-import { GROUPS } from './navigation.ts';
+import { groupsOf } from './navigation.ts';
 
 /** Links to the screens; a strip above them on a small one. */
 export function Sidebar() {
+  const session = useSession();
   return (
     <nav
       aria-label="Screens"
@@ -16,9 +17,9 @@ export function Sidebar() {
         <span aria-hidden="true" className="size-[18px] rounded-[5px] bg-accent" />
         Agent Server
       </p>
-      {GROUPS.map((screens) => (
+      {groupsOf(session).map((screens) => (
         <ul
-          key={screens[0].to}
+          key={screens[0]?.to}
           className="flex gap-px border-line not-last-of-type:md:mb-2 not-last-of-type:md:border-b not-last-of-type:md:pb-2 md:flex-col"
         >
           {screens.map(({ to, label }) => (

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, Navigate } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
@@ -11,7 +11,9 @@ import { overviewQuery } from './overview-query.ts';
 
 /** What a newcomer can try, and what an operator must see first. */
 export function Overview() {
-  const { unrestricted, can } = useSession();
+  const { unrestricted, can, scope } = useSession();
+  // All that such a key may see.
+  if (scope === 'deployments:write') return <Navigate to="/deployments" replace />;
   return (
     <Page title="Overview">
       {unrestricted && can('admin') && <ServerState />}

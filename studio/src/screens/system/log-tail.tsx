@@ -1,10 +1,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { LogLines } from '../../ui/log-lines.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
+import { TailBox } from '../../ui/tail-box.tsx';
 import { type Level, type TailLine, useLogTail } from './use-log-tail.ts';
 
 const LEVELS: readonly (readonly [Level, string])[] = [
@@ -47,23 +47,9 @@ export function LogTail() {
   );
 }
 
-/** Stays at the newest line, unless the reader looks at older ones. */
 function Lines({ lines }: { lines: readonly TailLine[] }) {
-  const box = useRef<HTMLElement>(null);
-  const isAtEnd = useRef(true);
-  useEffect(() => {
-    if (lines.length > 0 && isAtEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight });
-  }, [lines]);
   return (
-    <section
-      ref={box}
-      tabIndex={0}
-      aria-label="Lines"
-      className="h-64 overflow-auto rounded-lg bg-sunk p-3"
-      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-        isAtEnd.current = scrollTop + clientHeight > scrollHeight - 40;
-      }}
-    >
+    <TailBox label="Lines" lines={lines}>
       {lines.length === 0 && (
         <p className="text-ink-3">Nothing has been printed since the page was opened.</p>
       )}
@@ -81,6 +67,6 @@ function Lines({ lines }: { lines: readonly TailLine[] }) {
           </Link>
         )}
       />
-    </section>
+    </TailBox>
   );
 }

@@ -1,0 +1,148 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useId } from 'react';
+import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
+import { useDeploymentAccess } from '../../api/session.ts';
+import type { ButtonLook } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { isOpen } from '../deployments/revision-state.ts';
+
+interface ActionsProps {
+  readonly deployment: Deployment;
+  readonly active: Revision | undefined;
+  readonly latest: Revision | undefined;
+  /** The revision that a rollback goes to. */
+  readonly previous: Revision | undefined;
+}
+
+/** What can be done with a deployment. Each asks first, and says why it cannot be done now. */
+export function DeploymentActions({
+  deployment: { id, name, source },
+  active,
+  latest,
+  previous,
+}: ActionsProps) {
+  const { canChange } = useDeploymentAccess();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const show = useShownAfter(id);
+  if (!canChange) return null;
+  const open = latest && isOpen(latest) ? latest : undefined;
+  async function remove() {
+    await controlPlane.delete(id);
+    await navigate({ to: '/deployments' });
+    client.removeQueries({ queryKey: ['deployment', id] });
+    await client.invalidateQueries({ queryKey: ['deployment', 'list'] });
+  }
+  return (
+    <>
+      <Action action="Delete" question={`Delete ${name}?`} onConfirm={remove}>
+        It is no longer served. Its threads, store, keys, crons, builds and secrets are deleted. This cannot
+        be undone.
+      </Action>
+      <Action
+        action="Interrupt"
+        question={`Interrupt revision ${open?.number ?? ''}?`}
+        reason={open ? undefined : 'Nothing is being built or deployed.'}
+        onConfirm={() => show(controlPlane.interrupt(id, open?.id ?? ''))}
+      >
+        It ends where it is. {serving(active)}
+      </Action>
+      <Action
+        action="Roll back"
+        look="plain"
+        question={`Go back to revision ${previous?.number ?? ''}?`}
+        reason={previous ? undefined : 'No earlier revision that served has its build kept.'}
+        onConfirm={() => show(controlPlane.redeploy(id, previous?.id ?? ''))}
+      >
+        A new revision with the code of revision {previous?.number} takes over, without a build. Threads and
+        other data stay as they are.
+      </Action>
+      <Action
+        action="Redeploy"
+        look="plain"
+        question={`Deploy revision ${latest?.number ?? ''} again?`}
+        reason={redeployReason(latest)}
+        onConfirm={() => show(controlPlane.redeploy(id, latest?.id ?? ''))}
+      >
+        A new revision with the same code, and with the secrets as they are now. {serving(active)}
+      </Action>
+      <Action
+        action="Deploy newest"
+        look="primary"
+        question={`Deploy the newest sources of ${name}?`}
+        reason={
+          source === 'github'
+            ? undefined
+            : 'Its sources are uploaded: send newer ones with agent-server deploy.'
+        }
+        onConfirm={() => show(controlPlane.deployNewest(id))}
+      >
+        Fetches the newest commit, builds and checks it. {serving(active)}
+      </Action>
+    </>
+  );
+}
+
+/** Deploys a revision that another one has replaced, or that did not come to serve. */
+export function RevisionActions({ revision }: { revision: Revision }) {
+  const { canChange } = useDeploymentAccess();
+  const { id, deployment_id, number, is_active, is_built } = revision;
+  const show = useShownAfter(deployment_id);
+  if (!canChange || is_active || isOpen(revision)) return null;
+  return (
+    <Action
+      action="Deploy this revision"
+      look="plain"
+      question={`Deploy revision ${number} again?`}
+      onConfirm={() => show(controlPlane.redeploy(deployment_id, id))}
+    >
+      A new revision with the code of revision {number}
+      {is_built ? ' takes over, without a build.' : ' is built, checked, and takes over.'}
+    </Action>
+  );
+}
+
+function serving(active: Revision | undefined): string {
+  return active ? `Revision ${active.number} goes on serving until another one takes over.` : '';
+}
+
+function redeployReason(latest: Revision | undefined): string | undefined {
+  if (!latest) return 'There is no revision yet.';
+  return isOpen(latest) ? `Revision ${latest.number} is on its way already.` : undefined;
+}
+
+/** Shows the newest revision once a change is accepted. */
+function useShownAfter(id: string): (change: Promise<unknown>) => Promise<void> {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  return async (change) => {
+    await change;
+    await client.invalidateQueries({ queryKey: ['deployment', id] });
+    await navigate({ to: '.', search: {}, replace: true });
+  };
+}
+
+interface ActionProps {
+  readonly action: string;
+  readonly question: string;
+  readonly look?: ButtonLook;
+  /** Why it cannot be done; undefined if it can. */
+  readonly reason?: string | undefined;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly children: ReactNode;
+}
+
+/** A button that asks first. The reason why it is disabled is shown on hover, and read out. */
+function Action({ reason, look = 'danger', ...props }: ActionProps) {
+  const id = useId();
+  if (reason === undefined) return <Confirm {...props} look={look} />;
+  return (
+    <span title={reason} aria-describedby={id}>
+      <Confirm {...props} look={look} disabled />
+      <span id={id} className="sr-only">
+        {reason}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,127 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { API_URL } from '../../api/base.ts';
+import type { Deployment as DeploymentData, Revision } from '../../api/control-plane.ts';
+import { useSession } from '../../api/session.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { WithDeployments } from '../deployments/access.tsx';
+import { deploymentQuery, revisionQuery } from '../deployments/deployment-queries.ts';
+import { Standing } from '../deployments/revision-pill.tsx';
+import { isFailed, previousOf, stateSince } from '../deployments/revision-state.ts';
+import { DeploymentActions, RevisionActions } from './actions.tsx';
+import { type NextStep, nextStep } from './next-step.ts';
+import { RevisionDetails } from './revision-details.tsx';
+import { Revisions } from './revisions.tsx';
+import { Summary } from './summary.tsx';
+
+/** Revisions at first, and at most. */
+const SHOWN = { first: 20, most: 100 };
+
+/** One deployment: what serves, what is on its way, and what to do next. */
+export function Deployment() {
+  return (
+    <WithDeployments>
+      <Details />
+    </WithDeployments>
+  );
+}
+
+function Details() {
+  const { deploymentId } = useParams({ from: '/deployments/$deploymentId' });
+  const [limit, setLimit] = useState(SHOWN.first);
+  const { data, error, refetch } = useQuery(deploymentQuery(deploymentId, limit));
+  if (error) {
+    return (
+      <Page title="Deployment">
+        <Failure error={error} retry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (!data) return <Loading what="the deployment" />;
+  const hasMore = data.revisions.length === limit && limit < SHOWN.most;
+  return (
+    <Content
+      deployment={data.deployment}
+      revisions={data.revisions}
+      more={hasMore ? () => setLimit(SHOWN.most) : undefined}
+    />
+  );
+}
+
+interface ContentProps {
+  readonly deployment: DeploymentData;
+  readonly revisions: readonly Revision[];
+  readonly more: (() => void) | undefined;
+}
+
+function Content({ deployment, revisions, more }: ContentProps) {
+  const { id, name, active_revision_id } = deployment;
+  const { authentication } = useSession();
+  const { revision: wanted } = useSearch({ from: '/deployments/$deploymentId' });
+  const [latest] = revisions;
+  const active = useRevision(id, revisions, active_revision_id);
+  const selected = useRevision(id, revisions, wanted ?? latest?.id ?? null);
+  const previous = previousOf(revisions, active);
+  return (
+    <Page
+      title={name}
+      beside={
+        <>
+          <Standing active={active} latest={latest} />
+          {latest && (
+            <span className="text-ink-3">
+              <Ago at={stateSince(latest)} />
+            </span>
+          )}
+        </>
+      }
+      actions={<DeploymentActions {...{ deployment, active, latest, previous }} />}
+    >
+      <Next
+        step={nextStep({ deployment, active, latest, previous, server: API_URL, authentication })}
+        isBad={latest !== undefined && isFailed(latest)}
+      />
+      <div className="grid items-start gap-4 xl:grid-cols-[1fr_360px]">
+        <div className="flex min-w-0 flex-col gap-4">
+          {selected && (
+            <RevisionDetails
+              revision={selected}
+              name={name}
+              actions={<RevisionActions revision={selected} />}
+            />
+          )}
+          {latest && <Revisions revisions={revisions} selected={selected?.id} more={more} />}
+        </div>
+        <Summary deployment={deployment} active={active} />
+      </div>
+    </Page>
+  );
+}
+
+/** A revision by its id, also if it is not among those that are shown. */
+function useRevision(id: string, revisions: readonly Revision[], revision_id: string | null) {
+  const shown = revisions.find((revision) => revision.id === revision_id);
+  const { data } = useQuery(revisionQuery(id, shown ? null : revision_id));
+  return shown ?? data;
+}
+
+function Next({ step: { text, command }, isBad }: { step: NextStep; isBad: boolean }) {
+  return (
+    <Card
+      className={`flex flex-none flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 ${isBad ? 'bg-wait-bg' : ''}`}
+    >
+      <h2 className="text-xs font-semibold text-ink-2">Next</h2>
+      <p>{text}</p>
+      {command !== undefined && (
+        <span className="flex min-w-0 items-center gap-1">
+          <code className="rounded-md bg-sunk px-2 py-0.5 font-mono text-xs break-all">{command}</code>
+          <CopyButton text={command} what="the command" />
+        </span>
+      )}
+    </Card>
+  );
+}

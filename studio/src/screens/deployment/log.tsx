@@ -1,0 +1,62 @@
+import type { DeploymentLog, LogKind, Revision } from '../../api/control-plane.ts';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { TailBox } from '../../ui/tail-box.tsx';
+import { isOpen } from '../deployments/revision-state.ts';
+import { MAX_LINES, useLog } from './use-log.ts';
+
+const TONES: Readonly<Record<string, string>> = {
+  WARNING: 'text-wait',
+  ERROR: 'text-err',
+  CRITICAL: 'text-err',
+  DEBUG: 'text-ink-3',
+};
+const NOTHING = {
+  build: 'The build has printed nothing yet.',
+  deploy: 'It has printed nothing yet.',
+} as const;
+
+/** What the build of a revision printed, or what the revision prints. It follows as long as lines may come. */
+export function Log({ revision, kind, name }: { revision: Revision; kind: LogKind; name: string }) {
+  const { id: revision_id, deployment_id: id } = revision;
+  // A build that has ended prints nothing; a revision that was replaced may, until its runs have ended.
+  const isOver = kind === 'build' ? !isOpen(revision) : !isOpen(revision) && revision.status !== 'DEPLOYED';
+  const { data: lines, error, refetch } = useLog({ id, revision_id, kind, isOver });
+  if (error) return <Failure error={error} retry={() => void refetch()} />;
+  if (!lines) return <Loading what="the log" />;
+  const isCut = lines.length === MAX_LINES;
+  return (
+    <div className="flex flex-col gap-2">
+      <TailBox
+        label={kind === 'build' ? 'Log of the build' : 'Output'}
+        lines={lines}
+        className="max-h-80 min-h-24"
+      >
+        {lines.length === 0 && <p className="text-ink-3">{NOTHING[kind]}</p>}
+        <Lines lines={lines} />
+      </TailBox>
+      <p role="status" className="text-xs text-ink-3">
+        {isOver ? 'The log is complete.' : 'Follows what is printed.'}
+        {isCut && ` The newest ${MAX_LINES} lines; all: agent-server deployments logs ${name}`}
+        {isCut && kind === 'build' && ' --type build'}
+        {isCut && ` --revision ${revision.number}`}
+      </p>
+    </div>
+  );
+}
+
+function Lines({ lines }: { lines: readonly DeploymentLog[] }) {
+  return (
+    <ol className="font-mono text-xs/[18px]">
+      {lines.map(({ id, timestamp, level, message }) => (
+        <li key={id} className="flex gap-3">
+          <time dateTime={timestamp} className="flex-none text-ink-3">
+            {new Date(timestamp).toLocaleTimeString([], { hour12: false })}
+          </time>
+          <span className={`min-w-0 flex-1 break-words whitespace-pre-wrap ${TONES[level] ?? ''}`}>
+            {message}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Revision } from '../../api/control-plane.ts';
+import { duration, useNow } from '../../ui/format.tsx';
+import { Pill, type Tone } from '../../ui/pill.tsx';
+
+type Step = Revision['build_steps'][number];
+
+const TONES: Readonly<Record<Step['status'], Tone>> = {
+  running: 'run',
+  done: 'ok',
+  failed: 'err',
+  interrupted: 'idle',
+};
+
+/** What a revision went through, and how long each step took; bars compare them. */
+export function Steps({ steps }: { steps: readonly Step[] }) {
+  const now = useNow();
+  if (steps.length === 0) return <p className="text-ink-3">It has not begun yet.</p>;
+  const took = steps.map(({ started_at, ended_at }) =>
+    Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)),
+  );
+  const longest = Math.max(...took, 1);
+  return (
+    <ol aria-label="Steps" className="flex flex-col gap-1">
+      {steps.map(({ name, status, started_at }, i) => (
+        <li key={`${name} ${started_at}`} className="grid grid-cols-[88px_96px_72px_1fr] items-center gap-3">
+          <span className="truncate font-medium" title={new Date(started_at).toLocaleString()}>
+            {name}
+          </span>
+          <span>
+            <Pill tone={TONES[status]}>{status}</Pill>
+          </span>
+          <span className="text-right whitespace-nowrap text-ink-2">{duration(took[i] ?? 0)}</span>
+          <svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" className="h-2 w-full">
+            <rect
+              width={Math.max(0.5, (100 * (took[i] ?? 0)) / longest)}
+              height={8}
+              rx={1}
+              className={status === 'failed' ? 'fill-err' : 'fill-accent'}
+            />
+          </svg>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import { useDeploymentAccess, useSession } from '../../api/session.ts';
+import { Forbidden } from '../../ui/forbidden.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Empty } from '../../ui/states.tsx';
+
+/** Its children for who may see deployments; everybody else is told why not. */
+export function WithDeployments({ children }: { children: ReactNode }) {
+  const { deployments, authentication, read_only } = useSession();
+  const { canSee } = useDeploymentAccess();
+  if (deployments && canSee) return children;
+  return (
+    <Page title="Deployments">
+      {!deployments ? (
+        <Empty title="No deployments on this server">
+          Set <code className="font-mono">deployments.enabled</code> to build projects here and serve each
+          under a URL of its own.
+        </Empty>
+      ) : read_only && authentication ? (
+        <Forbidden>
+          Studio only reads on this server, with the scope read, which does not include deployments.
+        </Forbidden>
+      ) : (
+        <Forbidden>
+          Deployments are for callers without limits: a key with the scope deployments:write or admin.
+        </Forbidden>
+      )}
+    </Page>
+  );
+}

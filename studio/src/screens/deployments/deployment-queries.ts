@@ -1,0 +1,45 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
+import { isOpen } from './revision-state.ts';
+
+/** Between two questions while something is built, and otherwise, ms. Out of sight a page asks nothing. */
+const POLL_MS = { open: 1_000, quiet: 5_000 };
+const PAGE = 20;
+
+/** How soon to ask again about these revisions: nobody tells a page of deployments, as of other rows. */
+export function pollOf(revisions: readonly (Revision | undefined)[]): number {
+  return revisions.some((revision) => revision && isOpen(revision)) ? POLL_MS.open : POLL_MS.quiet;
+}
+
+/** The newest first. */
+export const deploymentsQuery = infiniteQueryOptions({
+  queryKey: ['deployment', 'list'],
+  queryFn: async ({ pageParam }) => (await controlPlane.list(PAGE, pageParam)).resources,
+  initialPageParam: 0,
+  getNextPageParam: (page: readonly Deployment[], pages: readonly unknown[]) =>
+    page.length < PAGE ? undefined : pages.length * PAGE,
+  refetchInterval: POLL_MS.quiet,
+});
+
+export const revisionQuery = (id: string, revision_id: string | null) =>
+  queryOptions({
+    queryKey: ['deployment', id, 'revision', revision_id],
+    queryFn: () => controlPlane.revision(id, revision_id ?? ''),
+    enabled: revision_id !== null,
+    refetchInterval: ({ state }) => pollOf([state.data]),
+  });
+
+/** A deployment with its newest revisions, the newest first. */
+export const deploymentQuery = (id: string, limit: number) =>
+  queryOptions({
+    queryKey: ['deployment', id, { limit }],
+    queryFn: async () => {
+      const [deployment, { resources: revisions }] = await Promise.all([
+        controlPlane.get(id),
+        controlPlane.revisions(id, limit),
+      ]);
+      return { deployment, revisions };
+    },
+    placeholderData: (before, query) => (query?.queryKey[1] === id ? before : undefined),
+    refetchInterval: ({ state }) => pollOf(state.data?.revisions ?? []),
+  });

@@ -1,0 +1,28 @@
+import type { Revision } from '../../api/control-plane.ts';
+import { Pill } from '../../ui/pill.tsx';
+import { isFailed, isOpen, stateOf } from './revision-state.ts';
+
+export function RevisionPill({ revision, named = false }: { revision: Revision; named?: boolean }) {
+  const { word, tone } = stateOf(revision);
+  return <Pill tone={tone}>{named ? `${word} #${revision.number}` : word}</Pill>;
+}
+
+interface StandingProps {
+  readonly active: Revision | undefined;
+  readonly latest: Revision | undefined;
+}
+
+/** What serves, and what became of the newest revision if that is another one. */
+export function Standing({ active, latest }: StandingProps) {
+  const isOther = latest !== undefined && latest.id !== active?.id;
+  return (
+    <span className="inline-flex flex-wrap gap-1.5">
+      {active ? (
+        <RevisionPill revision={active} named />
+      ) : (
+        (!latest || (!isOpen(latest) && !isFailed(latest))) && <Pill tone="idle">not served</Pill>
+      )}
+      {isOther && <RevisionPill revision={latest} named />}
+    </span>
+  );
+}

@@ -1,0 +1,70 @@
+import type { Revision } from '../../api/control-plane.ts';
+import type { Tone } from '../../ui/pill.tsx';
+
+interface State {
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+const STATES: Readonly<Record<Revision['status'], State>> = {
+  CREATING: { word: 'being created', tone: 'wait' },
+  QUEUED: { word: 'queued', tone: 'wait' },
+  AWAITING_BUILD: { word: 'waiting for its build', tone: 'wait' },
+  BUILDING: { word: 'building', tone: 'run' },
+  AWAITING_DEPLOY: { word: 'built', tone: 'run' },
+  DEPLOYING: { word: 'deploying', tone: 'run' },
+  CREATE_FAILED: { word: 'not created', tone: 'err' },
+  BUILD_FAILED: { word: 'build failed', tone: 'err' },
+  DEPLOY_FAILED: { word: 'deploy failed', tone: 'err' },
+  DEPLOYED: { word: 'serving', tone: 'ok' },
+  SKIPPED: { word: 'skipped', tone: 'idle' },
+  INTERRUPTED: { word: 'interrupted', tone: 'idle' },
+  UNKNOWN: { word: 'unknown', tone: 'idle' },
+};
+
+const OPEN: readonly Revision['status'][] = [
+  'CREATING',
+  'QUEUED',
+  'AWAITING_BUILD',
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+];
+
+/** The state of a revision for people. One that served stays `DEPLOYED` when another takes over. */
+export function stateOf({ status, is_active }: Pick<Revision, 'status' | 'is_active'>): State {
+  return status === 'DEPLOYED' && !is_active ? { word: 'replaced', tone: 'idle' } : STATES[status];
+}
+
+/** It may still come to serve. */
+export function isOpen({ status }: Pick<Revision, 'status'>): boolean {
+  return OPEN.includes(status);
+}
+
+export function isFailed({ status }: Pick<Revision, 'status'>): boolean {
+  return STATES[status].tone === 'err';
+}
+
+/** When it came to its state, such as to serving: its last step ended then. */
+export function stateSince({ build_steps, updated_at }: Revision): string {
+  return build_steps.at(-1)?.ended_at ?? updated_at;
+}
+
+/** From its first step to the end of its last, ms; until `now` while one is running. Undefined before the first one. */
+export function tookOf({ build_steps }: Revision, now: number): number | undefined {
+  const [first] = build_steps;
+  if (!first) return undefined;
+  const ended_at = build_steps.at(-1)?.ended_at;
+  return Math.max(0, (ended_at == null ? now : Date.parse(ended_at)) - Date.parse(first.started_at));
+}
+
+/** The revision that served before the active one and can be deployed without a build. */
+export function previousOf(
+  revisions: readonly Revision[],
+  active: Revision | undefined,
+): Revision | undefined {
+  if (!active) return undefined;
+  return revisions.find(
+    ({ status, is_built, number }) => status === 'DEPLOYED' && is_built && number < active.number,
+  );
+}

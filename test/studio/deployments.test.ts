@@ -1,0 +1,201 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BuildRevision, RevisionError } from '../../src/services/deployments/builder.ts';
+import { openBrowser } from '../support/browser.ts';
+import { type Files, KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
+import { PACKAGES } from '../support/project.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
+
+type Server = Awaited<ReturnType<typeof openDeploymentServer>>;
+
+const COMMIT = {
+  sha: '4f34d17aa0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5',
+  author: 'Ana <ana@example.com>',
+  message: 'Answer in one sentence\n\nCustomers asked for it.',
+  time: '2026-01-01T00:00:00.000Z',
+};
+const SECRET = 'a-secret-that-no-page-shows';
+
+/** What the next build does after it has printed something. */
+let inBuild: (signal: AbortSignal) => Promise<void> = async () => {};
+
+/** Instead of git: a repository always has the same project, of one commit. */
+const build: BuildRevision = async (request) => {
+  const { folder, source, onStep, log } = request;
+  onStep('install');
+  log({ step: 'install', level: 'INFO', message: `added 12 packages for ${SECRET}` });
+  log({ step: 'install', level: 'WARNING', message: 'deprecated: left-pad' });
+  const work = inBuild;
+  inBuild = async () => {};
+  await work(request.signal);
+  if (source.kind === 'tarball') return unpack(request);
+  const root = join(folder, 'source');
+  await mkdir(root, { recursive: true });
+  const files = projectThat('of the repository');
+  for (const [name, content] of Object.entries(files))
+    await writeFile(
+      join(root, name),
+      content.replace('=> ({ said', "=> (console.log('a line of the graph'), { said"),
+    );
+  await symlink(PACKAGES, join(root, 'node_modules'));
+  return { commit: COMMIT, root: 'source', config_file: 'langgraph.json', isolation: 'None: it is a test.' };
+};
+
+describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of Studio)', () => {
+  let server: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([openDeploymentServer({ build }), openBrowser()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  async function open(path: string, key = KEY) {
+    const opened = await openStudio(browser, server.url, path);
+    await signIn(opened.page, key);
+    return opened;
+  }
+
+  const revisions = (page: Page) => page.getByRole('table', { name: 'Revisions' }).getByRole('row');
+
+  /** Asks for an action by keyboard, and confirms it. */
+  async function act(page: Page, action: string): Promise<void> {
+    await page.getByRole('main').getByRole('button', { name: action, exact: true }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: action, exact: true }).press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  }
+
+  test('a deployment comes to serve before the eyes of the reader: steps, logs, health and address', async () => {
+    const { page, problems } = await open('/deployments');
+    await page.getByText('agent-server deploy . --name my-agent').waitFor();
+
+    const building = Promise.withResolvers<void>();
+    inBuild = () => building.promise;
+    const created = await server.create('agent', {
+      source: 'github',
+      source_config: { repo_url: 'https://git.example.com/agent.git' },
+      source_revision_config: { repo_ref: 'main', langgraph_config_path: 'langgraph.json' },
+      secrets: [{ name: 'MODEL_KEY', value: SECRET }],
+    });
+    await page.getByRole('table', { name: 'Deployments' }).getByText('building #1').waitFor();
+    await page.getByRole('link', { name: 'agent', exact: true }).press('Enter');
+    await page.getByRole('heading', { name: 'Revision 1' }).waitFor();
+    const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
+    await steps.filter({ hasText: /install\s*running/ }).waitFor();
+    await page.getByRole('region', { name: 'Log of the build' }).getByText('added 12 packages').waitFor();
+    await page.getByText('It is at the step “install”').waitFor();
+    expect(await page.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true);
+    expect(await page.getByTitle('No earlier revision that served has its build kept.').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/building.png` });
+
+    building.resolve();
+    await page.getByRole('main').getByText('serving #1').waitFor();
+    await steps.filter({ hasText: /switch\s*done/ }).waitFor();
+    await page.getByRole('region', { name: 'Log of the build' }).getByText('== switch').waitFor();
+    await page.getByText('The log is complete.').waitFor();
+    await page.getByText('healthy', { exact: true }).waitFor();
+    const docs = page.getByRole('link', { name: 'Open its /docs' });
+    expect(await docs.getAttribute('href')).toBe(`${server.url}/deployments/agent/docs`);
+    expect(await page.getByRole('list', { name: 'Secrets' }).innerText()).toBe('MODEL_KEY');
+    await page
+      .getByRole('navigation', { name: 'Views' })
+      .getByRole('link', { name: 'Output' })
+      .press('Enter');
+    await server.run('agent');
+    await page.getByRole('region', { name: 'Output' }).getByText('a line of the graph').waitFor();
+    expect(await page.getByRole('main').innerText()).toContain(COMMIT.sha);
+    expect(await page.content()).not.toContain(SECRET);
+    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/serving.png` });
+
+    await page.goto(`${server.url}/o/${created.tenant_id}/host/deployments/${created.id}`);
+    await page.getByRole('heading', { name: 'agent', exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test('a build that fails says why and what to do, and the old revision goes on serving', async () => {
+    const { id } = (await server.get('/v2/deployments?name=agent')).body.resources[0];
+    const { page, problems } = await open(`/deployments/${id}`);
+    await page.getByRole('main').getByText('serving #1').waitFor();
+    inBuild = async () => {
+      throw new RevisionError('install', 'lock_file_outdated', 'The lock file does not fit package.json.');
+    };
+    await act(page, 'Deploy newest');
+    await page.getByRole('alert').getByText('The lock file does not fit package.json.').waitFor();
+    await page.getByRole('main').getByText('build failed #2').waitFor();
+    await page.getByText('Revision 1 goes on serving.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/failed.png` });
+
+    await act(page, 'Redeploy');
+    await page.getByRole('main').getByText('serving #3').waitFor();
+    await act(page, 'Roll back');
+    await page.getByRole('main').getByText('serving #4').waitFor();
+    await expect.poll(() => revisions(page).filter({ hasText: 'replaced' }).count()).toBe(2);
+    await revisions(page).getByRole('link', { name: '#2' }).press('Enter');
+    await page.getByRole('heading', { name: 'Revision 2' }).waitFor();
+    expect(page.url()).toContain('revision=');
+    await page.getByRole('button', { name: 'Deploy this revision' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test('a revision is interrupted and a deployment deleted, and the list says so', async () => {
+    const { id } = await server.create('short');
+    const { page, problems } = await open(`/deployments/${id}`);
+    await page.getByText('nothing has been deployed yet').waitFor();
+    inBuild = (signal) => new Promise((_, reject) => signal.addEventListener('abort', reject));
+    await server.push(id, projectThat('never'));
+    await page.getByRole('main').getByText('building #1').waitFor();
+    await act(page, 'Interrupt');
+    await page.getByText('interrupted', { exact: true }).first().waitFor();
+    await act(page, 'Delete');
+    await page.getByRole('heading', { name: 'Deployments' }).waitFor();
+    await page.getByRole('link', { name: 'agent', exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'short', exact: true }).count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/list.png` });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test('a key for deployments sees nothing else, and one that reads is told what it lacks', async () => {
+    const keyWith = async (scope: string) =>
+      (await server.post('/keys', { name: scope, scope })).body.key as string;
+    const { page, problems } = await open('', await keyWith('deployments:write'));
+    await page.getByRole('link', { name: 'agent', exact: true }).waitFor();
+    const screens = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
+    expect(await screens.allInnerTexts()).toEqual(['Deployments']);
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    const reader = await open('/deployments', await keyWith('read'));
+    await reader.page.getByText('a key with the scope deployments:write or admin').waitFor();
+    await reader.page.context().close();
+  });
+
+  test('with studio.read_only everything is shown and nothing can be done', async () => {
+    const environment = { AGENT_SERVER_API_KEYS: '' };
+    const config = { studio: { read_only: true } };
+    await using open = await openDeploymentServer({ build, environment, config });
+    const { id } = await open.create('agent');
+    const files: Files = projectThat('read only');
+    await open.deploy(id, files);
+    const { page, problems } = await openStudio(browser, open.url, `/deployments/${id}`);
+    await page.getByRole('main').getByText('serving #1').waitFor();
+    await page.getByText(/^\d+ ready, \d+ MB, 0 runs$/).waitFor();
+    const buttons = page.getByRole('main').getByRole('button');
+    expect(new Set(await buttons.allInnerTexts())).toEqual(new Set(['Copy\nthe address']));
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+});
