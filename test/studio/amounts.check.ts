@@ -57,7 +57,10 @@ describe.runIf(hasStudio)(
       const { page, problems } = await openStudio(browser, origin, '');
       const id = randomUUID();
       const ids = ['assistant_id', 'thread_id', 'run_id', 'cron_id', 'delivery_id', 'deployment_id'] as const;
-      const missing = Object.fromEntries(ids.map((name) => [name, id])) as Record<(typeof ids)[number], string>;
+      const missing = Object.fromEntries(ids.map((name) => [name, id])) as Record<
+        (typeof ids)[number],
+        string
+      >;
       for (const [screen, address] of Object.entries(addresses(missing))) {
         await page.goto(`${origin}/studio${address}`);
         await loaded(page);
@@ -152,7 +155,8 @@ describe.runIf(hasStudio)(
       page.on('response', (response) => {
         if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
       });
-      const shown = { run_id, thread_id, assistant_id, cron_id, delivery_id };
+      // This server has no deployments.
+      const shown = { run_id, thread_id, assistant_id, cron_id, delivery_id, deployment_id: randomUUID() };
       for (const address of Object.values(addresses(shown))) {
         await page.goto(`${origin}/studio${address}`);
         await loaded(page);

@@ -2,9 +2,13 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BuildRevision, RevisionError } from '../../src/services/deployments/builder.ts';
+import {
+  type BuildRequest,
+  type BuildRevision,
+  RevisionError,
+} from '../../src/services/deployments/builder.ts';
 import { openBrowser } from '../support/browser.ts';
-import { type Files, KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
+import { KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
@@ -20,7 +24,7 @@ const COMMIT = {
 const SECRET = 'a-secret-that-no-page-shows';
 
 /** What the next build does after it has printed something. */
-let inBuild: (signal: AbortSignal) => Promise<void> = async () => {};
+let inBuild: (request: BuildRequest) => Promise<void> = async () => {};
 
 /** Instead of git: a repository always has the same project, of one commit. */
 const build: BuildRevision = async (request) => {
@@ -30,7 +34,7 @@ const build: BuildRevision = async (request) => {
   log({ step: 'install', level: 'WARNING', message: 'deprecated: left-pad' });
   const work = inBuild;
   inBuild = async () => {};
-  await work(request.signal);
+  await work(request);
   if (source.kind === 'tarball') return unpack(request);
   const root = join(folder, 'source');
   await mkdir(root, { recursive: true });
@@ -65,6 +69,13 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
 
   const revisions = (page: Page) => page.getByRole('table', { name: 'Revisions' }).getByRole('row');
 
+  /** What a page notices of its tab. */
+  const turn = (page: Page, state: 'hidden' | 'visible') =>
+    page.evaluate(`
+      Object.defineProperty(document, 'visibilityState', { get: () => '${state}', configurable: true });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    `);
+
   /** Asks for an action by keyboard, and confirms it. */
   async function act(page: Page, action: string): Promise<void> {
     await page.getByRole('main').getByRole('button', { name: action, exact: true }).press('Enter');
@@ -90,7 +101,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('heading', { name: 'Revision 1' }).waitFor();
     const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
     await steps.filter({ hasText: /install\s*running/ }).waitFor();
-    await page.getByRole('region', { name: 'Log of the build' }).getByText('added 12 packages').waitFor();
+    await page.getByRole('region', { name: 'Build log' }).getByText('added 12 packages').waitFor();
     await page.getByText('It is at the step “install”').waitFor();
     expect(await page.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true);
     expect(await page.getByTitle('No earlier revision that served has its build kept.').count()).toBe(1);
@@ -100,7 +111,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     building.resolve();
     await page.getByRole('main').getByText('serving #1').waitFor();
     await steps.filter({ hasText: /switch\s*done/ }).waitFor();
-    await page.getByRole('region', { name: 'Log of the build' }).getByText('== switch').waitFor();
+    await page.getByRole('region', { name: 'Build log' }).getByText('== switch').waitFor();
     await page.getByText('The log is complete.').waitFor();
     await page.getByText('healthy', { exact: true }).waitFor();
     const docs = page.getByRole('link', { name: 'Open its /docs' });
@@ -108,11 +119,11 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     expect(await page.getByRole('list', { name: 'Secrets' }).innerText()).toBe('MODEL_KEY');
     await page
       .getByRole('navigation', { name: 'Views' })
-      .getByRole('link', { name: 'Output' })
+      .getByRole('link', { name: 'Server log' })
       .press('Enter');
     await server.run('agent');
-    await page.getByRole('region', { name: 'Output' }).getByText('a line of the graph').waitFor();
-    expect(await page.getByRole('main').innerText()).toContain(COMMIT.sha);
+    await page.getByRole('region', { name: 'Server log' }).getByText('a line of the graph').waitFor();
+    expect(await page.getByTitle(COMMIT.sha).first().innerText()).toContain('4f34d17aa0b1');
     expect(await page.content()).not.toContain(SECRET);
     if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/serving.png` });
 
@@ -149,13 +160,39 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('a revision is interrupted and a deployment deleted, and the list says so', async () => {
+  test('a log outlasts the sleep of its reader; a revision is interrupted and a deployment deleted', async () => {
     const { id } = await server.create('short');
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByText('nothing has been deployed yet').waitFor();
-    inBuild = (signal) => new Promise((_, reject) => signal.addEventListener('abort', reject));
+    const { promise: begun, resolve } = Promise.withResolvers<BuildRequest>();
+    inBuild = (request) =>
+      new Promise((_, reject) => {
+        request.signal.addEventListener('abort', reject);
+        resolve(request);
+      });
     await server.push(id, projectThat('never'));
+    const { log } = await begun;
     await page.getByRole('main').getByText('building #1').waitFor();
+    await page.clock.install();
+    await page.reload();
+    const lines = page.getByRole('region', { name: 'Build log' }).getByRole('listitem');
+    await lines.filter({ hasText: 'left-pad' }).waitFor();
+
+    await turn(page, 'hidden');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.clock.fastForward(60_000);
+    log({ step: 'install', level: 'INFO', message: 'said while nobody looked' });
+    expect(asked).toEqual([]);
+    await turn(page, 'visible');
+    await lines.filter({ hasText: 'said while nobody looked' }).waitFor();
+    expect((await lines.allInnerTexts()).map((line) => line.split('\n').at(-1))).toEqual([
+      '== install',
+      `added 12 packages for ${SECRET}`,
+      'deprecated: left-pad',
+      'said while nobody looked',
+    ]);
+
     await act(page, 'Interrupt');
     await page.getByText('interrupted', { exact: true }).first().waitFor();
     await act(page, 'Delete');
@@ -186,12 +223,11 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
   test('with studio.read_only everything is shown and nothing can be done', async () => {
     const environment = { AGENT_SERVER_API_KEYS: '' };
     const config = { studio: { read_only: true } };
-    await using open = await openDeploymentServer({ build, environment, config });
-    const { id } = await open.create('agent');
-    const files: Files = projectThat('read only');
-    await open.deploy(id, files);
-    const { page, problems } = await openStudio(browser, open.url, `/deployments/${id}`);
-    await page.getByRole('main').getByText('serving #1').waitFor();
+    const [{ id }] = (await server.get('/v2/deployments?name=agent')).body.resources;
+    await server.close();
+    await using readOnly = await openDeploymentServer({ environment, config, folder: server.folder });
+    const { page, problems } = await openStudio(browser, readOnly.url, `/deployments/${id}`);
+    await page.getByRole('main').getByText('serving #4').waitFor();
     await page.getByText(/^\d+ ready, \d+ MB, 0 runs$/).waitFor();
     const buttons = page.getByRole('main').getByRole('button');
     expect(new Set(await buttons.allInnerTexts())).toEqual(new Set(['Copy\nthe address']));

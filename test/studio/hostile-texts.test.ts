@@ -92,11 +92,7 @@ describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a
   let problems: string[];
 
   beforeAll(async () => {
-    [http, hook, browser] = await Promise.all([
-      openApp(HOSTILE_SERVER),
-      receiver(),
-      openBrowser(),
-    ]);
+    [http, hook, browser] = await Promise.all([openApp(HOSTILE_SERVER), receiver(), openBrowser()]);
     origin = new URL((await http.app.listen()).url).origin;
     ids = await plantHostileTexts(http, hook);
     ({ page, problems } = await openStudio(browser, origin, ''));

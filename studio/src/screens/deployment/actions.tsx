@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useId } from 'react';
+import type { ReactNode } from 'react';
 import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
 import { useDeploymentAccess } from '../../api/session.ts';
 import type { ButtonLook } from '../../ui/button.tsx';
@@ -135,14 +135,10 @@ interface ActionProps {
 
 /** A button that asks first. The reason why it is disabled is shown on hover, and read out. */
 function Action({ reason, look = 'danger', ...props }: ActionProps) {
-  const id = useId();
-  if (reason === undefined) return <Confirm {...props} look={look} />;
   return (
-    <span title={reason} aria-describedby={id}>
-      <Confirm {...props} look={look} disabled />
-      <span id={id} className="sr-only">
-        {reason}
-      </span>
+    <span title={reason} className="inline-flex">
+      <Confirm {...props} look={look} disabled={reason !== undefined} />
+      {reason !== undefined && <span className="sr-only">{reason}</span>}
     </span>
   );
 }

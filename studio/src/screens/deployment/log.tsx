@@ -27,7 +27,7 @@ export function Log({ revision, kind, name }: { revision: Revision; kind: LogKin
   return (
     <div className="flex flex-col gap-2">
       <TailBox
-        label={kind === 'build' ? 'Log of the build' : 'Output'}
+        label={kind === 'build' ? 'Build log' : 'Server log'}
         lines={lines}
         className="max-h-80 min-h-24"
       >

@@ -1,6 +1,7 @@
 import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Revision } from '../../api/control-plane.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -9,8 +10,8 @@ import { Log } from './log.tsx';
 import { Steps } from './steps.tsx';
 
 const TABS = [
-  { name: 'build', label: 'Log of the build' },
-  { name: 'output', label: 'Output' },
+  { name: 'build', label: 'Build log' },
+  { name: 'server', label: 'Server log' },
 ] as const;
 
 interface RevisionDetailsProps {
@@ -22,9 +23,9 @@ interface RevisionDetailsProps {
 /** One revision: what it is, how far it came, why it failed, and what it and its build print. */
 export function RevisionDetails({ revision, name, actions }: RevisionDetailsProps) {
   const { tab } = useSearch({ from: '/deployments/$deploymentId' });
-  const open = tab === 'output' ? 'output' : 'build';
-  const kind = open === 'output' ? 'deploy' : 'build';
-  const { number, failure, build_steps } = revision;
+  const open = tab === 'server' ? 'server' : 'build';
+  const kind = open === 'server' ? 'deploy' : 'build';
+  const { number, failure } = revision;
   return (
     <Card className="flex flex-none flex-col gap-4 p-4">
       <header className="flex flex-wrap items-center gap-2.5">
@@ -41,7 +42,7 @@ export function RevisionDetails({ revision, name, actions }: RevisionDetailsProp
         </div>
       )}
       <div className="grid gap-x-8 gap-y-4 lg:grid-cols-2">
-        <Steps steps={build_steps} />
+        <Steps revision={revision} />
         <Source revision={revision} />
       </div>
       <Tabs tabs={TABS} open={open} />
@@ -56,19 +57,21 @@ function Source({ revision }: { revision: Revision }) {
   if (source !== 'github') facts.push(['Source', 'uploaded']);
   if (config.repo_ref) facts.push(['Branch or tag', config.repo_ref]);
   if (commit) {
-    facts.push([
-      'Commit',
-      <code key="commit" className="font-mono text-xs break-all">
-        {commit.sha}
-      </code>,
-    ]);
-    if (commit.message)
-      facts.push([
+    facts.push(
+      [
+        'Commit',
+        <span key="commit" className="inline-flex items-center" title={commit.sha}>
+          <span className="font-mono text-xs">{commit.sha.slice(0, 12)}</span>
+          <CopyButton text={commit.sha} what="the commit" className="h-5" />
+        </span>,
+      ],
+      [
         'Message',
-        <span key="message" className="whitespace-pre-wrap">
+        <span key="message" className="line-clamp-3 whitespace-pre-wrap">
           {commit.message}
         </span>,
-      ]);
+      ],
+    );
     if (commit.author) facts.push(['Author', commit.author]);
     if (commit.time) facts.push(['Committed', <Ago key="time" at={commit.time} />]);
   }

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { type Readings, readingsOf, total } from '../system/samples.ts';
 
-/** Between two checks of what is in sight, ms. */
-const CHECK_MS = 10_000;
+/** Between two checks of what is in sight, ms. Each is a line in the log of the deployment. */
+const CHECK_MS = 60_000;
 
 export interface Health {
   readonly isHealthy: boolean;

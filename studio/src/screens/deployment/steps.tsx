@@ -1,8 +1,7 @@
 import type { Revision } from '../../api/control-plane.ts';
 import { duration, useNow } from '../../ui/format.tsx';
 import { Pill, type Tone } from '../../ui/pill.tsx';
-
-type Step = Revision['build_steps'][number];
+import { endOf, type Step } from '../deployments/revision-state.ts';
 
 const TONES: Readonly<Record<Step['status'], Tone>> = {
   running: 'run',
@@ -12,12 +11,11 @@ const TONES: Readonly<Record<Step['status'], Tone>> = {
 };
 
 /** What a revision went through, and how long each step took; bars compare them. */
-export function Steps({ steps }: { steps: readonly Step[] }) {
+export function Steps({ revision }: { revision: Revision }) {
+  const { build_steps: steps } = revision;
   const now = useNow();
   if (steps.length === 0) return <p className="text-ink-3">It has not begun yet.</p>;
-  const took = steps.map(({ started_at, ended_at }) =>
-    Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at)),
-  );
+  const took = steps.map((step) => Math.max(0, endOf(step, revision, now) - Date.parse(step.started_at)));
   const longest = Math.max(...took, 1);
   return (
     <ol aria-label="Steps" className="flex flex-col gap-1">

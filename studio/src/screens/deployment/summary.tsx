@@ -56,10 +56,7 @@ function Served({ url, active }: { url: string; active: Revision | undefined }) 
   const { data: usage } = useQuery(usageQuery(url, active?.id));
   return (
     <Panel title="Served">
-      <p className="flex items-start justify-between gap-2">
-        <span className="min-w-0 font-mono text-xs leading-7 break-all">{url}</span>
-        <CopyButton text={url} what="the address" />
-      </p>
+      <p className="font-mono text-xs break-all">{url}</p>
       {active ? (
         <Facts
           items={[
@@ -72,12 +69,11 @@ function Served({ url, active }: { url: string; active: Revision | undefined }) 
       ) : (
         <p className="text-ink-3">Nothing is served there yet.</p>
       )}
-      {active && (pages?.hasDocs || pages?.hasStudio) && (
-        <p className="flex flex-wrap gap-4">
-          {pages.hasDocs && <Outside href={`${url}/docs`}>Open its /docs</Outside>}
-          {pages.hasStudio && <Outside href={`${url}/studio`}>Open its Studio</Outside>}
-        </p>
-      )}
+      <p className="-ml-2.5 flex flex-wrap items-center gap-x-4">
+        <CopyButton text={url} what="the address" />
+        {active && pages?.hasDocs && <Outside href={`${url}/docs`}>Open its /docs</Outside>}
+        {active && pages?.hasStudio && <Outside href={`${url}/studio`}>Open its Studio</Outside>}
+      </p>
     </Panel>
   );
 }

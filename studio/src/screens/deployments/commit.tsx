@@ -1,9 +1,13 @@
 import type { Revision } from '../../api/control-plane.ts';
+import { isOpen } from './revision-state.ts';
 
 /** A commit by the beginning of its hash and of its message; sources that were uploaded have none. */
-export function Commit({ revision: { commit, source } }: { revision: Revision }) {
-  if (!commit)
-    return <span className="text-ink-3">{source === 'github' ? 'not known yet' : 'uploaded'}</span>;
+export function Commit({ revision }: { revision: Revision }) {
+  const { commit, source } = revision;
+  if (!commit) {
+    const unknown = isOpen(revision) ? 'not known yet' : 'not known';
+    return <span className="text-ink-3">{source === 'github' ? unknown : 'uploaded'}</span>;
+  }
   const [subject = ''] = (commit.message ?? '').split('\n');
   return (
     <span title={commit.sha} className="inline-flex max-w-full gap-2">

@@ -1,6 +1,8 @@
 import type { Revision } from '../../api/control-plane.ts';
 import type { Tone } from '../../ui/pill.tsx';
 
+export type Step = Revision['build_steps'][number];
+
 interface State {
   readonly word: string;
   readonly tone: Tone;
@@ -50,12 +52,18 @@ export function stateSince({ build_steps, updated_at }: Revision): string {
   return build_steps.at(-1)?.ended_at ?? updated_at;
 }
 
+/** When a step of a revision ended, epoch ms; `now` while it is running. One that a crash cut short has no end. */
+export function endOf({ ended_at }: Step, revision: Revision, now: number): number {
+  if (ended_at !== null) return Date.parse(ended_at);
+  return isOpen(revision) ? now : Date.parse(revision.updated_at);
+}
+
 /** From its first step to the end of its last, ms; until `now` while one is running. Undefined before the first one. */
-export function tookOf({ build_steps }: Revision, now: number): number | undefined {
-  const [first] = build_steps;
-  if (!first) return undefined;
-  const ended_at = build_steps.at(-1)?.ended_at;
-  return Math.max(0, (ended_at == null ? now : Date.parse(ended_at)) - Date.parse(first.started_at));
+export function tookOf(revision: Revision, now: number): number | undefined {
+  const [first] = revision.build_steps;
+  const last = revision.build_steps.at(-1);
+  if (!first || !last) return undefined;
+  return Math.max(0, endOf(last, revision, now) - Date.parse(first.started_at));
 }
 
 /** The revision that served before the active one and can be deployed without a build. */
