@@ -3,6 +3,8 @@ import { type Readings, readingsOf, total } from '../system/samples.ts';
 
 /** Between two checks of what is in sight, ms. Each is a line in the log of the deployment. */
 const CHECK_MS = 60_000;
+/** The same while its processes have not said yet what they use. */
+const STARTING_MS = 2_000;
 
 export interface Health {
   readonly isHealthy: boolean;
@@ -53,7 +55,10 @@ export const usageQuery = (url: string, revision_id: string | undefined) =>
       const response = await fetch(`${url}/metrics`).catch(() => undefined);
       return response?.ok === true ? usageOf(readingsOf(await response.text())) : null;
     },
-    refetchInterval: ({ state }) => (state.data === null ? false : CHECK_MS),
+    refetchInterval: ({ state: { data } }) => {
+      if (data === null) return false;
+      return data?.memory_bytes === 0 ? STARTING_MS : CHECK_MS;
+    },
     enabled: revision_id !== undefined && isHere(url),
   });
 
