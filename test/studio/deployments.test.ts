@@ -106,7 +106,6 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     expect(await page.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true);
     expect(await page.getByTitle('No earlier revision that served has its build kept.').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/building.png` });
 
     building.resolve();
     await page.getByRole('main').getByText('serving #1').waitFor();
@@ -125,7 +124,6 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('region', { name: 'Server log' }).getByText('a line of the graph').waitFor();
     expect(await page.getByTitle(COMMIT.sha).first().innerText()).toContain('4f34d17aa0b1');
     expect(await page.content()).not.toContain(SECRET);
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/serving.png` });
 
     await page.goto(`${server.url}/o/${created.tenant_id}/host/deployments/${created.id}`);
     await page.getByRole('heading', { name: 'agent', exact: true }).waitFor();
@@ -145,7 +143,6 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('main').getByText('build failed #2').waitFor();
     await page.getByText('Revision 1 goes on serving.').waitFor();
     expect(await violations(page)).toEqual([]);
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/failed.png` });
 
     await act(page, 'Redeploy');
     await page.getByRole('main').getByText('serving #3').waitFor();
@@ -200,7 +197,6 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('link', { name: 'agent', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'short', exact: true }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/list.png` });
     expect(problems).toEqual([]);
     await page.context().close();
   }, 60_000);
@@ -231,9 +227,6 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByText(/^\d+ ready, \d+ MB, 0 runs$/).waitFor();
     const buttons = page.getByRole('main').getByRole('button');
     for (const text of await buttons.allInnerTexts()) expect(text).toMatch(/^Copy/);
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/light.png` });
-    if (process.env['PICTURES']) await page.setViewportSize({ width: 420, height: 900 });
-    if (process.env['PICTURES']) await page.screenshot({ path: `${process.env['PICTURES']}/narrow.png` });
     expect(problems).toEqual([]);
     await page.context().close();
   }, 60_000);

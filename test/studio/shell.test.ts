@@ -64,4 +64,14 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('a server without deployments has no screen for them, and its address says how to have them', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/deployments');
+    await signIn(page, OPERATOR);
+    await page.getByText('Set deployments.enabled').waitFor();
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    expect(await screens.getByRole('link', { name: 'Deployments' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });
