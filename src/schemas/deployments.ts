@@ -68,7 +68,7 @@ const Secrets = z
 export const DeploymentCreate = z.looseObject({
   name: z
     .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 characters of a-z, 0-9 and -')
+    .regex(/^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 characters of a-z, 0-9, - and _')
     .describe('Part of the URL: `/deployments/{name}`.'),
   source: DeploymentSource,
   source_config: SourceConfig.nullish(),

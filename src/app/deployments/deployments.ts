@@ -135,5 +135,5 @@ function dispatchTo(find: (request: IncomingMessage) => DeploymentSlot | undefin
 /** `a` of `/deployments/a/threads?limit=1`. */
 function nameIn({ url = '' }: IncomingMessage, prefix: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
-  return /^[a-z0-9-]+(?=[/?]|$)/.exec(url.slice(prefix.length))?.[0];
+  return /^[a-z0-9_-]+(?=[/?]|$)/.exec(url.slice(prefix.length))?.[0];
 }

@@ -154,7 +154,7 @@ function conditions({
   return and([
     sql`1 = 1`,
     name === undefined ? undefined : sql`name = ${name}`,
-    // Names consist of a-z, 0-9 and -, so that there is nothing to escape but in the text that is sought.
+    // Names are in lower case, so that the text that is sought is.
     name_contains === undefined ? undefined : sql`name like ${`%${escaped(name_contains)}%`} escape '\\'`,
     deployment_type === undefined ? undefined : sql`${type} = ${deployment_type}`,
     ids === undefined ? undefined : sql`deployment_id in ${list(ids)}`,

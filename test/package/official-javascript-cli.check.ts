@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { deployStory } from '../support/deploy-story.ts';
+import { command } from './command.ts';
+import { emptyFolder } from './pack.ts';
+
+const CLI = '@langchain/langgraph-cli';
+
+/** Whose packages are installed from the registry, as those of users are. */
+const PROJECT = {
+  private: true,
+  type: 'module',
+  dependencies: { '@langchain/core': '^1.1.48', '@langchain/langgraph': '^1.4.18' },
+};
+
+test('the official JavaScript CLI deploys, lists, follows logs and deletes', async () => {
+  await using folder = await emptyFolder();
+  await command('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${CLI}@1.5.1`], {
+    cwd: folder.path,
+  });
+  const program = join(folder.path, 'node_modules', CLI, 'dist/cli/cli.mjs');
+
+  await deployStory([process.execPath, program], { files: { 'package.json': JSON.stringify(PROJECT) } });
+});
