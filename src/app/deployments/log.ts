@@ -18,7 +18,8 @@ export function revisionLogger(
     return typeof value === 'object' && value !== null ? JSON.parse(mask(JSON.stringify(value))) : value;
   };
   return customLogger(({ level, message, fields }) => {
-    const plain = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, masked(value)]));
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+    const plain = Object.fromEntries(given.map(([name, value]) => [name, masked(value)]));
     server[level](mask(message), plain);
     if (level === 'debug') return;
     const details = Object.entries(plain).map(([name, value]) =>
