@@ -49,8 +49,8 @@ export class HostPool implements AsyncDisposable {
   readonly #choice = new HostChoice();
   readonly #waiting = new WaitingForHost<Host>();
   #listing = Promise.withResolvers<HostListing>();
-  /** Its listeners have been called. */
-  #isListed = false;
+  /** What its listeners know; `undefined` before the first, and while a reload replaces it. */
+  #listed: HostListing | undefined;
   readonly #onListing: ((listing: HostListing) => void)[] = [];
   readonly #checks: Disposable;
   /** The highest number in use. */
@@ -84,9 +84,10 @@ export class HostPool implements AsyncDisposable {
     return this.#listing.promise;
   }
 
-  /** Calls `act` with what the first host has loaded, and again after each reload. */
+  /** Calls `act` with what the first host has loaded, at once if it has, and again after each reload. */
   onListing(act: (listing: HostListing) => void): void {
     this.#onListing.push(act);
+    if (this.#listed) act(this.#listed);
   }
 
   /** Those that are being replaced included. */
@@ -173,7 +174,7 @@ export class HostPool implements AsyncDisposable {
     this.#hosts.clear();
     this.#hosts.set(host.number, host);
     this.#lastNumber = host.number;
-    this.#isListed = false;
+    this.#listed = undefined;
     this.#onReady(host, listing);
     return listing;
   }
@@ -210,14 +211,14 @@ export class HostPool implements AsyncDisposable {
       this.#logger.error('http.app failed to load in a graph host', { host: host.number, error });
     }
     this.#failure = undefined;
-    if (!this.#isListed) {
+    if (!this.#listed) {
       // The one before may have been rejected, or be that of other code.
       this.#listing.resolve(listing);
       this.#listing = Promise.withResolvers();
       this.#listing.resolve(listing);
+      this.#listed = listing;
       for (const act of this.#onListing) act(listing);
     }
-    this.#isListed = true;
     this.#waiting.notify();
     // One after the other: loaded at once, all of them would be ready later than the first alone.
     if (this.#lastNumber < this.#options.count) this.#start(this.#lastNumber + 1);
@@ -241,7 +242,7 @@ export class HostPool implements AsyncDisposable {
     if (ends.length < MAX_ENDS) this.#start(number, ends);
     else after(RESTART_DELAY_MS, () => this.#startMissing(number, ends)).unref();
     // What has been loaded before can be loaded.
-    const isBroken = !host.isReady && !this.#isListed && !is_external;
+    const isBroken = !host.isReady && !this.#listed && !is_external;
     if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
