@@ -76,6 +76,8 @@ export async function createReplaceableApp(
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
   const hosts = openHosts(config, { logger, clock, env: place?.environment });
   const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
+  const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
+  place?.stop?.addEventListener('abort', endHosts, { once: true });
   try {
     return await buildApp({ foundation, worker_id, hosts, capture, place }, config, options);
   } catch (error) {
@@ -85,6 +87,8 @@ export async function createReplaceableApp(
       () => place || foundation[Symbol.asyncDispose](),
     ]);
     throw error;
+  } finally {
+    place?.stop?.removeEventListener('abort', endHosts);
   }
 }
 

@@ -12,4 +12,6 @@ export interface AppPlace {
   readonly server_root: string;
   /** Keys of the server, which are good for its deployments too. */
   readonly administrators: KeyLookup;
+  /** Ends its creation, which then rejects: foreign code may never finish loading. */
+  readonly stop: AbortSignal | undefined;
 }

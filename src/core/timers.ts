@@ -74,6 +74,19 @@ export function timeoutSignal(ms: number): AbortSignal {
   return late.signal;
 }
 
+/** Resolves to the result of `work`; rejects with the reason of the signal as soon as it aborts, and `work` continues. */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Whole ms, rounded up so that no timer fires early. The upper bound (285,000 years) makes `Infinity` divisible. */
 function delayOf(ms: number): number {
   return ms > 0 ? Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER) : 0;

@@ -4,12 +4,11 @@ import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src/deployments');
+const CHECKS = ['src/app/deployments', 'src/workers/deployments'].map((folder) => join(ROOT, folder));
 
 test('every code of a failure is in the guide, and no other', () => {
-  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.ts'),
-  );
-  const source = files.map((file) => readFileSync(join(SOURCES, file), 'utf8')).join('\n');
+  const source = codeIn(SOURCES);
+  const checks = CHECKS.map(codeIn).join('\n');
   const literals = [
     ...source.matchAll(
       /(?:code: |failure\(\s*|step === 'install' \? | : )'([a-z]+_[a-z_]+|killed|internal)'/g,
@@ -17,7 +16,13 @@ test('every code of a failure is in the guide, and no other', () => {
   ];
   const refusals = [...source.matchAll(/refused\('([a-z]+)'/g)].map((match) => `tarball_${match[1]}`);
   const limits = ['time_limit', 'memory_limit', 'disk_limit', 'aborted', 'killed', 'internal'];
-  const codes = new Set([...literals.map((match) => match[1] as string), ...refusals, ...limits]);
+  const checked = [...checks.matchAll(/\bcode: '(\w+)'|new RevisionError\(\s*[\w']+,\s*'(\w+)'/g)];
+  const codes = new Set([
+    ...literals.map((match) => match[1] as string),
+    ...checked.map((match) => (match[1] ?? match[2]) as string),
+    ...refusals,
+    ...limits,
+  ]);
 
   const guide = readFileSync(join(ROOT, 'docs/internals/builds.md'), 'utf8').split('## Failures')[1] ?? '';
   const rows = guide
@@ -29,3 +34,9 @@ test('every code of a failure is in the guide, and no other', () => {
   );
   expect([...new Set(documented)].sort()).toEqual([...codes].sort());
 });
+
+function codeIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const code = files.filter((file) => file.endsWith('.ts'));
+  return code.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+}

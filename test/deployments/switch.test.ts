@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { openDeploymentServer } from '../support/deployments.ts';
 import { sseEvents } from '../support/sse.ts';
 import { until } from '../support/until.ts';
 
@@ -152,35 +152,3 @@ test('an interrupt that the old revision asked is answered in the new one, and l
     `Thread ${threads[1]} waits in "step", which is gone.`,
   ]);
 }, 240_000);
-
-test.each([
-  ['a file that throws', { 'agent.ts': 'throw new Error("no such luck")' }, 'graph_failed', /no such luck/],
-  ['a missing export', { 'agent.ts': 'export const other = 1' }, 'graph_failed', /graph/],
-  [
-    'a missing file',
-    { 'langgraph.json': '{"graphs":{"agent":"./nothing.ts:graph"}}' },
-    'graph_failed',
-    /nothing/,
-  ],
-  ['no graphs', { 'langgraph.json': '{"graphs":{}}' }, 'config_invalid', /graphs/],
-  [
-    'encryption of its own',
-    { 'langgraph.json': '{"graphs":{"agent":"./agent.ts:graph"},"encryption":{"path":"./e.ts:e"}}' },
-    'encryption_refused',
-    /encryption/,
-  ],
-  ['a process that exits', { 'agent.ts': 'process.exit(3)' }, 'project_failed', /process|ended/],
-])(
-  'with %s the old revision goes on serving',
-  async (_, files, code, hint) => {
-    await using server = await openDeploymentServer();
-    const { id } = await server.create('steady');
-    const first = await server.deploy(id, projectThat('steady'));
-    const failed = await server.deploy(id, { ...projectThat('broken'), ...files });
-    expect(failed).toMatchObject({ status: 'DEPLOY_FAILED', is_active: false });
-    expect(failed.failure).toMatchObject({ code, hint: expect.stringMatching(hint) });
-    expect((await server.get(`/v2/deployments/${id}`)).body.active_revision_id).toBe(first.id);
-    expect((await server.run('steady')).body).toMatchObject({ said: 'steady' });
-  },
-  120_000,
-);

@@ -1,8 +1,8 @@
 import { systemActor } from '../../auth/actor.ts';
 import type { Config } from '../../config/schema.ts';
 import { ThreadSearch } from '../../schemas/threads.ts';
-import { RevisionError } from '../../services/deployments/builder.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
+import { checkFailure, reasonOf } from './check-failure.ts';
 
 /** An app with what it was made from. */
 export interface CheckedApp {
@@ -33,14 +33,17 @@ export async function checkRevision(
 
 async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
   await loaded().catch((error: Error) => {
-    throw failure('project_failed', `The project cannot be loaded: ${firstLine(error.message)}`, error);
+    const advice = 'The log of the deployment has what its processes printed.';
+    throw checkFailure({
+      ...{ code: 'project_failed', cause: error, advice },
+      what: `The project cannot be loaded: ${reasonOf(error)}`,
+    });
   });
   for (const [graph_id, error] of graphs.loadErrors()) {
-    throw failure(
-      'graph_failed',
-      `The graph "${graph_id}" cannot be loaded: ${firstLine(error.message)}`,
-      error,
-    );
+    throw checkFailure({
+      ...{ code: 'graph_failed', cause: error, advice: 'agent-server check says the same in the project.' },
+      what: `The graph "${graph_id}" cannot be loaded: ${reasonOf(error)}`,
+    });
   }
 }
 
@@ -51,8 +54,10 @@ async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
       const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');
       await graph.schemas();
     } catch (error) {
-      const why = firstLine((error as Error).message);
-      throw failure('schemas_failed', `The schemas of the graph "${graph_id}" cannot be read: ${why}`, error);
+      throw checkFailure({
+        ...{ code: 'schemas_failed', cause: error, advice: 'Correct its state, and deploy again.' },
+        what: `The schemas of the graph "${graph_id}" cannot be read: ${reasonOf(error)}`,
+      });
     }
   }
 }
@@ -60,10 +65,11 @@ async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
 /** Vectors of another length could not be compared with those that are stored. */
 function checkIndex({ store: { index: next } }: Config, { store: { index: before } }: Config): void {
   if (!next || !before || next.dims === before.dims) return;
-  throw failure(
-    'store_dims_changed',
-    `store.index.dims is ${next.dims}, but the stored vectors have ${before.dims}: keep the embedding, or deploy under another name.`,
-  );
+  throw checkFailure({
+    code: 'store_dims_changed',
+    what: `store.index.dims is ${next.dims}, but the stored vectors have ${before.dims}`,
+    advice: 'Keep the embedding, or deploy under another name.',
+  });
 }
 
 async function findLostThreads(next: ReplaceableApp, before: ReplaceableApp): Promise<string[]> {
@@ -95,12 +101,4 @@ async function nodesOf(
   const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');
   const { nodes } = await graph.draw(false);
   return new Set(nodes.map(({ id }) => String(id)));
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? '';
-}
-
-function failure(code: string, hint: string, cause?: unknown): RevisionError {
-  return new RevisionError('check', code, hint, { cause });
 }

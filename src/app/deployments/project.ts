@@ -2,9 +2,9 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../config/errors.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
-import { RevisionError } from '../../services/deployments/builder.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import { pathOfDeployment } from '../service-settings.ts';
+import { checkFailure, reasonOf } from './check-failure.ts';
 
 /** What the server gives to the configuration of a deployment. */
 export interface Surroundings {
@@ -60,24 +60,28 @@ async function load(root: string, file: string, { secrets }: ServedRevision): Pr
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const [first = 'it cannot be read'] = error.message.split('\n');
-    throw failure('config_invalid', `The configuration is not valid: ${first}.`, error);
+    throw checkFailure({
+      ...{ code: 'config_invalid', cause: error, advice: 'Correct it, and deploy again.' },
+      what: `The configuration is not valid: ${reasonOf(error)}`,
+    });
   }
 }
 
 /** What would execute code in the server, or make it call addresses that a stranger chose. */
 function refuseServerKeys({ encryption, auth }: Config): void {
   if (encryption.path !== undefined) {
-    throw failure(
-      'encryption_refused',
-      'encryption.path cannot be used in a deployment: the server encrypts its data with its own keys.',
-    );
+    throw checkFailure({
+      code: 'encryption_refused',
+      what: 'encryption.path cannot be used in a deployment',
+      advice: 'Remove it: the server encrypts the data of deployments with its own keys.',
+    });
   }
   if (auth.jwt !== undefined) {
-    throw failure(
-      'jwt_refused',
-      'auth.jwt cannot be used in a deployment: verify tokens in handlers of auth.path, which run in its own processes.',
-    );
+    throw checkFailure({
+      code: 'jwt_refused',
+      what: 'auth.jwt cannot be used in a deployment',
+      advice: 'Verify tokens in handlers of auth.path, which run in its own processes.',
+    });
   }
 }
 
@@ -86,11 +90,11 @@ function pathWithin(folder: string, path: string): string {
   const full = resolve(folder, path);
   const from = relative(folder, full);
   if (from.startsWith('..') || isAbsolute(from)) {
-    throw failure('config_outside', 'The path of the configuration leads out of the sources.');
+    throw checkFailure({
+      code: 'config_outside',
+      what: 'The path of the configuration leads out of the sources',
+      advice: 'Give one that is relative to their root.',
+    });
   }
   return join(full);
-}
-
-function failure(code: string, hint: string, cause?: unknown): RevisionError {
-  return new RevisionError('check', code, hint, { cause });
 }

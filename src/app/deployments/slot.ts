@@ -5,14 +5,15 @@ import { ServerError } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
-import { RevisionError } from '../../services/deployments/builder.ts';
 import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
 import type { AppPlace } from '../place.ts';
+import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
@@ -75,12 +76,13 @@ export class DeploymentSlot {
   async deploy(revision: ServedRevision, control: Parameters<DataPlane['deploy']>[1]): Promise<boolean> {
     const { log, onStep, activate, signal } = control;
     onStep('start');
-    const next = await this.#open(revision);
+    const next = await this.#open(revision, signal);
     try {
       signal.throwIfAborted();
       onStep('check');
-      for (const warning of await checkRevision(next, this.#current, revision)) log('WARNING', warning);
-      signal.throwIfAborted();
+      // Its hosts may never answer; they end with the app.
+      const warnings = await unlessAborted(signal, checkRevision(next, this.#current, revision));
+      for (const warning of warnings) log('WARNING', warning);
       onStep('switch');
       if (await this.#activate(next, activate)) return true;
     } catch (error) {
@@ -109,8 +111,8 @@ export class DeploymentSlot {
     ]);
   }
 
-  /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. */
-  async #open(revision: ServedRevision): Promise<Served> {
+  /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
+  async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
     const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
     const home = files.home(this.#name);
     const database = await files.database(this.#name);
@@ -122,12 +124,13 @@ export class DeploymentSlot {
     const secrets = Object.values(revision.secrets);
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
     const environment = deploymentEnvironment(config.env, home);
-    const place = { foundation, is_first, environment, server_root: server.root, administrators };
+    const place = { foundation, is_first, environment, server_root: server.root, administrators, stop };
+    stop?.throwIfAborted();
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
-      throw new RevisionError('start', 'start_failed', `The project cannot be started: ${error.message}`, {
-        cause: error,
-      });
+      const what = `The project cannot be started: ${reasonOf(error)}`;
+      const advice = 'Correct it, and deploy again.';
+      throw checkFailure({ code: 'start_failed', what, advice, cause: error }, 'start');
     });
     return { revision_id: revision.revision_id, config, app, mount: new MountedServer(app.server) };
   }

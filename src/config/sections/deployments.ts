@@ -25,7 +25,7 @@ export const Deployments = group({
     ),
   build_timeout_seconds: integer(10, 86_400, 'seconds')
     .default(900)
-    .describe('How long fetching and building a revision may take.'),
+    .describe('How long fetching, building and checking a revision may take.'),
   max_build_memory_mb: integer(128, 1_000_000, 'megabytes')
     .default(4096)
     .describe('Memory that a build may use.'),

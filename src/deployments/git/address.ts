@@ -33,7 +33,7 @@ export async function checkedAddress(text: string, access: GitAccess): Promise<G
       'source',
       {
         code: 'address_forbidden',
-        message: `The server must not connect to ${address.hostname}: ${(cause as Error).message}`,
+        message: `The server must not connect to ${address.hostname}: ${(cause as Error).message}.`,
         hint: 'Use a repository on a public host, or have the operator of the server allow this one.',
       },
       { cause },

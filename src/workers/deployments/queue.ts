@@ -97,7 +97,15 @@ async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: Fin
     await workOn(work, deps);
     progress.end('done');
   } catch (error) {
-    await end(work, deps, interrupted.aborted ? interrupted.reason : late.aborted ? timedOut(rules) : error);
+    await end(
+      work,
+      deps,
+      interrupted.aborted
+        ? interrupted.reason
+        : late.aborted
+          ? timedOut(rules, progress.steps.at(-1)?.name)
+          : error,
+    );
   }
   await revisions.setSteps(revision_id, progress.steps);
   await cleanUp(deployment, deps);
@@ -139,11 +147,11 @@ async function end(
   }
 }
 
-function timedOut({ build_timeout_seconds }: WorkDeps['rules']): RevisionError {
+function timedOut({ build_timeout_seconds }: WorkDeps['rules'], step = 'build'): RevisionError {
   return new RevisionError(
-    'build',
+    step,
     'timeout',
-    `It took longer than ${build_timeout_seconds} seconds; deployments.build_timeout_seconds is the limit.`,
+    `The revision was not ready within ${build_timeout_seconds} seconds, and the step "${step}" had not ended. Check whether something in it waits for ever, or raise deployments.build_timeout_seconds.`,
   );
 }
 
