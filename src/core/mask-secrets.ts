@@ -31,10 +31,19 @@ export function maskSecrets(text: string): string {
     .replace(JWT, '***');
 }
 
-/** Masks these values, too, wherever they occur. Those that are too short to be secrets are left out. */
+/**
+ * Masks these values, too, wherever they occur: also escaped, and each line by itself, for logs are written by lines. Those
+ * that are too short to be secrets are left out.
+ */
 export function secretMask(values: Iterable<string>): MaskSecrets {
-  const secrets = [...new Set(values)].filter((value) => value.length >= MIN_SECRET_LENGTH);
+  const forms = [...values].flatMap((value) => [value, ...value.split(/\r?\n/)]).flatMap(withEscapes);
+  const secrets = [...new Set(forms)].filter((value) => value.length >= MIN_SECRET_LENGTH);
   // One may begin another: the longest goes first.
   secrets.sort((a, b) => b.length - a.length);
   return (text) => maskSecrets(secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text));
+}
+
+/** As it is, within JSON, and within an object that Node prints. */
+function withEscapes(value: string): string[] {
+  return [value, JSON.stringify(value).slice(1, -1), value.replaceAll('\\', '\\\\')];
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { logger } from '../../src/core/logger.ts';
 import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
@@ -41,6 +42,16 @@ test('known secrets are masked wherever they occur, the longest first; short wor
   const mask = secretMask(['hunter2hunter2', 'hunter2hunter2-and-more', 'none', '']);
 
   expect(mask('xhunter2hunter2-and-more, hunter2hunter2. none')).toBe('x***, ***. none');
+});
+
+test('of a secret of several lines each is masked, and one with quotes in JSON and as Node prints it', () => {
+  const key = '-----BEGIN KEY-----\nfirst-line-of-it\nsecond-line-of-it';
+  const quoted = 'a"quoted"\\secret';
+  const mask = secretMask([key, quoted]);
+
+  expect(mask(`${key}|first-line-of-it|it: second-line-of-it`)).toBe('***|***|it: ***');
+  expect(mask(JSON.stringify({ key, quoted }))).toBe('{"key":"***","quoted":"***"}');
+  expect(mask(inspect({ quoted }))).toBe("{ quoted: '***' }");
 });
 
 test('every string of a log line is masked: message, fields, members, errors', () => {

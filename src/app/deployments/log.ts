@@ -15,7 +15,8 @@ export function revisionLogger(
   const masked = (value: unknown): unknown => {
     if (typeof value === 'string') return mask(value);
     if (isErrorLike(value)) return mask(errorStack(value));
-    return typeof value === 'object' && value !== null ? JSON.parse(mask(JSON.stringify(value))) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    return JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? mask(part) : part));
   };
   return customLogger(({ level, message, fields }) => {
     const given = Object.entries(fields).filter(([, value]) => value !== undefined);

@@ -27,6 +27,8 @@ export function revisionProgress({ clock, log, secrets, before, onChange }: Prog
 
   return {
     steps,
+    /** What foreign code says may have secrets in it. */
+    mask,
     write(level: string, message: string): void {
       for (const line of mask(message).split('\n')) log.write({ timestamp: now(), level, message: line });
     },

@@ -128,7 +128,8 @@ async function end(
     return progress.end('interrupted');
   }
   const known = error instanceof RevisionError;
-  const { step, code, hint } = known ? error : unexpected(progress.steps.at(-1)?.name);
+  const { step, code, hint: reason } = known ? error : unexpected(progress.steps.at(-1)?.name);
+  const hint = progress.mask(reason);
   logger[known ? 'warn' : 'error']('a revision failed', {
     ...{ deployment: deployment.name, revision_id, step, code },
     ...(known ? { hint } : { error }),
