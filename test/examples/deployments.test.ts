@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { COMMANDS } from '../../src/cli/main.ts';
+import { PACKAGES, type Project, project } from '../support/project.ts';
+import { repository } from '../support/repository.ts';
+import { blocksOf, inProgram, onlyBlock, ROOT } from './blocks.ts';
+import { type Started, started } from './started.ts';
+
+const PAGE = 'docs/deployments.md';
+const run = promisify(execFile);
+
+/** An agent that needs no model and no registry. */
+const AGENT = {
+  'package.json': JSON.stringify({
+    type: 'module',
+    scripts: { postinstall: `rm -rf node_modules && ln -s ${PACKAGES} node_modules` },
+  }),
+  'langgraph.json': '{ "graphs": { "agent": "./agent.ts:graph" } }',
+  'agent.ts': `import { MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode('answer', () => ({ messages: [{ role: 'assistant', content: 'I answer questions.' }] }))
+  .addEdge('__start__', 'answer')
+  .compile();
+`,
+};
+
+const [start = '', deploy = '', ask = ''] = (blocksOf(PAGE)[0]?.text ?? '').trim().split('\n');
+
+let host: Project;
+let app: Project;
+let server: Started;
+
+beforeAll(async () => {
+  // The repository is on this machine, and not on GitHub.
+  const config = { graphs: { main: './agent.ts:graph' }, deployments: { allow_local_sources: true } };
+  host = await project({ ...AGENT, 'agent.config.yaml': JSON.stringify(config) });
+  app = await project(AGENT);
+  server = await started(`${start} --config ${host.path('agent.config.yaml')}`);
+}, 60_000);
+afterAll(async () => {
+  for (const each of [server, app, host]) await each[Symbol.asyncDispose]();
+});
+
+test('the three commands at its beginning lead from a repository to an answer', async () => {
+  await using sources = await repository(AGENT);
+  const line = `${deploy} --url ${server.url}`.replace('https://github.com/me/agent.git', sources.url);
+
+  expect(await inProgram('bash', ['-s'], line, server.url)).toBe(`${server.url}/deployments/agent\n`);
+  expect(await inProgram('bash', ['-s'], ask, server.url)).toContain('I answer questions.');
+}, 120_000);
+
+test('the workflow of GitHub deploys, and says what came of it', async () => {
+  const workflow = parse(onlyBlock(PAGE, 'yaml', 'actions/checkout'));
+  const { steps } = workflow.jobs.deploy;
+  const [, , install, deploying, saying] = steps;
+
+  expect(Object.keys(workflow)).toEqual(['name', 'on', 'concurrency', 'permissions', 'jobs']);
+  expect(install.run).toBe('npm ci');
+  const { flags = {} } = COMMANDS.find(({ name }) => name === 'deploy') ?? {};
+  const given = [...deploying.run.matchAll(/--([a-z-]+)/g)].map(([, flag]) => flag);
+  expect(given).toEqual(['name', 'url', 'wait', 'json']);
+  expect(given.filter((flag) => !(flag in flags))).toEqual([]);
+
+  const summary = join(app.root, 'summary.md');
+  const env = { ...process.env, SERVER: server.url, GITHUB_STEP_SUMMARY: summary };
+  // As the runner does, which stops at the first error.
+  const step = (line: string) =>
+    run('bash', ['-e', '-c', line.replace('npx agent-server', `${ROOT}/bin/agent-server.mjs`)], {
+      ...{ cwd: app.root, env: { ...env, PATH: `${ROOT}/node_modules/.bin:${process.env['PATH']}` } },
+    });
+  await step(deploying.run);
+  await app.write({ 'agent.ts': 'throw new Error("no such luck");' });
+  const revision = JSON.parse(await readFile(join(app.root, 'revision.json'), 'utf8'));
+  expect(revision.status).toBe('DEPLOYED');
+  await expect(step(deploying.run)).rejects.toThrow(/DEPLOY_FAILED in the step "check": .*no such luck/);
+  expect(saying.if).toBe('always()');
+  await step(saying.run);
+  expect(await readFile(summary, 'utf8')).toMatch(/^Revision \d is DEPLOY_FAILED\. .*no such luck\. .*\n$/);
+}, 120_000);
