@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Latch } from '../../src/core/latch.ts';
-import { after, every, sleep, timeoutSignal } from '../../src/core/timers.ts';
+import { after, every, sleep, timeoutSignal, unlessAborted } from '../../src/core/timers.ts';
 
 const DAY_MS = 86_400_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -133,4 +133,15 @@ test('an unreferenced timer stays unreferenced in every part of its delay', () =
   vi.advanceTimersByTime(50 * DAY_MS);
   const made = timers.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef());
   expect(made).toEqual([false, false, false]);
+});
+
+test('unlessAborted is as its work until the signal aborts, and then rejects with its reason', async () => {
+  const control = new AbortController();
+  const never = unlessAborted(control.signal, new Promise(() => {}));
+  expect(await unlessAborted(control.signal, Promise.resolve(7))).toBe(7);
+  await expect(unlessAborted(control.signal, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+
+  control.abort(new Error('enough'));
+  await expect(never).rejects.toThrow('enough');
+  await expect(unlessAborted(control.signal, Promise.resolve(7))).rejects.toThrow('enough');
 });
