@@ -25,5 +25,5 @@ test.runIf(python)(
     });
     expect((await server.get('/v2/deployments')).body.resources).toEqual([]);
   },
-  120_000,
+  240_000,
 );

@@ -231,5 +231,5 @@ describe('whatever is wrong with a revision, the old one goes on serving', () =>
     expect(next).toMatchObject({ status: 'DEPLOYED', is_active: true });
     expect((await server.run('steady')).body).toMatchObject({ said: 'next' });
     expect((await server.revision(id, endless.id)).status).toBe('INTERRUPTED');
-  }, 60_000);
+  }, 120_000);
 });

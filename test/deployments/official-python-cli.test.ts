@@ -13,5 +13,5 @@ test.runIf(python)(
       files: { 'package.json': '{ "private": true, "type": "module" }' },
       args: ['--install-command', `ln -s ${PACKAGES} node_modules`],
     }),
-  120_000,
+  240_000,
 );

@@ -97,7 +97,7 @@ test('no secret of a deployment is in an answer, a log, the output of a command,
   expect(linesWith(MARK, server.log.map((line) => JSON.stringify(line)).join('\n'))).toEqual([]);
   expect(await filesWith(MARK, server.folder)).toEqual([]);
   expect(linesWith(MARK, args.stop().join('\n'))).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 function linesWith(text: string, lines: string): string[] {
   return lines.split(/\n|\\n/).filter((line) => line.includes(text));

@@ -51,7 +51,7 @@ test('the three commands at its beginning lead from a repository to an answer', 
 
   expect(await inProgram('bash', ['-s'], line, server.url)).toBe(`${server.url}/deployments/agent\n`);
   expect(await inProgram('bash', ['-s'], ask, server.url)).toContain('I answer questions.');
-}, 120_000);
+}, 240_000);
 
 test('the workflow of GitHub deploys, and says what came of it', async () => {
   const workflow = parse(onlyBlock(PAGE, 'yaml', 'actions/checkout'));
@@ -80,4 +80,4 @@ test('the workflow of GitHub deploys, and says what came of it', async () => {
   expect(saying.if).toBe('always()');
   await step(saying.run);
   expect(await readFile(summary, 'utf8')).toMatch(/^Revision \d is DEPLOY_FAILED\. .*no such luck\. .*\n$/);
-}, 120_000);
+}, 240_000);
