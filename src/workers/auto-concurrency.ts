@@ -55,9 +55,9 @@ export class AutoConcurrency {
     return this.#due_at !== undefined;
   }
 
-  /** Runs that may execute at the same time, as far as is known: only those there are while the process is busy. */
-  capacity(running: number): number {
-    return this.#isBusy ? Math.max(AUTO_FLOOR, running) : AUTO_CEILING;
+  /** Runs that the process takes, as far as is known: those that it always admits while it is busy. */
+  get slots(): number {
+    return this.#isBusy ? AUTO_FLOOR : AUTO_CEILING;
   }
 
   /** Time until the next decision, ms. */

@@ -74,8 +74,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, worker_id, logger } = deps;
   const { pid, version, lease_ms, graph_ids, is_capped } = options;
   const { slots, auto } = slotsOf(deps, options);
-  const worker = { worker_id, host: hostname(), pid, version, slots: auto?.capacity(0) ?? slots, graph_ids };
-  const beat = { worker, slots: () => runs.capacity, lease_ms, logger };
+  const worker = { worker_id, host: hostname(), pid, version, slots: auto?.slots ?? slots, graph_ids };
+  const beat = { worker, slots: () => runs.slots, lease_ms, logger };
   const lease = options.single_process
     ? loopLease(queue, beat)
     : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms });
@@ -162,7 +162,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   };
 }
 
-function workerStats({ capacity: max, active }: RunWorker): WorkerStats {
+function workerStats({ slots, active }: RunWorker): WorkerStats {
+  const max = Math.max(slots, active);
   return { max, active, available: Math.max(0, max - active) };
 }
 

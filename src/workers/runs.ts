@@ -66,9 +66,9 @@ export class RunWorker {
     return this.#active.size;
   }
 
-  /** How many may execute here at the same time, as far as is known now. */
-  get capacity(): number {
-    return this.#deps.auto?.capacity(this.active) ?? this.#deps.concurrency;
+  /** How many this process takes now; with `auto`, more may execute already. */
+  get slots(): number {
+    return this.#deps.auto?.slots ?? this.#deps.concurrency;
   }
 
   start(): void {

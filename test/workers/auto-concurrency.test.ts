@@ -67,7 +67,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     story.worker.start();
     await until('all have entered', () => count.entered === 200, 60_000);
     expect(story.worker.active).toBe(200);
-    expect(story.worker.capacity).toBe(1000);
+    expect(story.worker.slots).toBe(1000);
     openGate();
     await expectSuccess(story, runs);
     await story.worker.stop(0);
@@ -108,7 +108,7 @@ describe('auto admits none beyond ten', () => {
   ])('%s', async (_, deps) => {
     const { auto, asked } = await decided(deps);
     expect(asked).toBe(0);
-    expect(auto.capacity(FLOOR)).toBe(FLOOR);
+    expect(auto.slots).toBe(FLOOR);
   });
 
   test('while a run that it claimed has not begun', async () => {
@@ -178,7 +178,7 @@ describeEachDatabase('a number as runs.concurrency', (open) => {
     story.worker.start();
     await until('the slots are taken', () => count.entered === concurrency);
     for (let turn = 0; turn < 5; turn += 1) await story.worker.tick();
-    expect([story.worker.active, story.worker.capacity]).toEqual([concurrency, concurrency]);
+    expect([story.worker.active, story.worker.slots]).toEqual([concurrency, concurrency]);
     openGate();
     await expectSuccess(story, runs);
     expect(count.most).toBe(concurrency);
