@@ -92,7 +92,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     const runs = await enqueueAll(story, 60);
     story.worker.start();
     await expectSuccess(story, runs);
-    expect(count.most).toBe(FLOOR);
+    expect(count.most).toBeLessThanOrEqual(FLOOR);
     await story.worker.stop(0);
   }, 120_000);
 });

@@ -6,7 +6,7 @@ const ROUNDS = 3;
 const COMPUTING = 100;
 const COMPUTE_MS = 50;
 
-const SETTINGS = ['10', 'auto'] as const;
+const SETTINGS = ['10', '200', 'auto'] as const;
 const HOSTS = [
   { where: 'in process', AGENT_SERVER_HOSTS: '0' },
   { where: 'one host', AGENT_SERVER_HOSTS: '1' },
@@ -14,7 +14,7 @@ const HOSTS = [
 
 /** What `runs.concurrency: auto` gives to runs that wait, and what it costs those that compute. */
 export const autoConcurrency: Scenario = {
-  title: `200 background runs that sleep 1 s, and ${COMPUTING} that compute ${COMPUTE_MS} ms, runs.concurrency 10 and auto`,
+  title: `200 background runs that sleep 1 s, and ${COMPUTING} that compute ${COMPUTE_MS} ms, runs.concurrency 10, 200 and auto`,
   async run() {
     const figures: Figure[] = [];
     for (const { where, AGENT_SERVER_HOSTS } of HOSTS) {
@@ -30,7 +30,7 @@ export const autoConcurrency: Scenario = {
 
 async function sleeping(server: BenchServer, name: string, concurrency: string): Promise<Figure[]> {
   const walls_ms: number[] = [];
-  for (let round = 0; round < (concurrency === 'auto' ? ROUNDS : 1); round++)
+  for (let round = 0; round < (concurrency === '10' ? 1 : ROUNDS); round++)
     walls_ms.push(await sleepAll(server));
   const aim = concurrency === 'auto' ? { aim: 1.8 } : {};
   return [
