@@ -7,7 +7,7 @@ import { passwordFrom } from '../db/engines/postgres-password.ts';
 import { type EventBus, memoryBus } from '../events/bus.ts';
 import { SharedBus } from '../events/shared-bus.ts';
 import type { Notifications } from '../storage/notifications.ts';
-import { AUTO_CEILING } from '../workers/admission.ts';
+import { AUTO_CEILING } from '../workers/load-limits.ts';
 
 export interface OpenBus extends AsyncDisposable {
   readonly bus: EventBus;

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { memoryLimit, type ProcessLoad } from '../core/process-load.ts';
-import { AUTO_CEILING, AUTO_FLOOR, admissible, type LoadNow, type MemoryUse } from './admission.ts';
+import { AUTO_CEILING, AUTO_FLOOR, admissible, type LoadNow, type MemoryUse } from './load-limits.ts';
 import { LOOKED_MS } from './second-look.ts';
 
 /** What `auto` knows of the process. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ProcessLoad } from '../../core/process-load.ts';
 import { CurrentStep, RECORD_LEVELS, RecordedStep } from '../../schemas/steps.ts';
 import { WireErrorSchema } from './errors.ts';
+import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
 import {
   PROJECT_METHODS,
@@ -62,16 +62,6 @@ const LoadedApp = z.union([
   }),
   z.object({ error: WireErrorSchema }),
 ]);
-
-/** As `ProcessLoad`: of the event loop since the answer before. */
-const Load = z.object({
-  recent: z.number(),
-  average: z.number(),
-  window_ms: z.number(),
-  heap_bytes: z.number(),
-  heap_limit_bytes: z.number(),
-  rss_bytes: z.number(),
-}) satisfies z.ZodType<ProcessLoad>;
 
 const StateUse = { session: Session, graph: GraphUse, writer: Writer, config: Json };
 
@@ -159,8 +149,7 @@ export const HOST_METHODS = {
   /** It stops before its next superstep. */
   'run/drain': { params: z.object({ session: Session }) },
   'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
-  /** Whether the host has time for more runs. Answered by the event loop: an answer that is late says that it has none. */
-  load: { params: z.object({}), result: Load },
+  ...LOAD_METHODS,
   /** What must be done before the host ends, within `ms`. */
   drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
   'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },

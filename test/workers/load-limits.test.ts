@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AUTO_CEILING, admissible, type LoadNow } from '../../src/workers/admission.ts';
+import { AUTO_CEILING, admissible, type LoadNow } from '../../src/workers/load-limits.ts';
 
 const GB = 1024 ** 3;
 
