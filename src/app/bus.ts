@@ -7,6 +7,7 @@ import { passwordFrom } from '../db/engines/postgres-password.ts';
 import { type EventBus, memoryBus } from '../events/bus.ts';
 import { SharedBus } from '../events/shared-bus.ts';
 import type { Notifications } from '../storage/notifications.ts';
+import { AUTO_CEILING } from '../workers/load-limits.ts';
 
 export interface OpenBus extends AsyncDisposable {
   readonly bus: EventBus;
@@ -44,6 +45,11 @@ export async function openBus(context: BusContext): Promise<OpenBus> {
   return local(memoryBus('frequent'));
 }
 
+/** The others only ask whether there are any. */
+function slotsOf({ runs: { concurrency } }: Pick<Config, 'runs'>): number {
+  return concurrency === 'auto' ? AUTO_CEILING : concurrency;
+}
+
 function local(bus: EventBus): OpenBus {
   return { bus, drain: () => {}, [Symbol.asyncDispose]: async () => {} };
 }
@@ -79,7 +85,7 @@ async function openSharedBus(
     reset: channel.reset.bind(channel),
   };
   const is_worker = config.server.role !== 'api';
-  const presence = { is_worker, slots: is_worker ? config.runs.concurrency : 0 };
+  const presence = { is_worker, slots: is_worker ? slotsOf(config) : 0 };
   const bus = new SharedBus({ id: worker_id, presence, transport, clock, logger });
   const close = () =>
     closeAll([() => bus.leave(), () => bus[Symbol.dispose](), () => channel[Symbol.asyncDispose]()]);

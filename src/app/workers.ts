@@ -8,7 +8,7 @@ import type { CronTicks } from '../services/crons/cron-ticks.ts';
 import { pricing } from '../services/usage/prices.ts';
 import { dayOf } from '../storage/runs/usage.ts';
 import type { AttemptRules } from '../workers/attempt.ts';
-import { type Engine, type EngineOptions, engine } from '../workers/engine.ts';
+import { type Engine, type EngineDeps, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/maintenance.ts';
 import type { AppContext } from './context.ts';
 import { budgetRules } from './service-settings.ts';
@@ -48,11 +48,29 @@ export function wireWorkers(
         store,
       }),
       rules: attemptRules(config.runs, context.log_retention_ms),
+      load: executionLoad({ ...context, config, storage }),
       costOf: pricing(config.usage.prices),
       budget: rules && { ...rules, used: storage.work.budgets.used },
     },
     { ...engineOptions(config), takes_over, graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
   );
+}
+
+/** What `runs.concurrency: auto` goes by. */
+function executionLoad({
+  config,
+  graphs,
+  storage,
+}: Pick<AppContext, 'config' | 'graphs' | 'storage'>): EngineDeps['load'] {
+  const { max_memory_mb } = config.hosts;
+  return {
+    hostLoads: () => graphs.hostLoads(),
+    max_host_bytes: max_memory_mb && max_memory_mb * 1024 ** 2,
+    isDatabaseBusy() {
+      const { work } = storage.databaseStats().pools;
+      return work !== undefined && work.waiting > work.max;
+    },
+  };
 }
 
 /** Sweeps that delete expired rows, or sum up those that are over. */

@@ -92,7 +92,7 @@ export const VARIABLES: readonly Variable[] = [
     key: 'runs.lease_seconds',
     text: 'How long a process may be silent before others take its runs.',
   },
-  { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time.' },
+  { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time, or `auto`.' },
   { name: 'BG_JOB_TIMEOUT_SECS', key: 'runs.timeout_seconds', text: 'Longest time a run may take.' },
   { name: 'BG_JOB_MAX_RETRIES', key: 'runs.max_attempts', text: 'Attempts of a run, including the first.' },
   {

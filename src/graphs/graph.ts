@@ -1,4 +1,5 @@
 import type { LogLine } from '../core/logger.ts';
+import type { ProcessLoad } from '../core/process-load.ts';
 import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
@@ -174,6 +175,8 @@ export interface GraphRegistry {
   loads(): number;
   /** The processes that execute graphs; empty if it is this one. */
   hosts(): readonly GraphHost[];
+  /** What the event loops of these processes did since the last call; empty if it is this one. Never rejects. */
+  hostLoads(): Promise<readonly ProcessLoad[]>;
   /** By graph: the compiled-in memory that the server replaces. Factories are not called for this. */
   overriddenMemory(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
 }

@@ -181,7 +181,7 @@ export const ProcessView = z.object({
   version: z.string(),
   /** `null` for a process of an earlier version. */
   role: z.enum(['all', 'api', 'worker']).nullable(),
-  /** Runs that it executes at the same time; 0 executes none. */
+  /** Runs that it takes at the same time, as of its last heartbeat; 0 executes none. */
   slots: z.int(),
   /** Graph hosts; 0: it executes graphs itself. `null` for a process of an earlier version. */
   hosts: z.int().nullable(),

@@ -3,17 +3,20 @@ import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
+import { loadMeter } from '../core/process-load.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { EndedRun, EngineProgress, StoredSteps } from '../schemas/system.ts';
+import type { EndedRun, EngineProgress, StoredSteps, WorkerStats } from '../schemas/system.ts';
 import { graphIdOf } from '../services/runs/run-options.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import type { AttemptContext, Recorded } from './attempt.ts';
+import { AutoConcurrency, type AutoConcurrencyDeps } from './auto-concurrency.ts';
 import { type BackgroundDeps, type BackgroundOptions, backgroundWork } from './background.ts';
 import { loopLease, type WorkerLease } from './heartbeat.ts';
 import { leaseLoop } from './lease-loop.ts';
+import { AUTO_FLOOR } from './load-limits.ts';
 import { runAttempt } from './run-attempt.ts';
 import { RunWorker } from './runs.ts';
 import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
@@ -25,8 +28,8 @@ const DELIVERY_GRACE_MS = 3000;
 const STUCK_MS = 30_000;
 
 export interface EngineOptions extends Omit<BackgroundOptions, 'reap'> {
-  /** Concurrent runs; 0 executes none. */
-  readonly concurrency: number;
+  /** Concurrent runs; 0 executes none, `auto` as many as the process has time for. */
+  readonly concurrency: number | 'auto';
   readonly max_attempts: number;
   /** Run that crashed an earlier process: it fails instead of being retried. */
   readonly crashed_run?: FailurePolicy['crashed_run'];
@@ -58,6 +61,8 @@ export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFa
   readonly ids: Ids;
   readonly worker_id: string;
   readonly logger: Logger;
+  /** What `auto` goes by. */
+  readonly load: Omit<AutoConcurrencyDeps, 'clock' | 'ownLoad' | 'isAlone'>;
   /** Called for every run that this process ended because its worker was lost. Must not throw. */
   readonly onLost?: ((run_id: string) => void) | undefined;
 }
@@ -67,9 +72,10 @@ export type Engine = ReturnType<typeof engine>;
 /** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, worker_id, logger } = deps;
-  const { pid, version, concurrency: slots, lease_ms, graph_ids, is_capped } = options;
-  const worker = { worker_id, host: hostname(), pid, version, slots, graph_ids };
-  const beat = { worker, lease_ms, logger };
+  const { pid, version, lease_ms, graph_ids, is_capped } = options;
+  const { slots, auto } = slotsOf(deps, options);
+  const worker = { worker_id, host: hostname(), pid, version, slots: auto?.slots ?? slots, graph_ids };
+  const beat = { worker, slots: () => runs.slots, lease_ms, logger };
   const lease = options.single_process
     ? loopLease(queue, beat)
     : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms });
@@ -81,10 +87,11 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const runs = new RunWorker({
     ...deps,
     concurrency: slots,
+    auto,
     is_capped,
     failure: failureAfter(ATTEMPT_BROKE),
     isLeaseHeld: () => lease.isHeld(),
-    attempt: (claimed, stop, handOver) => runAttempt(attempts, claimed, stop, handOver),
+    attempt: (...run) => runAttempt(attempts, ...run),
   });
   const background = backgroundWork(deps, {
     ...options,
@@ -96,7 +103,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
 
   return {
     /** Slots for runs in this process. */
-    stats: () => ({ max: slots, active: runs.active, available: Math.max(0, slots - runs.active) }),
+    stats: () => workerStats(runs),
 
     /** Call their listener, which must not throw, for every run and step of this process from now on. */
     ...listeners.subscriptions,
@@ -153,6 +160,18 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       ]);
     },
   };
+}
+
+function workerStats({ slots, active }: RunWorker): WorkerStats {
+  const max = Math.max(slots, active);
+  return { max, active, available: Math.max(0, max - active) };
+}
+
+/** Runs that this process always executes at the same time, and what admits more. */
+function slotsOf({ clock, queue, worker_id, load }: EngineDeps, { concurrency }: EngineOptions) {
+  if (concurrency !== 'auto') return { slots: concurrency, auto: undefined };
+  const isAlone = () => queue.isOnlyWorker(worker_id);
+  return { slots: AUTO_FLOOR, auto: new AutoConcurrency({ ...load, clock, isAlone, ownLoad: loadMeter() }) };
 }
 
 /** `runs`: what claims runs; `undefined` without slots. */

@@ -5,7 +5,7 @@ export class HeartbeatMemory {
   readonly buffer: SharedArrayBuffer;
   readonly #values: BigInt64Array;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(5 * BigInt64Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(6 * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#values = new BigInt64Array(buffer);
   }
@@ -48,5 +48,13 @@ export class HeartbeatMemory {
   }
   renewLate(): void {
     Atomics.add(this.#values, 4, 1n);
+  }
+
+  /** Runs that the process may execute at the same time. */
+  get slots(): number {
+    return Number(Atomics.load(this.#values, 5));
+  }
+  set slots(count: number) {
+    Atomics.store(this.#values, 5, BigInt(count));
   }
 }

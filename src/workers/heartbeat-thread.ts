@@ -51,5 +51,6 @@ async function beat(renew: () => Promise<void>): Promise<number> {
 {
   const password = password_command === undefined ? undefined : passwordFrom(password_command);
   await using db = openPostgres(url, { max_connections: 1, password });
-  while (!end.signal.aborted) await sleep(await beat(() => heartbeat(db, worker, lease_ms)), end.signal);
+  const renew = () => heartbeat(db, { ...worker, slots: memory.slots }, lease_ms);
+  while (!end.signal.aborted) await sleep(await beat(renew), end.signal);
 }

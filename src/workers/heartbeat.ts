@@ -34,6 +34,8 @@ export function isLateRenewal(since_last_ms: number, interval_ms: number): boole
 
 export interface LeaseOptions {
   readonly worker: Worker;
+  /** Runs that it may execute at the same time, as of now. */
+  readonly slots: () => number;
   readonly lease_ms: number;
   readonly logger: Logger;
 }
@@ -41,7 +43,7 @@ export interface LeaseOptions {
 /** Renews from the event loop: for the only process on a database, whose runs nobody else can take. */
 export function loopLease(
   { heartbeat }: { heartbeat(worker: Worker, lease_ms: number): Promise<void> },
-  { worker, lease_ms, logger }: LeaseOptions,
+  { worker, slots, lease_ms, logger }: LeaseOptions,
   clock: Pick<Clock, 'monotonic'> = systemClock,
 ): WorkerLease {
   const interval_ms = heartbeatMs(lease_ms);
@@ -52,7 +54,7 @@ export function loopLease(
     logger,
     max_backoff_ms: interval_ms / 2,
     async tick() {
-      await heartbeat(worker, lease_ms);
+      await heartbeat({ ...worker, slots: slots() }, lease_ms);
       const now = clock.monotonic();
       if (renewed_at !== undefined && isLateRenewal(now - renewed_at, interval_ms)) late_renewals += 1;
       renewed_at = now;

@@ -17,7 +17,7 @@ import { countStart } from './run-metrics.ts';
 
 /**
  * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early; once `handOver`
- * is aborted, it is requeued at its next checkpoint. Never throws: a
+ * is aborted, it is requeued at its next checkpoint. Calls `onBegun` at each sign that its graph executes. Never throws: a
  * failure becomes the run's final status, or requeues the run for another attempt.
  */
 export async function runAttempt(
@@ -25,10 +25,11 @@ export async function runAttempt(
   claimed: ClaimedRun,
   stop: AbortController,
   handOver: AbortSignal,
+  onBegun: () => void = () => {},
 ): Promise<void> {
   using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs.resumable);
   closeWhenLeaseLost(live, stop.signal);
-  const attempt = openAttempt(deps, claimed, live, { stop, handOver });
+  const attempt = openAttempt(deps, claimed, live, { stop, handOver, onBegun });
   countStart(deps, attempt);
   using _writes = attempt.writes;
   const timer = after(deps.rules.timeout_ms, () => stop.abort(timeoutReason()));
@@ -37,7 +38,7 @@ export async function runAttempt(
     attempt.writer.write('metadata', { run_id: claimed.lease.run_id, attempt: claimed.lease.attempt });
     // It is published only once logged; a graph that never yields would delay the commit.
     if (attempt.kwargs.resumable) await attempt.writes.commit();
-    await withRunOutput(output, () => execute(deps, attempt, stop.signal));
+    await withRunOutput(output, () => execute(deps, attempt, stop.signal, onBegun));
   } catch (error) {
     attempt.failure = error;
   }
@@ -58,7 +59,7 @@ function openAttempt(
   deps: AttemptContext,
   claimed: ClaimedRun,
   live: LiveRun,
-  { stop, handOver }: { stop: AbortController; handOver: AbortSignal },
+  { stop, handOver, onBegun }: { stop: AbortController; handOver: AbortSignal; onBegun: () => void },
 ): Attempt {
   const { lease } = claimed;
   const { kwargs } = claimed.run;
@@ -77,6 +78,7 @@ function openAttempt(
   const { bus, meter } = deps;
   const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable, meter });
   const onCheckpoint = () => {
+    onBegun();
     if (handOver.aborted) stop.abort(new StopReason('shutdown'));
   };
   const memory = deps.memory(writes, lease, {
@@ -114,7 +116,12 @@ function accountOf({ run, key_id }: ClaimedRun): UsageAccount {
   };
 }
 
-async function execute(deps: AttemptContext, attempt: Attempt, signal: AbortSignal): Promise<void> {
+async function execute(
+  deps: AttemptContext,
+  attempt: Attempt,
+  signal: AbortSignal,
+  onBegun: () => void,
+): Promise<void> {
   const { graphs, rules } = deps;
   const { claimed, kwargs, writer, memory, budget } = attempt;
   const config = attemptConfig(attempt, rules.version);
@@ -146,6 +153,7 @@ async function execute(deps: AttemptContext, attempt: Attempt, signal: AbortSign
   });
   // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.
   for await (const event of events) {
+    onBegun();
     if ('checkpoint_id' in event) await writer.checkpointReached(event.checkpoint_id);
     else if ('json' in event) writer.writeJson(event.event, event.json);
     else writer.write(event.event, event.data);

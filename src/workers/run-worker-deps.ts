@@ -5,6 +5,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { AutoConcurrency } from './auto-concurrency.ts';
 
 /** What a `RunWorker` needs. */
 export interface RunWorkerDeps {
@@ -16,12 +17,22 @@ export interface RunWorkerDeps {
   readonly worker_id: string;
   /** Concurrent runs. */
   readonly concurrency: number;
+  /** Admits further ones while the process has time for them. */
+  readonly auto?: AutoConcurrency | undefined;
   /** Retry limit of runs whose attempts break. */
   readonly failure: FailurePolicy;
   /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
   readonly is_capped?: boolean;
   /** Claims nothing while it is false. */
   readonly isLeaseHeld: () => boolean;
-  /** Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. */
-  readonly attempt: (claimed: ClaimedRun, stop: AbortController, handOver: AbortSignal) => Promise<void>;
+  /**
+   * Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. Calls `onBegun` at each
+   * sign that its graph executes.
+   */
+  readonly attempt: (
+    claimed: ClaimedRun,
+    stop: AbortController,
+    handOver: AbortSignal,
+    onBegun: () => void,
+  ) => Promise<void>;
 }

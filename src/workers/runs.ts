@@ -1,6 +1,5 @@
-import { systemRandom } from '../core/backoff.ts';
 import { systemClock } from '../core/clock.ts';
-import { after, sleep, type Timer } from '../core/timers.ts';
+import { after, sleep } from '../core/timers.ts';
 import type { PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
@@ -10,18 +9,13 @@ import { Loop } from './loop.ts';
 import { runFields } from './run-log.ts';
 import { requeueFailed } from './run-metrics.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
+import { SecondLook } from './second-look.ts';
 
 /**
  * Poll intervals, ms: the latency that a lost wake-up costs. Never rarer: a commit of which its process did not hear is
  * followed by no notification.
  */
 const POLL_MS: PollIntervals = { rare: 1000, usual: 1000, frequent: 250 };
-/**
- * Delay before a process looks for runs that were offered to another one first, ms, and its random part: idle workers
- * must not all claim at once.
- */
-const SECOND_LOOK_MS = 15;
-const SECOND_LOOK_SPREAD_MS = 30;
 /** Interval at which an idle process looks for leases that it does not know of, ms. */
 const IDLE_RECONCILE_MS = 30_000;
 /** Runs per claim. */
@@ -49,7 +43,7 @@ export class RunWorker {
   #saturated = false;
   /** More runs are ready than have been claimed, as far as is known: without a free slot, others are offered them. */
   #isWoken = true;
-  #secondLook: Timer | undefined;
+  readonly #secondLook = new SecondLook(() => this.#loop.wake());
   /** A claim failed: it may have been committed. */
   #isUncertain = false;
   #reconciled_at = Number.NEGATIVE_INFINITY;
@@ -72,6 +66,11 @@ export class RunWorker {
     return this.#active.size;
   }
 
+  /** How many this process takes now; with `auto`, more may execute already. */
+  get slots(): number {
+    return this.#deps.auto?.slots ?? this.#deps.concurrency;
+  }
+
   start(): void {
     const { bus } = this.#deps;
     this.#subscriptions = [
@@ -85,19 +84,27 @@ export class RunWorker {
 
   /** Claims as many runs as there are free slots. */
   async tick(): Promise<number> {
-    const { queue, ids, bus, worker_id, isLeaseHeld } = this.#deps;
+    const { queue, bus, auto, isLeaseHeld } = this.#deps;
     // Other processes would take the runs at once.
     if (!isLeaseHeld()) return POLL_MS.usual;
-    const limit = Math.min(this.#freeSlots, CLAIM_BATCH);
+    const free = Math.min(this.#freeSlots, CLAIM_BATCH);
     const wasWoken = this.#isWoken;
     this.#isWoken = false;
-    this.#saturated = limit <= 0;
-    if (this.#saturated) {
-      if (wasWoken) bus.emit('runs.offered', false);
-      return POLL_MS[bus.poll_rate];
-    }
+    this.#saturated = free <= 0 && !auto;
+    if (free <= 0 && wasWoken) bus.emit('runs.offered', false);
+    if (this.#saturated) return POLL_MS[bus.poll_rate];
     // A poll: a claim that finds nothing costs a transaction of three round trips, and idle servers do little else.
-    if (!wasWoken && !(await queue.hasReady())) return POLL_MS[bus.poll_rate];
+    if (!wasWoken && !auto?.isAsked && !(await queue.hasReady())) return POLL_MS[bus.poll_rate];
+    if (free > 0) auto?.rest();
+    const admitted = free > 0 || !auto ? free : await auto.admit(this.active);
+    if (admitted > 0) return this.#claim(admitted);
+    this.#saturated = true;
+    return auto?.wait_ms ?? 0;
+  }
+
+  /** Returns the delay before the next tick, ms. */
+  async #claim(limit: number): Promise<number> {
+    const { queue, ids, bus, worker_id } = this.#deps;
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
@@ -133,20 +140,19 @@ export class RunWorker {
 
   /** Without a free slot here, another process may take them. */
   #runsReady(): void {
-    if (this.#freeSlots > 0) this.#wake();
+    if (this.#freeSlots > 0 || this.#deps.auto) this.#wake();
     else this.#deps.bus.emit('runs.offered', false);
   }
 
+  /** Beyond the floor of `auto` it must not be woken: it would offer them to others in turn, and these to it. */
   #runsOffered(is_first: boolean): void {
-    if (this.#freeSlots <= 0) return;
-    if (is_first) {
+    const isFree = this.#freeSlots > 0;
+    if (!isFree && !this.#deps.auto) return;
+    if (is_first && isFree) {
       this.#wake();
       return;
     }
-    this.#secondLook ??= after(SECOND_LOOK_MS + systemRandom() * SECOND_LOOK_SPREAD_MS, () => {
-      this.#secondLook = undefined;
-      this.#loop.wake();
-    });
+    this.#secondLook.plan();
   }
 
   /** A cancel or a wake-up may be lost. */
@@ -207,7 +213,7 @@ export class RunWorker {
       await Promise.all([...this.#active.values()].map(({ done }) => done));
     }
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
-    this.#secondLook?.[Symbol.dispose]();
+    this.#secondLook[Symbol.dispose]();
   }
 
   /** Claims nothing new from now on; resolves when its runs have ended, or after `ms`. */
@@ -220,13 +226,17 @@ export class RunWorker {
   }
 
   #start(claimed: ClaimedRun): void {
+    const { auto } = this.#deps;
     const { run_id } = claimed.lease;
     const stop = new AbortController();
+    const onBegun = () => auto?.begun(run_id);
+    auto?.claimed(run_id);
     const done = this.#deps
-      .attempt(claimed, stop, this.#handOver.signal)
+      .attempt(claimed, stop, this.#handOver.signal, onBegun)
       .catch((error: unknown) => this.#requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
+        onBegun();
         // Only if saturated: otherwise `run.ready` wakes the loop, and a further claim would waste a transaction.
         if (this.#saturated || this.#deps.is_capped) this.#wake();
         // An owner's next run may have to execute elsewhere.

@@ -67,8 +67,8 @@ class ThreadLease implements WorkerLease {
     const { lease_ms } = this.#options;
     this.#memory.held_until = threadMonotonic() + lease_ms;
     this.#memory.beat();
-    this.#memory.turn();
-    this.#turns = every(heartbeatMs(lease_ms) / TURNS_PER_BEAT, () => this.#memory.turn()).unref();
+    this.#turn();
+    this.#turns = every(heartbeatMs(lease_ms) / TURNS_PER_BEAT, () => this.#turn()).unref();
     this.#startThread();
   }
 
@@ -92,6 +92,11 @@ class ThreadLease implements WorkerLease {
     const late = new AbortController();
     await Promise.race([exited, sleep(STOP_MS, late.signal).then(() => thread.terminate())]);
     late.abort();
+  }
+
+  #turn(): void {
+    this.#memory.slots = this.#options.slots();
+    this.#memory.turn();
   }
 
   #startThread(): void {

@@ -14,7 +14,7 @@ export interface BenchServer extends AsyncDisposable {
 
 export interface BenchOptions {
   /** How many runs execute at the same time. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | string;
   /** A database that is there; an empty SQLite file without one. */
   readonly database?: string;
   /** What the configuration leaves open. */

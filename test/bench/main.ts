@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { compareWith } from './compare.ts';
 import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
+import { autoConcurrency } from './scenarios/auto-concurrency.ts';
 import { encryption } from './scenarios/encryption.ts';
 import { graphHosts } from './scenarios/graph-hosts.ts';
 import { inProcess } from './scenarios/in-process.ts';
@@ -40,6 +41,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'silent-readers': silentReaders,
   'waiting-readers': waitingReaders,
   'sleeping-runs': sleepingRuns,
+  'auto-concurrency': autoConcurrency,
   'queue-depth': queueDepth,
   metrics,
   'large-bodies': largeBodies,

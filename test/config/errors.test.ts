@@ -32,12 +32,12 @@ test.each([
   [
     'text for a number',
     'runs: { concurrency: many }',
-    'runs.concurrency: must be a whole number of runs from 0 to 10000',
+    'runs.concurrency: must be auto, or a whole number of runs from 0 to 10000',
   ],
   [
     'half a run',
     'runs: { concurrency: 1.5 }',
-    'runs.concurrency: must be a whole number of runs from 0 to 10000',
+    'runs.concurrency: must be auto, or a whole number of runs from 0 to 10000',
   ],
   [
     'a number below its range',

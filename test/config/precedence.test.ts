@@ -35,7 +35,7 @@ test('a file with graphs only gets every default', async () => {
     migrations: 'apply',
     notifications: 'notify',
   });
-  expect(config.runs).toMatchObject({ concurrency: 10, max_attempts: 3, timeout_seconds: 86_400 });
+  expect(config.runs).toMatchObject({ concurrency: 'auto', max_attempts: 3, timeout_seconds: 86_400 });
   expect(config.http.cors.allow_origins).toBeUndefined();
   expect(warnings).toEqual([]);
 });

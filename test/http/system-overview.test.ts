@@ -27,7 +27,7 @@ test('the overview shows the runs of everybody, the processes, the storage and t
     threads: { busy: 0, interrupted: 1, error: 0 },
     crons: { enabled: 1, overdue: 0 },
     webhooks: { pending: 0, dead: 0 },
-    processes: [{ pid: process.pid, role: 'all', slots: 10, version: expect.any(String) }],
+    processes: [{ pid: process.pid, role: 'all', slots: 1000, version: expect.any(String) }],
     storage: { engine: expect.stringMatching(/^(sqlite|postgres)$/), size_bytes: expect.any(Number) },
     versions: { node: process.versions.node, langgraph_js: expect.stringMatching(/^\d/) },
   });

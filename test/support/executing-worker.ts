@@ -13,6 +13,7 @@ import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { runAttempt } from '../../src/workers/run-attempt.ts';
+import type { RunWorkerDeps } from '../../src/workers/run-worker-deps.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from './queued-runs.ts';
 import { recordingMeter } from './recording-meter.ts';
@@ -23,6 +24,7 @@ export function executingWorker(
   graphs: GraphRegistry,
   rules: Partial<AttemptContext['rules']> = {},
   changes: (queue: RunQueue) => Partial<AttemptContext> = () => ({}),
+  slots: Pick<RunWorkerDeps, 'concurrency' | 'auto'> = { concurrency: 4 },
 ) {
   const { queue, ...story } = queueStory(db);
   const { meter, counts, observed } = recordingMeter();
@@ -52,10 +54,10 @@ export function executingWorker(
     ...deps,
     ids: systemIds(systemClock),
     worker_id: WORKER.worker_id,
-    concurrency: 4,
+    ...slots,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+    attempt: (...run) => runAttempt(deps, ...run),
   });
   return {
     ...story,

@@ -26,5 +26,6 @@ export function scriptedGraph(
     overriddenMemory: () => new Map(),
     loads: () => 1,
     hosts: () => [],
+    hostLoads: async () => [],
   };
 }

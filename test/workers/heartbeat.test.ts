@@ -15,7 +15,7 @@ test('a renewal that comes more than an interval late is counted', async () => {
   };
   const lease = loopLease(
     { heartbeat: async () => {} },
-    { worker: { ...WORKER, graph_ids: [] }, lease_ms: 40, logger: silentLogger },
+    { worker: { ...WORKER, graph_ids: [] }, slots: () => 1, lease_ms: 40, logger: silentLogger },
     clock,
   );
   lease.start();

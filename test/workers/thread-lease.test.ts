@@ -21,7 +21,14 @@ async function leaseStory(max_stall_ms: number) {
   const db = opened.use(openPostgres(schema.url));
   await migrate(db);
   const worker = { worker_id: randomUUID(), host: 'here', pid: 1, version: '1', slots: 1 };
-  const lease = threadLease({ worker, lease_ms: 1000, max_stall_ms, url: schema.url, logger: silentLogger });
+  const lease = threadLease({
+    worker,
+    slots: () => 1,
+    lease_ms: 1000,
+    max_stall_ms,
+    url: schema.url,
+    logger: silentLogger,
+  });
   opened.defer(() => lease.stop());
   lease.start();
   const isStored = async () => {

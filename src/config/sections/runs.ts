@@ -5,10 +5,17 @@ import { RECORD_LEVELS } from '../../schemas/steps.ts';
 import { boolean, group, integer, mustBe, number, oneOf, port, stringList, text } from '../value-types.ts';
 import { Budgets, budgetLimits } from './budgets.ts';
 
+const MAX_CONCURRENCY = 10_000;
+const CONCURRENCY = mustBe(`auto, or a whole number of runs from 0 to ${MAX_CONCURRENCY}`);
+
 export const Runs = group({
-  concurrency: integer(0, 10_000, 'runs')
-    .default(10)
-    .describe('Runs executed at the same time; 0 executes none.'),
+  concurrency: z
+    .union([z.literal('auto', CONCURRENCY), integer(0, MAX_CONCURRENCY, 'runs')], CONCURRENCY)
+    .default('auto')
+    .describe(
+      'Runs executed at the same time; 0 executes none. `auto`: 10, and up to 1,000 while they wait, as for a model, and memory lasts. See [performance](performance.md#how-many-runs-execute-at-the-same-time).',
+    )
+    .meta({ type: 'auto or whole number', range: `0–${MAX_CONCURRENCY} runs` }),
   max_attempts: integer(1, 100, 'attempts')
     .default(3)
     .describe('Attempts of a run, including the first, before it ends as `error`.'),

@@ -124,6 +124,7 @@ function registry(
 
     loads: () => 1,
     hosts: () => [],
+    hostLoads: async () => [],
 
     loadErrors: () => {
       const failed = [...entries].flatMap(([id, { loaded }]) =>

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
+import { loadMeter } from '../../core/process-load.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import { captureOutput } from '../../graphs/observability/capture-output.ts';
 import { type LangSmithTraces, openTraces } from '../../graphs/observability/langsmith-traces.ts';
@@ -84,15 +85,8 @@ function serveGraphs(): void {
         'run/steps': (params) => required().runs.steps(params),
         'run/drain': (params) => required().runs.drain(params),
         'run/credit': (params) => required().runs.credit(params),
-        ...graphHandlers(
-          () => server,
-          () => required().graphs,
-        ),
-        ...projectCodeHandlers(() => required().code),
-        ...mcpHandlers(
-          () => server,
-          () => required().code.registerTools(),
-        ),
+        load: loadMeter(),
+        ...projectHandlers(() => server, required),
       },
     },
   );
@@ -116,6 +110,15 @@ function serveGraphs(): void {
     if (reason instanceof ConnectionClosed) process.exit(0);
     process.stderr.write(`${reason.stack}\n`, () => process.exit(1));
   });
+}
+
+/** Handlers of what needs the project, beside its runs. */
+function projectHandlers(server: () => Peer<HostMethods, typeof SERVER_METHODS>, required: () => Project) {
+  return {
+    ...graphHandlers(server, () => required().graphs),
+    ...projectCodeHandlers(() => required().code),
+    ...mcpHandlers(server, () => required().code.registerTools()),
+  };
 }
 
 function listing(

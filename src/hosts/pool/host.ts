@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { HostLost } from '../../core/errors.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
+import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import { after, withDeadline } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
@@ -35,6 +36,9 @@ const INITIALIZE_MS = 300_000;
 const EXIT_MS = 1000;
 /** How long a run that was told to stop, or a handler that was given up, may block its host, ms; then the host is ended. */
 const MAX_BLOCKED_MS = 5000;
+
+/** How long a host may take to say what it does, ms. */
+const LOAD_MS = 100;
 
 export interface HostOptions {
   /** Counts from 1; a host that replaces another takes its number. */
@@ -76,6 +80,7 @@ export class Host {
   /** Runs that did not stop when they were told to. */
   readonly #unstoppable = new Set<string>();
   #hasGivenUp = false;
+  #asked: Promise<ProcessLoad> | undefined;
 
   constructor({ number, started_at, project, env, store, logger }: HostOptions) {
     this.number = number;
@@ -141,6 +146,15 @@ export class Host {
       run_ids,
       blockedBy: this.#status?.place,
     };
+  }
+
+  /** What its event loop did since the last question; `BUSY` if it does not answer in time. */
+  load(): Promise<ProcessLoad> {
+    // A question that is late answers this one too.
+    this.#asked ??= this.peer.request('load', {}).finally(() => {
+      this.#asked = undefined;
+    });
+    return withDeadline(LOAD_MS, this.#asked).catch(() => BUSY);
   }
 
   /** A run did not stop when it was told to: if it blocks the event loop, it would hold up all others. */

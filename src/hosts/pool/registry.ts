@@ -1,9 +1,16 @@
 import type { Logger } from '../../core/logger.ts';
+import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import { type GraphSpec, logLoadError, unknownGraph } from '../../graphs/runtime/registry.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { HostPool } from './pool.ts';
 import { remoteGraph } from './remote-graph.ts';
+
+/** What the hosts do that take work; without any, there is no time for more runs. */
+function loadsOf({ hosts }: HostPool): Promise<ProcessLoad[]> {
+  const available = hosts.filter(({ isAvailable }) => isAvailable);
+  return Promise.all(available.length === 0 ? [BUSY] : available.map((host) => host.load()));
+}
 
 /** The configured graphs in the hosts of a pool. What they loaded is known once a host is ready. */
 export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger: Logger): GraphRegistry {
@@ -39,6 +46,7 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
     },
     loads: () => loads,
     hosts: () => pool.views(),
+    hostLoads: () => loadsOf(pool),
     loadErrors: () => errors,
     overriddenMemory: () => overridden,
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CurrentStep, RECORD_LEVELS, RecordedStep } from '../../schemas/steps.ts';
 import { WireErrorSchema } from './errors.ts';
+import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
 import {
   PROJECT_METHODS,
@@ -148,6 +149,7 @@ export const HOST_METHODS = {
   /** It stops before its next superstep. */
   'run/drain': { params: z.object({ session: Session }) },
   'run/credit': { params: z.object({ session: Session, bytes: z.number().int().positive() }) },
+  ...LOAD_METHODS,
   /** What must be done before the host ends, within `ms`. */
   drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
   'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },

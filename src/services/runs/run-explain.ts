@@ -148,6 +148,6 @@ async function readySummary(queue: RunQueue): Promise<string> {
   const { workers, slots, running: busy } = await queue.workerCapacity();
   if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)
-    return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${slots} runs.`;
+    return `Ready, waits for a free slot: ${workers} worker(s) execute ${busy} of ${Math.max(busy, slots)} runs.`;
   return 'Ready; the next worker that polls claims it.';
 }

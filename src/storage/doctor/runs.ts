@@ -80,7 +80,7 @@ function reapAll({ db, max_attempts, log_retention_ms }: DoctorContext): Promise
   return reap({ db, webhooks: DEFAULT_WEBHOOK_RULES, report: () => {} }, rules);
 }
 
-/** Due, claimable, and there are free slots. */
+/** Due, claimable, and there are free slots, but nothing starts. */
 async function unclaimed({ db, is_served }: DoctorContext): Promise<Finding[]> {
   const due = sql`from run_queue q where q.state = 'ready' and q.not_before <= ${nowPlus(-PATIENCE_MS)}`;
   const runs: RunPlace[] = await db.all(sql`select ${IDS} ${due} order by not_before limit 100`);
@@ -100,7 +100,13 @@ async function unclaimed({ db, is_served }: DoctorContext): Promise<Finding[]> {
         message: `${waiting} waits for over a minute, and no server executes runs: start one with "runs.concurrency" above 0.`,
       },
     ];
-  if (running >= slots) return [];
+  // A process may have had no time for it; one that starts others does not hang.
+  const started = await countOf(
+    db,
+    sql`select count(*) as ${N} from run_queue q join runs r on r.run_id = q.run_id
+      where q.state = 'running' and r.started_at > ${nowPlus(-PATIENCE_MS)}`,
+  );
+  if (running >= slots || started > 0) return [];
   return [
     {
       check: 'runs',

@@ -13,7 +13,7 @@ export interface Worker {
   readonly host: string;
   readonly pid: number;
   readonly version: string;
-  /** Concurrent runs. */
+  /** Concurrent runs, as of its last heartbeat. */
   readonly slots: number;
   /** Graphs that it serves. */
   readonly graph_ids?: readonly string[];
@@ -25,7 +25,7 @@ export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promi
     sql`insert into workers (worker_id, host, pid, version, slots, graph_ids, started_at, expires_at)
       values (${worker.worker_id}, ${worker.host}, ${worker.pid}, ${worker.version}, ${worker.slots},
         ${JSON.stringify(worker.graph_ids ?? [])}, ${NOW}, ${nowPlus(lease_ms)})
-      on conflict (worker_id) do update set expires_at = excluded.expires_at`,
+      on conflict (worker_id) do update set expires_at = excluded.expires_at, slots = excluded.slots`,
     'async',
   );
 }

@@ -24,7 +24,8 @@ export const sleepingRuns: Scenario = {
   },
 };
 
-async function sleepAll({ http }: BenchServer): Promise<number> {
+/** From the first create to the last end, ms. */
+export async function sleepAll({ http }: BenchServer): Promise<number> {
   const threads = await Promise.all(
     Array.from({ length: RUNS }, () => http.call<{ thread_id: string }>('POST', '/threads', {})),
   );
