@@ -91,13 +91,13 @@ test('a private repository is deployed and followed with a token, which is seen 
     seen += execFileSync('sh', ['-c', read], { maxBuffer: 64 * 1024 * 1024 }).toString();
     return false;
   };
-  expect(await deploy(id)).toMatchObject({ status: 'DEPLOYED' });
+  expect(await deploy(id)).toMatchObject({ failure: null, status: 'DEPLOYED' });
   expect((await server.run('private')).body).toMatchObject({ said: 'private' });
 
   await server.send('PATCH', `/v2/deployments/${id}`, { source_config: { build_on_push: true } });
   const next = await commit(repository, 'pushed');
   await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll', 60_000);
-  expect(await ended(id)).toMatchObject({ status: 'DEPLOYED', commit: { sha: next } });
+  expect(await ended(id)).toMatchObject({ failure: null, status: 'DEPLOYED', commit: { sha: next } });
   git.intercept = () => false;
   expect(seen).toContain('ls-remote');
   const texts = [seen, await everything(id), git.url('private')];
@@ -149,14 +149,14 @@ test.skipIf(!hasSshServer)(
     const { body: key } = await server.post(path);
     expect(key.public_key).toMatch(/^ssh-ed25519 \S{68} agent-server by-key$/);
     await ssh.allow(key.public_key);
-    expect(await deploy(id)).toMatchObject({ status: 'DEPLOYED' });
+    expect(await deploy(id)).toMatchObject({ failure: null, status: 'DEPLOYED' });
     expect((await server.run('by-key')).body).toMatchObject({ said: 'by key' });
     const { host_keys } = (await server.get(path)).body;
     expect(host_keys).toEqual([expect.stringMatching(/127\.0\.0\.1\S* ssh-ed25519 \S+$/)]);
 
     const next = await commit(repository, 'pushed');
     await until('polling has found it', async () => (await revisions(id))[0].trigger === 'poll', 60_000);
-    expect(await ended(id)).toMatchObject({ status: 'DEPLOYED', commit: { sha: next } });
+    expect(await ended(id)).toMatchObject({ failure: null, status: 'DEPLOYED', commit: { sha: next } });
     expect(await everything(id)).not.toContain('PRIVATE KEY');
     // It is in a file only while git runs.
     const follow = (build_on_push: boolean) =>
@@ -174,7 +174,7 @@ test.skipIf(!hasSshServer)(
       return poll.failure?.code === 'host_key_changed';
     });
     expect((await server.send('DELETE', `/v2/deployments/${id}/host-keys`)).status).toBe(204);
-    expect(await deploy(id)).toMatchObject({ status: 'DEPLOYED' });
+    expect(await deploy(id)).toMatchObject({ failure: null, status: 'DEPLOYED' });
     const pinned = (await server.get(path)).body.host_keys;
     expect(pinned).toHaveLength(1);
     expect(pinned).not.toEqual(host_keys);
