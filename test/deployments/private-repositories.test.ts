@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commit, TestDeployment } from '../support/builds.ts';
@@ -188,3 +190,17 @@ test.skipIf(!hasSshServer)(
   },
   240_000,
 );
+
+test('a key that a server left on disk when it was killed is gone once the next one has started', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-left-'));
+  const left = join(folder, '.agent-server/deployments/git/agent-server-git-1');
+  try {
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'deploy_key'), 'a private key');
+    await using server = await openDeploymentServer({ folder });
+    expect((await server.get('/v2/deployments')).status).toBe(200);
+    expect(await readdir(join(left, '..'))).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+});
