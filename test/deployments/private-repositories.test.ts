@@ -17,7 +17,7 @@ const install_command = `ln -s ${PACKAGES} node_modules`;
 async function openServer() {
   const server = await openDeploymentServer({
     build: undefined,
-    deployments: { poll_seconds: 1 },
+    deployments: { poll_seconds: 2 },
     environment: {
       LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false, "allow_private": ["127.0.0.1"]}}',
       LANGGRAPH_AES_KEY: '0123456789abcdef',
