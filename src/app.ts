@@ -22,6 +22,8 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
+import { createDeployKey } from './deployments/deploy-key.ts';
+import { readHook } from './deployments/hooks.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
 import { openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
@@ -143,6 +145,7 @@ async function buildApp(
     output: outputRules(config, options.logs_output === true),
     plane: deployments?.plane ?? NO_DEPLOYMENTS,
     deploymentFiles: deploymentFiles(config.deployments.folder),
+    ...{ readHook, createDeployKey },
   };
   const services = createServices(context, serviceSettings(config));
   const takes_over = isSingleProcess(config) && place?.is_first !== false;

@@ -19,6 +19,7 @@ export function serviceSettings(config: Config): ServiceSettings {
     missed_crons: config.crons.missed,
     allow_local_sources: deployments.allow_local_sources,
     has_deployments: deployments.enabled,
+    poll_seconds: deployments.poll_seconds,
     pathOfDeployment: (name) => pathOfDeployment(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },
   };

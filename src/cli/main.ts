@@ -6,6 +6,7 @@ import { backup, restore } from './commands/backup.ts';
 import { check } from './commands/check.ts';
 import { copy } from './commands/copy.ts';
 import { deploy } from './commands/deploy.ts';
+import { REPOSITORY_COMMANDS } from './commands/deployment-repositories.ts';
 import { DEPLOYMENT_COMMANDS } from './commands/deployments.ts';
 import { dev } from './commands/dev.ts';
 import { doctor } from './commands/doctor.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   copy,
   deploy,
   ...DEPLOYMENT_COMMANDS,
+  ...REPOSITORY_COMMANDS,
   openapi,
   version,
 ];

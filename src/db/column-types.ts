@@ -1,5 +1,6 @@
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Cron } from '../schemas/crons.ts';
+import type { HookKind, HookOutcome } from '../schemas/deployment-hooks.ts';
 import type {
   BuildStep,
   BuiltFolder,
@@ -41,6 +42,9 @@ interface ColumnTypes {
   'crons.on_run_completed': NonNullable<Cron['on_run_completed']>;
   'crons.payload': JsonText<JsonObject>;
   'crons.run_as': JsonText<object>;
+  'deployment_hooks.kind': HookKind;
+  'deployment_hooks.outcome': HookOutcome;
+  'deployment_repositories.poll_failure': JsonText<RevisionFailure>;
   'deployment_revisions.build_steps': JsonText<BuildStep[]>;
   'deployment_revisions.built': JsonText<BuiltFolder>;
   'deployment_revisions.commit_info': JsonText<RevisionCommit>;

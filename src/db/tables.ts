@@ -145,6 +145,35 @@ export interface Tables {
     updated_at: Timestamp;
     payload: JsonText;
   };
+  deployment_hooks: {
+    hook_id: Uuid;
+    deployment_id: Uuid;
+    kind: string;
+    delivery_id: string | null;
+    event: string;
+    ref: string | null;
+    sha: string | null;
+    outcome: string;
+    reason: string | null;
+    revision_id: Uuid | null;
+    received_at: Timestamp;
+  };
+  deployment_repositories: {
+    deployment_id: Uuid;
+    hook_secret: string | null;
+    hook_secret_at: Timestamp | null;
+    deploy_key: string | null;
+    public_key: string | null;
+    deploy_key_at: Timestamp | null;
+    token: string | null;
+    token_username: string | null;
+    token_host: string | null;
+    token_at: Timestamp | null;
+    known_hosts: string | null;
+    polled_at: Timestamp | null;
+    polled_sha: string | null;
+    poll_failure: JsonText | null;
+  };
   deployment_revisions: {
     revision_id: Uuid;
     deployment_id: Uuid;

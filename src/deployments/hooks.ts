@@ -1,8 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { type PushedRef, pushedRefs } from './push-payloads.ts';
+import type { HookKind } from '../schemas/deployment-hooks.ts';
+import { defaultBranch, type PushedRef, pushedRefs } from './push-payloads.ts';
 
-export const HOOK_KINDS = ['github', 'gitlab', 'gitea', 'bitbucket', 'generic'] as const;
-export type HookKind = (typeof HOOK_KINDS)[number];
+export type { HookKind } from '../schemas/deployment-hooks.ts';
 
 /** Headers of a request; names in lower case. */
 export type HookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -19,6 +19,8 @@ export interface PushHook {
   readonly deleted?: boolean | undefined;
   /** All that were pushed: one service reports several at once. */
   readonly refs: readonly PushedRef[];
+  /** The default branch of the repository, `refs/heads/main`, if the service says. */
+  readonly default_branch?: string | undefined;
   /** What the service calls the event, such as `push`. */
   readonly event: string;
   /** Why there is nothing to deploy. */
@@ -82,7 +84,7 @@ export function readHook(kind: HookKind, headers: HookHeaders, rawBody: Buffer, 
   if (body === undefined) return { ...known, refs: [], reason: 'The body is not a JSON object.' };
   const refs = pushedRefs(kind, event, body);
   if (typeof refs === 'string') return { ...known, refs: [], reason: refs };
-  return { ...known, ...refs[0], refs };
+  return { ...known, ...refs[0], refs, default_branch: defaultBranch(body) };
 }
 
 function first(headers: HookHeaders, names: readonly string[]): string | undefined {

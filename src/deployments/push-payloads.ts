@@ -24,6 +24,13 @@ export function pushedRefs(kind: string, event: string, body: Body): PushedRef[]
   return refs.length === 0 ? 'Nothing was pushed.' : refs;
 }
 
+/** GitHub, GitLab and Gitea say which branch is the default one. */
+export function defaultBranch(body: Body): string | undefined {
+  const { repository, project } = body;
+  const name = textOf(objectOf(repository)['default_branch']) ?? textOf(objectOf(project)['default_branch']);
+  return name && fullName(name, 'heads');
+}
+
 function refsOf(kind: string, event: string, body: Body): PushedRef[] | undefined {
   // Gitea and GitHub also report a deletion as an event of its own, with the short name.
   if (event === 'delete') {

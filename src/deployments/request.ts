@@ -110,6 +110,8 @@ export interface BuildRequest extends GitAccess {
   readonly build_env?: Readonly<Record<string, string>> | undefined;
   readonly log: (line: LogLine) => void;
   readonly onStep: (step: StepState) => void;
+  /** The repository was reached over ssh: the keys of its host, to pin, whatever becomes of the build. */
+  readonly onHostKeys?: ((known_hosts: string) => Promise<void>) | undefined;
   /** Values that are masked in every line of the log, beside the credentials of the source. */
   readonly secrets: readonly string[];
   readonly signal: AbortSignal;

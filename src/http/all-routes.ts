@@ -10,7 +10,9 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
+import { deploymentHookRoutes, receiveHookRoutes } from './routes/deployment-hooks.ts';
 import { deploymentPages } from './routes/deployment-pages.ts';
+import { deployKeyRoutes, repositoryTokenRoutes } from './routes/deployment-repositories.ts';
 import { deploymentLogRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
 import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
 import { deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
@@ -106,6 +108,10 @@ const ROUTES: readonly RouteGroup[] = [
       deploymentRoutes,
       oneDeploymentRoutes,
       deploymentUploadRoutes,
+      deploymentHookRoutes,
+      receiveHookRoutes,
+      deployKeyRoutes,
+      repositoryTokenRoutes,
       revisionRoutes,
       deploymentLogRoutes,
     ],

@@ -34,7 +34,10 @@ const Command = Text.nullish().describe('A command line, executed by the shell o
 export const SourceConfig = z.looseObject({
   repo_url: Text.nullish().describe('URL of a git repository, without credentials.'),
   deployment_type: Text.nullish(),
-  build_on_push: z.boolean().nullish().describe('Has no effect yet: a push builds nothing by itself.'),
+  build_on_push: z
+    .boolean()
+    .nullish()
+    .describe('Whether a push to the branch is deployed, of which a hook or polling tells.'),
   custom_url: Text.nullish().describe('URL at which the deployment is served; set by the server.'),
   install_command: Command,
   build_command: Command,

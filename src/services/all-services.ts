@@ -29,7 +29,10 @@ import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
 import type { DataPlane } from './deployments/data-plane.ts';
 import { deploymentService } from './deployments/deployments.ts';
+import { hookService } from './deployments/hooks.ts';
 import { deploymentLogService } from './deployments/logs.ts';
+import { repositoryService } from './deployments/repositories.ts';
+import type { CreateDeployKey, ReadHook } from './deployments/repository.ts';
 import { revisionService } from './deployments/revisions.ts';
 import { uploadService } from './deployments/uploads.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
@@ -97,6 +100,8 @@ export interface ServiceContext {
   /** Serves the deployments of this server. */
   readonly plane: Pick<DataPlane, 'remove'>;
   readonly deploymentFiles: DeploymentFiles;
+  readonly readHook: ReadHook;
+  readonly createDeployKey: CreateDeployKey;
 }
 
 /** Configuration values that services need. */
@@ -121,6 +126,8 @@ export interface ServiceSettings {
   readonly allow_local_sources: boolean;
   /** This server has a control plane of deployments. */
   readonly has_deployments: boolean;
+  /** How often repositories are asked for new commits; 0: never. */
+  readonly poll_seconds: number;
   /** Path of a deployment on this server. */
   readonly pathOfDeployment: (name: string) => string;
 }
@@ -248,7 +255,8 @@ function deploymentServices({
   pathOfDeployment: pathOf,
   ...context
 }: Pick<ServiceContext, 'storage' | 'bus' | 'ids' | 'clock' | 'logger' | 'plane' | 'deploymentFiles'> &
-  Pick<ServiceSettings, 'allow_local_sources' | 'pathOfDeployment'>) {
+  Pick<ServiceContext, 'readHook' | 'createDeployKey'> &
+  Pick<ServiceSettings, 'allow_local_sources' | 'poll_seconds' | 'pathOfDeployment'>) {
   const deps = { ...context, ...storage, files, pathOf };
   const deployments = deploymentService(deps);
   const deploymentRevisions = revisionService({ ...deps, service: deployments });
@@ -257,6 +265,8 @@ function deploymentServices({
     deploymentRevisions,
     deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
     deploymentUploads: uploadService(deps),
+    deploymentHooks: hookService(deps),
+    deploymentRepositories: repositoryService(deps),
   };
 }
 

@@ -15,6 +15,8 @@ import { checkpointRepository } from './checkpoints/checkpoints.ts';
 import { cronFireRepository, cronRepository } from './crons/crons.ts';
 import { type DatabaseOptions, openDatabase, openSharedDatabase, type Pools } from './database.ts';
 import { deploymentRepository } from './deployments/deployments.ts';
+import { pushRepository } from './deployments/pushes.ts';
+import { repositoryAccessRepository } from './deployments/repositories.ts';
 import { revisionRepository } from './deployments/revisions.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
@@ -125,6 +127,8 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
     apiKeys: apiKeyRepository(requests),
     deployments: deploymentRepository(requests),
     revisions: revisionRepository(requests),
+    pushes: pushRepository(requests),
+    repositoryAccess: repositoryAccessRepository(requests),
     a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),
     ...bind(requests, { visibleIds }),

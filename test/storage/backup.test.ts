@@ -172,6 +172,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       ...['run_steps', 'run_attempts', 'run_logs', 'worker_details'],
       ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
       ...['budget_runs', 'budget_sums'],
+      ...['deployment_hooks', 'deployment_repositories'],
       ...['deployment_secrets', 'deployment_revisions', 'deployments'],
     ];
     const emptied = later.map((table) => `delete from ${table};`).join(' ');

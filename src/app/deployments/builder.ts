@@ -3,8 +3,10 @@ import { basename, dirname, relative } from 'node:path';
 import { processEnvironment } from '../../config/env.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { BuildFailure } from '../../deployments/build-failure.ts';
 import type { Isolation } from '../../deployments/request.ts';
 import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
+import type { ResolveRef } from '../../services/deployments/repository.ts';
 import { webhookPolicy } from '../../services/webhooks/webhook-policy.ts';
 
 const MB = 1024 ** 2;
@@ -51,11 +53,38 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
         isolation,
       };
     } catch (error) {
-      if (!(error instanceof BuildFailure)) throw error;
-      const { step, code, message, hint } = error;
-      throw new RevisionError(step, code, `${message} ${hint}`, { cause: error });
+      throw error instanceof BuildFailure ? revisionError(error) : error;
     }
   };
+}
+
+/** Asks repositories as builds do, in processes with limits. `scratch`: for the files of git while it runs. */
+export function openResolver(config: Config, scratch: () => Promise<string>): ResolveRef {
+  const checkAddress = addressCheck(config);
+  return async ({ url, ref, credentials, signal }) => {
+    // Loaded when the first repository is asked.
+    const { BuildFailure, resolveRef } = await import('../../deployments/source.ts');
+    try {
+      const found = await resolveRef({
+        source: { kind: 'git', url, ref, credentials },
+        allow_file_urls: config.deployments.allow_local_sources,
+        env: { ...processEnvironment() },
+        scratch: await scratch(),
+        ...{ checkAddress, signal },
+      });
+      return {
+        sha: found.sha,
+        known_hosts: credentials?.kind === 'deploy_key' ? found.known_hosts : undefined,
+      };
+    } catch (error) {
+      throw error instanceof BuildFailure ? revisionError(error) : error;
+    }
+  };
+}
+
+function revisionError(failure: BuildFailure): RevisionError {
+  const { step, code, message, hint } = failure;
+  return new RevisionError(step, code, `${message} ${hint}`, { cause: failure });
 }
 
 /**

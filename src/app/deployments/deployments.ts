@@ -2,17 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
+import { lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
-import { deploymentFiles } from '../../storage/deployments/files.ts';
+import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
 import { pathOfDeployment } from '../service-settings.ts';
+import { openResolver } from './builder.ts';
 import { type CreateApp, DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
@@ -85,26 +88,57 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
     },
     remove,
   };
-  const queue = deploymentQueue({
-    ...{ ...storage, files, plane, clock, logger, build: context.build },
-    bus: foundation.bus.bus,
-    rules: config.deployments,
-  });
+  const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
 
   return {
     plane,
     dispatch: dispatchTo((request) => slots.get(nameIn(request, prefix) ?? '')),
     async start() {
-      await queue.recover();
+      await work.prepare();
       // Foreign code may take its time: the server itself does not wait for it.
-      resuming = resume().then(() => queue.start());
+      resuming = resume().then(() => work.start());
       resuming.catch((error: unknown) => logger.error('deployments cannot be served', { error }));
     },
     async stop(grace_ms) {
       await resuming.catch(() => {});
-      await queue.stop();
+      await work.stop();
       await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+    },
+  };
+}
+
+/** The loops that find, build and deploy revisions. */
+function openWork(
+  config: Config,
+  { foundation, clock, ids, logger, build }: DeploymentsContext,
+  { files, plane }: { files: DeploymentFiles; plane: DataPlane },
+) {
+  const { storage } = foundation;
+  const queue = deploymentQueue({
+    ...{ ...storage, files, plane, clock, logger, build },
+    bus: foundation.bus.bus,
+    rules: config.deployments,
+  });
+  const scratch = lazy(files.emptyScratch);
+  const polls = deploymentPolls({
+    ...{ ...storage, ids, logger, resolve: openResolver(config, scratch) },
+    bus: foundation.bus.bus,
+    poll_seconds: config.deployments.poll_seconds,
+  });
+  return {
+    /** What a server that ended has left. */
+    async prepare(): Promise<void> {
+      await queue.recover();
+      await scratch();
+    },
+    start(): void {
+      queue.start();
+      polls.start();
+    },
+    async stop(): Promise<void> {
+      await polls.stop();
+      await queue.stop();
     },
   };
 }

@@ -20,6 +20,7 @@ export const deploy: Command = {
     name: { value: 'NAME', text: 'of the deployment; else that of the folder or repository' },
     ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
     config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
+    'build-on-push': { text: 'deploys what is pushed to the branch from now on: see deployments hooks' },
     'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
     wait: { text: 'waits until the revision serves, as it does by default' },
     'no-wait': { text: 'returns once the revision is queued' },
@@ -98,9 +99,10 @@ async function queue(
   const { ref, config = 'langgraph.json' } = values;
   const known = await plane.find(name);
   const given = secrets && { secrets };
+  const isFollowed = values['build-on-push'] !== undefined;
   if (source.kind === 'git') {
     const body = {
-      source_config: { repo_url: source.url },
+      source_config: { repo_url: source.url, ...(isFollowed && { build_on_push: true }) },
       source_revision_config: { langgraph_config_path: config, ...(ref !== undefined && { repo_ref: ref }) },
       ...given,
     };

@@ -6,7 +6,7 @@ import { targetServer } from '../config.ts';
 import { type ControlPlane, controlPlane } from '../deployments/control-plane.ts';
 import { isFinal, outcomeOf, printLog, waitForRevision } from '../deployments/follow.ts';
 
-const JSON_FLAG = { json: { text: 'prints JSON' } };
+export const JSON_FLAG = { json: { text: 'prints JSON' } };
 const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revision; the newest by default' } };
 const NO_WAIT = { 'no-wait': { text: 'returns once the revision is queued' } };
 const NAME = { name: 'name', text: 'the name of a deployment', required: true };
@@ -14,7 +14,7 @@ const NAME = { name: 'name', text: 'the name of a deployment', required: true };
 const write = (text: string) => void process.stdout.write(`${text}\n`);
 
 /** A command about one deployment. */
-function aboutOne(
+export function aboutOne(
   name: string,
   summary: string,
   flags: Readonly<Record<string, Flag>>,

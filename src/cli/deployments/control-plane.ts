@@ -1,4 +1,6 @@
 import { StartFailure } from '../../node.ts';
+import { DeploymentHookSecret, DeploymentHooksList } from '../../schemas/deployment-hooks.ts';
+import { DeployKey, RepositoryToken } from '../../schemas/deployment-repositories.ts';
 import {
   Deployment,
   DeploymentLogs,
@@ -21,6 +23,10 @@ const isRevision = as<Revision>(Revision);
 const isRevisions = as<RevisionsList>(RevisionsList);
 const isUploadUrl = as<UploadUrl>(UploadUrl);
 const isLogs = as<DeploymentLogs>(DeploymentLogs);
+const isHooks = as<DeploymentHooksList>(DeploymentHooksList);
+const isHookSecret = as<DeploymentHookSecret>(DeploymentHookSecret);
+const isDeployKey = as<DeployKey>(DeployKey);
+const isRepositoryToken = as<RepositoryToken>(RepositoryToken);
 const isNothing = (answer: unknown): answer is undefined => answer === undefined;
 
 export type ControlPlane = ReturnType<typeof controlPlane>;
@@ -72,6 +78,22 @@ export function controlPlane(server: Server) {
 
     interrupt: (id: string, revision_id: string): Promise<Revision> =>
       call(server, { method: 'POST', path: at(id, `/revisions/${revision_id}/interrupt`) }, isRevision),
+
+    hooks: (id: string): Promise<DeploymentHooksList> =>
+      call(server, { method: 'GET', path: at(id, '/hooks?limit=100') }, isHooks),
+
+    createHookSecret: (id: string): Promise<DeploymentHookSecret> =>
+      call(server, { method: 'POST', path: at(id, '/hook-secret') }, isHookSecret),
+
+    deployKey: (id: string, method: 'GET' | 'POST'): Promise<DeployKey> =>
+      call(server, { method, path: at(id, '/deploy-key') }, isDeployKey),
+
+    setToken: (id: string, body: object): Promise<RepositoryToken> =>
+      call(server, { method: 'PUT', path: at(id, '/repository-token'), body }, isRepositoryToken),
+
+    /** `what`: `deploy-key`, `host-keys` or `repository-token`. */
+    deleteOf: (id: string, what: 'deploy-key' | 'host-keys' | 'repository-token'): Promise<undefined> =>
+      call(server, { method: 'DELETE', path: at(id, `/${what}`) }, isNothing),
 
     logs: (id: string, revision_id: string, kind: 'build' | 'deploy', body: Partial<LogSearch>) =>
       call(

@@ -32,6 +32,11 @@ export const Deployments = group({
   max_build_disk_mb: integer(16, 1_000_000, 'megabytes')
     .default(2048)
     .describe('Disk space that a build may use.'),
+  poll_seconds: integer(0, 86_400, 'seconds')
+    .default(0)
+    .describe(
+      'How often repositories of deployments with `build_on_push` are asked for new commits, where no hook can reach the server. 0: never.',
+    ),
   ignore_scripts: boolean()
     .default(false)
     .describe('Installs packages without their `preinstall` and `postinstall` scripts.'),

@@ -24,6 +24,7 @@ import { budgets } from './023-budgets.ts';
 import { resumedRuns } from './024-resumed-runs.ts';
 import { runPriority } from './025-run-priority.ts';
 import { deployments } from './026-deployments.ts';
+import { deploymentHooks } from './027-deployment-hooks.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   { version: 24, name: 'resumed runs', text: resumedRuns, expands: true },
   { version: 25, name: 'run priority', text: runPriority, expands: true },
   { version: 26, name: 'deployments', text: deployments, expands: true },
+  { version: 27, name: 'deployment hooks', text: deploymentHooks, expands: true },
 ];

@@ -31,6 +31,8 @@ export async function checkoutSource(
       onLine,
     });
     const found = await findRef(remote, source.ref);
+    const hosts = await remote.signIn.knownHosts();
+    if (hosts !== undefined && source.credentials?.kind === 'deploy_key') await request.onHostKeys?.(hosts);
     context.log('source', 'INFO', `Fetching ${found.ref} of ${remote.address.url}`);
     await fetchCommit(remote, found, root);
     await fetchSubmodules(context, remote, root);

@@ -65,6 +65,7 @@ async function prepareSsh(
   const hosts = join(folder, 'known_hosts');
   const isKey = credentials?.kind === 'deploy_key';
   const pinned = (isKey && credentials.known_hosts?.trim()) || '';
+  const isPinned = hasKeyOf(pinned, address);
   // ssh refuses a key whose last line does not end, and one that others may read.
   if (isKey) await writeFile(key, `${credentials.private_key.trim()}\n`, { mode: 0o600 });
   if (isKey) await chmod(key, 0o600);
@@ -80,7 +81,7 @@ async function prepareSsh(
     IdentityAgent: 'none',
     PermitLocalCommand: 'no',
     ServerAliveInterval: '15',
-    StrictHostKeyChecking: pinned ? 'yes' : 'accept-new',
+    StrictHostKeyChecking: isPinned ? 'yes' : 'accept-new',
     UpdateHostKeys: 'no',
     UserKnownHostsFile: hosts,
     ...(address.pinned !== undefined && { HostName: address.pinned, HostKeyAlias: address.hostname }),
@@ -92,4 +93,11 @@ async function prepareSsh(
     env: { GIT_SSH_COMMAND: `ssh -F /dev/null ${words.join(' ')}`, GIT_SSH_VARIANT: 'ssh' },
     knownHosts: async () => (await readFile(hosts, 'utf8')).trim() || undefined,
   };
+}
+
+/** Whether keys of this host are among those in the format of `known_hosts`. A key of another type is none to accept then. */
+function hasKeyOf(known_hosts: string, { hostname, port }: GitAddress): boolean {
+  const names = [hostname, `[${hostname}]:${port}`].map((name) => name.toLowerCase());
+  const pinned = known_hosts.split('\n').flatMap((line) => (line.split(' ')[0] as string).split(','));
+  return pinned.some((name) => names.includes(name.toLowerCase()));
 }

@@ -1,8 +1,14 @@
 import type { BuiltFolder, RevisionCommit } from '../../schemas/deployments.ts';
+import type { RepositoryCredentials } from './repository.ts';
 
 /** What a revision is built from. */
 export type BuildSource =
-  | { readonly kind: 'git'; readonly url: string; readonly ref: string | undefined }
+  | {
+      readonly kind: 'git';
+      readonly url: string;
+      readonly ref: string | undefined;
+      readonly credentials: RepositoryCredentials | undefined;
+    }
   | { readonly kind: 'tarball'; readonly file: string };
 
 export interface BuildLine {
@@ -27,6 +33,8 @@ export interface BuildRequest {
   readonly secrets: readonly string[];
   readonly log: (line: BuildLine) => void;
   readonly onStep: (step: string) => void;
+  /** The host of the repository was reached over ssh with these host keys. */
+  readonly onHostKeys: (known_hosts: string) => Promise<void>;
   /** Ends the build and all of its processes. */
   readonly signal: AbortSignal;
 }

@@ -166,7 +166,7 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
     secrets: secrets == null ? undefined : unmasked(secrets, stored),
     revision,
   });
-  if (updated === false) throw notFound(deployment_id);
+  if (updated === false) throw missingDeployment(deployment_id);
   if (updated) bus.emit('revision.queued');
 }
 
@@ -178,11 +178,11 @@ export async function requireDeployment(
 ): Promise<DeploymentRow> {
   requireUnrestricted(actor, 'deployments');
   const row = isUuid(deployment_id) ? await deployments.find(deployment_id.toLowerCase()) : undefined;
-  if (!row) throw notFound(deployment_id);
+  if (!row) throw missingDeployment(deployment_id);
   return row;
 }
 
-function notFound(deployment_id: string): NotFound {
+export function missingDeployment(deployment_id: string): NotFound {
   return new NotFound(`There is no deployment ${deployment_id}`);
 }
 

@@ -103,6 +103,14 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
+    /** Those that are built from a repository. */
+    async listFromRepositories(): Promise<DeploymentRow[]> {
+      const rows = await db.all(
+        sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,
+      );
+      return rows.map(parseDeployment);
+    },
+
     async secrets(deployment_id: string): Promise<DeploymentSecret[]> {
       const rows = await db.all(sql`
         select ${columns('deployment_secrets', 'name, value')} from deployment_secrets

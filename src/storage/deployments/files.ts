@@ -91,6 +91,14 @@ export function deploymentFiles(folder: string) {
       }
     },
 
+    /** A folder, empty, for what git needs while it runs, such as keys: of a server that was killed nothing remains. */
+    async emptyScratch(): Promise<string> {
+      const scratch = join(folder, 'git');
+      await rm(scratch, { recursive: true, force: true });
+      await mkdir(scratch, { recursive: true, mode: 0o700 });
+      return scratch;
+    },
+
     /** Deletes everything of a deployment, its database included. */
     async remove(deployment_id: string, name: string): Promise<void> {
       await rm(home(name), { recursive: true, force: true, maxRetries: 5 });

@@ -21,6 +21,24 @@ export const REVISION = columns(
   'revision_id, deployment_id, number, status, source, source_revision_config, triggered_by, build_id, built, commit_info, failure, build_steps, tries, created_at, updated_at',
 );
 
+export type HookRow = Rows['deployment_hooks'];
+
+export type RepositoryRow = Parsed<Rows['deployment_repositories'], 'poll_failure'>;
+
+export const HOOK = columns(
+  'deployment_hooks',
+  'hook_id, deployment_id, kind, delivery_id, event, ref, sha, outcome, reason, revision_id, received_at',
+);
+
+export const REPOSITORY = columns(
+  'deployment_repositories',
+  'deployment_id, hook_secret, hook_secret_at, deploy_key, public_key, deploy_key_at, token, token_username, token_host, token_at, known_hosts, polled_at, polled_sha, poll_failure',
+);
+
+export function parseRepository(row: Rows['deployment_repositories']): RepositoryRow {
+  return parseJsonColumns(row, ['poll_failure']);
+}
+
 export function parseDeployment(row: Rows['deployments']): DeploymentRow {
   return parseJsonColumns(row, ['source_config', 'source_revision_config']);
 }

@@ -4,8 +4,13 @@ import { NotFound } from '../../core/errors.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import { credentialsFor, httpsHost } from '../../services/deployments/repository.ts';
 import type { DeploymentRepository } from '../../storage/deployments/deployments.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
+import type {
+  RepositoryAccessRepository,
+  StoredCredentials,
+} from '../../storage/deployments/repositories.ts';
 import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
 import type { DeploymentRow, RevisionRow } from '../../storage/deployments/rows.ts';
 import type { Progress } from './progress.ts';
@@ -14,6 +19,7 @@ import { servedRevision } from './served-revision.ts';
 export interface WorkDeps {
   readonly deployments: DeploymentRepository;
   readonly revisions: RevisionRepository;
+  readonly repositoryAccess: RepositoryAccessRepository;
   readonly files: DeploymentFiles;
   readonly plane: DataPlane;
   readonly build: BuildRevision;
@@ -42,23 +48,29 @@ export async function workOn(work: RevisionWork, deps: WorkDeps): Promise<void> 
 async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
   const { revision, deployment, secrets, progress, signal } = work;
   const { revision_id } = revision;
-  const { revisions, files } = deps;
+  const { revisions, repositoryAccess, files } = deps;
+  const { deployment_id } = deployment;
   const { install_command, build_command } = deployment.source_config;
   await requireOpen(revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING'));
   const folder = files.build(deployment.name, revision_id);
   // What a server that ended has left there.
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  const stored = await repositoryAccess.credentials(deployment_id);
   const { commit, ...built } = await deps.build({
     folder,
     cache: files.cache(deployment.name),
     previous: await previousBuild(work, deps),
-    source: sourceOf(work, deps),
+    source: sourceOf(work, deps, stored),
     config_path: revision.source_revision_config.langgraph_config_path || CONFIG_PATH,
     install_command: install_command || undefined,
     build_command: build_command || undefined,
     secrets: secrets.map(({ value }) => value),
     log: ({ level, message }) => progress.write(level, message),
     onStep: progress.begin,
+    onHostKeys: async (known_hosts) => {
+      if (known_hosts === stored.known_hosts) return;
+      await repositoryAccess.pinHosts(deployment_id, stored.known_hosts, known_hosts);
+    },
     signal,
   });
   signal.throwIfAborted();
@@ -103,13 +115,21 @@ async function previousBuild({ deployment }: RevisionWork, { revisions, files }:
   return active?.build_id == null ? undefined : files.build(name, active.build_id);
 }
 
-function sourceOf({ revision, deployment }: RevisionWork, { files }: WorkDeps): BuildSource {
+function sourceOf(
+  { revision, deployment, progress }: RevisionWork,
+  { files }: WorkDeps,
+  stored: StoredCredentials,
+): BuildSource {
   const { source_tarball_path, repo_ref, repo_commit_sha } = revision.source_revision_config;
   if (revision.source === 'internal_source') {
     return { kind: 'tarball', file: files.upload(source_tarball_path ?? '') };
   }
   const url = deployment.source_config.repo_url ?? '';
-  return { kind: 'git', url, ref: repo_commit_sha || repo_ref || undefined };
+  const credentials = credentialsFor(url, stored);
+  const host = httpsHost(url);
+  if (credentials === undefined && host !== undefined && stored.token !== undefined)
+    progress.write('WARNING', `The token is for ${stored.token.host}, and is not given to ${host}.`);
+  return { kind: 'git', url, ref: repo_commit_sha || repo_ref || undefined, credentials };
 }
 
 async function requireOpen(changed: Promise<boolean>): Promise<void> {

@@ -1,0 +1,108 @@
+import { text as textOf } from 'node:stream/consumers';
+import type { DeploymentHook, DeploymentHooksList } from '../../schemas/deployment-hooks.ts';
+import { oneLine } from '../ask/sanitize.ts';
+import { type Command, columns, UsageError } from '../command.ts';
+import { aboutOne, JSON_FLAG } from './deployments.ts';
+
+const write = (line: string) => void process.stdout.write(`${line}\n`);
+const note = (line: string) => void process.stderr.write(`${line}\n`);
+
+const hooks = aboutOne(
+  'hooks',
+  'Shows the hooks that a deployment has received, and where git services send them',
+  JSON_FLAG,
+  async (plane, { id }, { json }) => {
+    const list = await plane.hooks(id);
+    if (json !== undefined) write(JSON.stringify(list));
+    else for (const line of [...stateOf(list), ...list.resources.map(lineOf)]) write(line);
+    return 0;
+  },
+);
+
+const hookSecret = aboutOne(
+  'hook-secret',
+  'Makes the secret of the hooks of a deployment and prints it once; the one before is no longer good',
+  {},
+  async (plane, { id }) => {
+    const { secret, urls } = await plane.createHookSecret(id);
+    // Only the secret goes to stdout, for `SECRET=$(agent-server deployments hook-secret …)`.
+    for (const line of columns(Object.entries(urls))) note(oneLine(line));
+    note('Store the secret in the settings of the service now: it cannot be shown again.');
+    write(secret);
+    return 0;
+  },
+);
+
+const deployKey = aboutOne(
+  'deploy-key',
+  'Prints the public half of the key by which a private repository is read over ssh',
+  {
+    new: { text: 'makes a key first, in place of the one before' },
+    delete: { text: 'deletes the key' },
+    'forget-hosts': { text: 'deletes the pinned keys of hosts: the next connection pins them anew' },
+  },
+  async (plane, { id, name }, values) => {
+    if (values['forget-hosts'] !== undefined) await plane.deleteOf(id, 'host-keys');
+    if (values['delete'] !== undefined) {
+      await plane.deleteOf(id, 'deploy-key');
+      return 0;
+    }
+    const key = await plane.deployKey(id, values['new'] === undefined ? 'GET' : 'POST');
+    for (const host of key.host_keys) note(`pinned: ${oneLine(host)}`);
+    if (key.public_key === null) {
+      note(`agent-server: "${name}" has no deploy key: make one with --new`);
+      return 1;
+    }
+    write(oneLine(key.public_key));
+    return 0;
+  },
+);
+
+const token = aboutOne(
+  'token',
+  'Reads a token from stdin, by which a private repository is read over https',
+  {
+    username: { value: 'NAME', text: 'sent with the token; by default what the service expects' },
+    delete: { text: 'deletes the token' },
+  },
+  async (plane, { id, name }, values) => {
+    if (values['delete'] !== undefined) {
+      await plane.deleteOf(id, 'repository-token');
+      return 0;
+    }
+    const { username } = values;
+    const { host } = await plane.setToken(id, {
+      token: await tokenFromStdin(),
+      ...(username !== undefined && { username }),
+    });
+    note(`"${name}" sends the token to ${oneLine(String(host))}, and to no other host.`);
+    return 0;
+  },
+);
+
+export const REPOSITORY_COMMANDS: readonly Command[] = [hooks, hookSecret, deployKey, token];
+
+/** An argument would be seen by every user of the machine, and typed text would stay on the screen. */
+async function tokenFromStdin(): Promise<string> {
+  const given = process.stdin.isTTY ? '' : (await textOf(process.stdin)).trim();
+  if (given !== '') return given;
+  throw new UsageError(
+    'deployments token: give the token on stdin, such as: gh auth token | agent-server deployments token NAME',
+  );
+}
+
+function stateOf({ branch, paused_because, secret_created_at, poll, urls }: DeploymentHooksList): string[] {
+  const polled = poll && `every ${poll.every_seconds} s${poll.failure ? `: ${poll.failure.hint}` : ''}`;
+  const rows = [
+    ['branch', branch ?? String(paused_because)],
+    ['secret', secret_created_at === null ? 'none: see deployments hook-secret' : `of ${secret_created_at}`],
+    ['polling', polled ?? 'off: see deployments.poll_seconds'],
+    ...Object.entries(urls),
+  ];
+  return columns(rows.map((row) => row.map(oneLine)));
+}
+
+function lineOf({ received_at, kind, event, outcome, reason, commit_sha, revision_id }: DeploymentHook) {
+  const what = reason ?? `${commit_sha?.slice(0, 8) ?? 'the branch'} as revision ${revision_id}`;
+  return oneLine(`${received_at} ${kind} ${event} ${outcome}: ${what}`);
+}

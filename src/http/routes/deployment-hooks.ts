@@ -1,0 +1,108 @@
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  DeploymentHook,
+  DeploymentHookQuery,
+  DeploymentHookSecret,
+  DeploymentHooksList,
+  HookKind,
+} from '../../schemas/deployment-hooks.ts';
+import { DeploymentPath } from '../../schemas/request-params.ts';
+import type { HookService } from '../../services/deployments/hooks.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { DEPLOYMENT_ROUTE as config, originOf } from './deployments.ts';
+
+const tags = [TAGS.deployments];
+const missing = { 404: 'There is no deployment …' };
+const HookPath = DeploymentPath.extend({
+  kind: HookKind.meta({ description: 'The service that sends the hook.' }),
+});
+
+export interface HookRouteDeps {
+  readonly deploymentHooks: HookService;
+  readonly mount_prefix: string;
+}
+
+export function deploymentHookRoutes(
+  server: FastifyInstance,
+  { deploymentHooks: hooks, mount_prefix }: HookRouteDeps,
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/v2/deployments/:deployment_id/hooks',
+    {
+      config,
+      schema: {
+        operationId: 'list_deployment_hooks',
+        summary: 'List hooks',
+        description:
+          'Hooks that were received, the newest first, with what came of each: the last 100 are kept. Also where to send them, and the state of polling.',
+        tags,
+        params: DeploymentPath,
+        querystring: DeploymentHookQuery,
+        response: { 200: DeploymentHooksList },
+        failures: missing,
+      },
+    },
+    (request) =>
+      hooks.list(
+        request.actor,
+        request.params.deployment_id,
+        request.query,
+        originOf(request) + mount_prefix,
+      ),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/hook-secret',
+    {
+      config,
+      schema: {
+        operationId: 'create_deployment_hook_secret',
+        summary: 'Create hook secret',
+        description:
+          'Makes the secret of the hooks, in place of the one before, and shows it this once, with the URLs for the settings of the service.',
+        tags,
+        params: DeploymentPath,
+        response: { 200: DeploymentHookSecret },
+        failures: missing,
+      },
+    },
+    (request) =>
+      hooks.createSecret(request.actor, request.params.deployment_id, originOf(request) + mount_prefix),
+  );
+}
+
+/** The signature is over the bytes of the body, so that they arrive unparsed. No key is sent. */
+export function receiveHookRoutes(server: FastifyInstance, { deploymentHooks: hooks }: HookRouteDeps) {
+  server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (request: FastifyRequest, payload: Readable) =>
+      server.bodies.read(request, payload),
+    );
+    scope.withTypeProvider<ZodTypeProvider>().post(
+      '/v2/deployments/:deployment_id/hooks/:kind',
+      {
+        config: { open: true },
+        schema: {
+          operationId: 'receive_deployment_hook',
+          summary: 'Receive a hook',
+          description:
+            'For git services: a push to the branch of the deployment queues a revision of that commit, if `build_on_push` is set. The request authenticates itself, by a signature of its body or the secret of the deployment. A delivery that is sent again is answered as the first time.',
+          tags,
+          params: HookPath,
+          response: { 202: DeploymentHook },
+          failures: { 401: 'The signature does not fit: …' },
+        },
+      },
+      async ({ params, headers, body }, reply) => {
+        reply.code(202);
+        const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+        return hooks.receive(params.deployment_id, { kind: params.kind, headers, body: bytes });
+      },
+    );
+    done();
+  });
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Timestamp } from './fields.ts';
+
+export const DeployKey = z.object({
+  public_key: z
+    .string()
+    .nullable()
+    .describe(
+      'For the settings of the repository; `null`: there is no key. The private half is never shown.',
+    ),
+  created_at: Timestamp.nullable(),
+  host_keys: z
+    .array(z.string())
+    .describe('Keys of hosts, as in `known_hosts`: pinned at the first connection, and required afterwards.'),
+});
+export type DeployKey = z.infer<typeof DeployKey>;
+
+/** One line that a header can hold. */
+const Line = z.string().regex(/^[\x21-\x7e]+$/, 'must consist of visible ASCII characters');
+
+export const RepositoryTokenUpdate = z.looseObject({
+  token: Line.max(4096).describe(
+    'By which the server reads the repository over https. Given to the host of `repo_url` only; never shown.',
+  ),
+  username: Line.max(255)
+    .nullish()
+    .describe('Sent with the token; by default what GitHub, GitLab or Bitbucket expect.'),
+});
+export type RepositoryTokenUpdate = z.infer<typeof RepositoryTokenUpdate>;
+
+export const RepositoryToken = z.object({
+  is_set: z.boolean(),
+  host: z.string().nullable().describe('The only host that is given the token.'),
+  username: z.string().nullable(),
+  updated_at: Timestamp.nullable(),
+});
+export type RepositoryToken = z.infer<typeof RepositoryToken>;

@@ -1,0 +1,87 @@
+import { type RandomNumber, systemRandom } from '../../core/backoff.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { EventBus } from '../../events/bus.ts';
+import { RevisionError } from '../../services/deployments/builder.ts';
+import { followedBranch, pollDecision } from '../../services/deployments/pushes.ts';
+import { credentialsFor, type ResolveRef } from '../../services/deployments/repository.ts';
+import type { DeploymentRepository } from '../../storage/deployments/deployments.ts';
+import type { PushRepository } from '../../storage/deployments/pushes.ts';
+import type { RepositoryAccessRepository } from '../../storage/deployments/repositories.ts';
+import type { DeploymentRow } from '../../storage/deployments/rows.ts';
+import { Loop } from '../loop.ts';
+
+export interface PollDeps {
+  readonly deployments: Pick<DeploymentRepository, 'listFromRepositories'>;
+  readonly pushes: Pick<PushRepository, 'poll' | 'pollFailed'>;
+  readonly repositoryAccess: RepositoryAccessRepository;
+  readonly resolve: ResolveRef;
+  readonly bus: Pick<EventBus, 'emit'>;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly poll_seconds: number;
+  readonly random?: RandomNumber;
+}
+
+/** Asks the repositories of deployments that build on push for the commits of their branches, one after another. */
+export function deploymentPolls({ logger, poll_seconds, random = systemRandom, ...deps }: PollDeps) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const interval_ms = poll_seconds * 1000;
+  const loop = new Loop({ name: 'deployment polls', tick, logger });
+  let hasStarted = false;
+
+  async function tick(): Promise<number> {
+    // Servers that started together do not ask together.
+    if (!hasStarted) {
+      hasStarted = true;
+      return interval_ms * random();
+    }
+    for (const deployment of await deps.deployments.listFromRepositories()) {
+      if (signal.aborted) break;
+      await poll(deployment, signal, { ...deps, logger });
+    }
+    return interval_ms * (0.9 + random() / 5);
+  }
+
+  return {
+    start(): void {
+      if (poll_seconds > 0) loop.start();
+    },
+    /** What is asked meanwhile is ended. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await loop.stop();
+    },
+  };
+}
+
+type OnePoll = Omit<PollDeps, 'poll_seconds' | 'random' | 'deployments'>;
+
+/** A repository that cannot be asked keeps none of the others from it. Throws only what storage throws. */
+async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePoll): Promise<void> {
+  const { deployment_id, source_config, name } = deployment;
+  const { pushes, repositoryAccess, resolve, bus, ids, logger } = deps;
+  const followed = followedBranch(deployment);
+  const url = source_config.repo_url;
+  if ('reason' in followed || !url) return;
+  const stored = await repositoryAccess.credentials(deployment_id);
+  const credentials = credentialsFor(url, stored);
+  try {
+    const found = await resolve({ url, ref: followed.branch, credentials, signal });
+    if (found.known_hosts !== undefined && found.known_hosts !== stored.known_hosts)
+      await repositoryAccess.pinHosts(deployment_id, stored.known_hosts, found.known_hosts);
+    const revision_id = await pushes.poll(deployment_id, found.sha, (state) =>
+      pollDecision(state, { url, branch: followed.branch, sha: found.sha }, ids),
+    );
+    if (revision_id === undefined) return;
+    bus.emit('revision.queued');
+    logger.info('new commit found', { deployment: name, commit: found.sha, revision_id });
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof RevisionError)) throw error;
+    const { step, code, hint } = error;
+    const isNew = await pushes.pollFailed(deployment_id, { step, code, hint });
+    if (isNew) logger.warn('a repository cannot be asked for new commits', { deployment: name, code, hint });
+  }
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { RevisionError } from '../../src/services/deployments/builder.ts';
+import { KEY, openDeploymentServer } from '../support/deployments.ts';
+import { hookOf, SHA, sendHook } from '../support/git-hooks.ts';
+import { agentServer } from '../support/program.ts';
+
+test('hooks, a deploy key and a token are set up in a terminal', async () => {
+  await using server = await openDeploymentServer({
+    build: () => Promise.reject(new RevisionError('source', 'no_git', 'Nothing is built in this test.')),
+  });
+  const target = ['--url', server.url, '--key', KEY];
+  const cli = (...args: string[]) => agentServer([...args, ...target]);
+  const https = ['deploy', 'https://example.com/me/agent.git', '--ref', 'main', '--no-wait'];
+  expect((await cli(...https, '--build-on-push')).code).toBe(0);
+  const [{ id, source_config }] = (await server.get('/v2/deployments')).body.resources;
+  expect(source_config.build_on_push).toBe(true);
+  // Another deploy leaves it as it is.
+  await cli(...https);
+  expect((await server.get(`/v2/deployments/${id}`)).body.source_config.build_on_push).toBe(true);
+
+  const secret = await cli('deployments', 'hook-secret', 'agent');
+  expect(secret).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[\w-]{43}\n$/) });
+  const url = `${server.url}/v2/deployments/${id}/hooks/github`;
+  expect(secret.stderr).toContain(url);
+  await sendHook(url, hookOf('github', secret.stdout.trim()));
+  await sendHook(url, hookOf('github', secret.stdout.trim(), { ref: 'refs/heads/dev' }));
+  const hooks = await cli('deployments', 'hooks', 'agent');
+  expect(hooks.stdout).toMatch(/^ {2}branch +refs\/heads\/main\n {2}secret +of \d{4}-.*\n {2}polling +off: /);
+  expect(hooks.stdout).toMatch(
+    /Z github push ignored: refs\/heads\/dev was pushed; .*\n.*Z github push queued: aaaaaaaa as revision \S{36}\n$/,
+  );
+  const json = JSON.parse((await cli('deployments', 'hooks', 'agent', '--json')).stdout);
+  expect(json.resources[1]).toMatchObject({ commit_sha: SHA, outcome: 'queued' });
+
+  const none = await cli('deployments', 'deploy-key', 'agent');
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('--new') });
+  const made = await cli('deployments', 'deploy-key', 'agent', '--new');
+  expect(made).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^ssh-ed25519 \S+ agent-server agent\n$/),
+  });
+  expect((await cli('deployments', 'deploy-key', 'agent')).stdout).toBe(made.stdout);
+  expect((await cli('deployments', 'deploy-key', 'agent', '--forget-hosts', '--delete')).code).toBe(0);
+  expect((await cli('deployments', 'deploy-key', 'agent')).code).toBe(1);
+
+  const token = (input: string, ...more: string[]) =>
+    agentServer(['deployments', 'token', 'agent', ...more, ...target], { input });
+  expect(await token('a-token-of-mine\n', '--username', 'ada')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '"agent" sends the token to example.com, and to no other host.\n',
+  });
+  expect((await server.get(`/v2/deployments/${id}/repository-token`)).body).toMatchObject({
+    is_set: true,
+    username: 'ada',
+  });
+  expect(await token('')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') });
+  expect((await token('', '--delete')).code).toBe(0);
+  expect((await server.get(`/v2/deployments/${id}/repository-token`)).body.is_set).toBe(false);
+}, 120_000);

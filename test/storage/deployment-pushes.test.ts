@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import type { Db } from '../../src/db/db.ts';
+import { pollDecision, pushDecision } from '../../src/services/deployments/pushes.ts';
+import type { ReceivedHook } from '../../src/services/deployments/repository.ts';
+import { deploymentRepository } from '../../src/storage/deployments/deployments.ts';
+import { pushRepository } from '../../src/storage/deployments/pushes.ts';
+import { repositoryAccessRepository } from '../../src/storage/deployments/repositories.ts';
+import { revisionRepository } from '../../src/storage/deployments/revisions.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { OTHER_SHA, SHA } from '../support/git-hooks.ts';
+
+const ids = systemIds(systemClock);
+const url = 'https://example.com/a.git';
+const branch = 'refs/heads/main';
+
+/** A deployment that builds on push, without a revision yet. */
+async function followed(db: Db) {
+  const deployments = deploymentRepository(db);
+  const revisions = revisionRepository(db);
+  const pushes = pushRepository(db);
+  const deployment_id = randomUUID();
+  await deployments.insert(
+    {
+      deployment_id,
+      name: 'followed',
+      source: 'github',
+      source_config: { repo_url: url, build_on_push: true },
+      source_revision_config: { repo_ref: 'main' },
+    },
+    [],
+    undefined,
+  );
+  const push = (sha: string, delivery_id: string | null = null) => {
+    const hook: ReceivedHook = { verified: true, event: 'push', refs: [{ ref: branch, sha }] };
+    const row = {
+      hook_id: ids.uuid7(),
+      kind: 'github',
+      delivery_id,
+      event: 'push',
+      ref: branch,
+      sha,
+    } as const;
+    return pushes.receive(deployment_id, row, (state) => pushDecision(state, hook, ids));
+  };
+  const poll = (sha: string) =>
+    pushes.poll(deployment_id, sha, (state) => pollDecision(state, { url, branch, sha }, ids));
+  const listed = () => revisions.list(deployment_id, { limit: 100, offset: 0 });
+  return { deployments, revisions, pushes, deployment_id, push, poll, listed };
+}
+
+describeEachStorage('pushes', (open) => {
+  test('of one delivery that arrive at once queue one revision', async () => {
+    await using db = await open();
+    const { push, listed } = await followed(db);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => push(SHA, 'one')));
+    expect(answers.filter((answer) => answer?.is_new)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer?.hook.revision_id)).size).toBe(1);
+    expect(await listed()).toHaveLength(1);
+  });
+
+  test('and polls of one commit at once queue one revision', async () => {
+    await using db = await open();
+    const { push, poll, listed } = await followed(db);
+    const [polled, pushed] = await Promise.all([poll(SHA), push(SHA, 'one'), poll(SHA), push(SHA, 'two')]);
+    const [revision] = await listed();
+    expect(await listed()).toHaveLength(1);
+    expect([polled ?? pushed?.hook.revision_id, pushed?.hook.revision_id]).toEqual([
+      revision?.revision_id,
+      revision?.revision_id,
+    ]);
+  });
+
+  test('while their deployment is deleted leave nothing behind', async () => {
+    await using db = await open();
+    const { deployments, deployment_id, pushes, push, poll, listed } = await followed(db);
+    const [deleted, ...answers] = await Promise.all([
+      deployments.delete(deployment_id),
+      push(SHA, 'one'),
+      poll(OTHER_SHA),
+      pushes.pollFailed(deployment_id, { step: 'source', code: 'x', hint: 'x' }),
+    ]);
+    expect(deleted).toBe(true);
+    expect(answers).toHaveLength(3);
+    expect(await push(SHA, 'one')).toBeUndefined();
+    expect([await listed(), await pushes.listHooks(deployment_id, { limit: 10, offset: 0 })]).toEqual([
+      [],
+      [],
+    ]);
+  });
+
+  test('of a commit that failed build it again; polls do not', async () => {
+    await using db = await open();
+    const { revisions, push, poll, listed } = await followed(db);
+    await push(SHA);
+    const [first] = await listed();
+    await revisions.transition(first?.revision_id ?? '', ['QUEUED'], 'BUILD_FAILED');
+    expect(await poll(SHA)).toBeUndefined();
+    expect((await push(SHA))?.hook.outcome).toBe('queued');
+    expect(await poll(SHA)).toBeUndefined();
+    expect(await listed()).toHaveLength(2);
+  });
+
+  test('that a poll has found before an operator went back stay undone', async () => {
+    await using db = await open();
+    const { revisions, deployment_id, poll, push } = await followed(db);
+    await push(SHA);
+    await push(OTHER_SHA);
+    const source_revision_config = { repo_ref: 'main', repo_commit_sha: SHA };
+    const rollback = { revision_id: ids.uuid7(), source: 'github', source_revision_config } as const;
+    await revisions.insert(deployment_id, { ...rollback, trigger: 'manual' });
+    expect(await poll(OTHER_SHA)).toBeUndefined();
+  });
+
+  test('polls wait for a revision whose commit is not known, and forget branches that are no longer followed', async () => {
+    await using db = await open();
+    const { deployments, revisions, deployment_id, poll } = await followed(db);
+    const source_revision_config = { repo_ref: 'main' };
+    const revision = { revision_id: ids.uuid7(), source: 'github', source_revision_config } as const;
+    await revisions.insert(deployment_id, { ...revision, trigger: 'api' });
+    expect(await poll(SHA)).toBeUndefined();
+    await revisions.transition(revision.revision_id, ['QUEUED'], 'INTERRUPTED');
+    await deployments.update(deployment_id, { source_revision_config: { repo_ref: 'dev' } });
+    expect(await poll(SHA)).toBeUndefined();
+    await deployments.update(deployment_id, { source_revision_config: { repo_ref: branch } });
+    expect(await poll(SHA)).toEqual(expect.any(String));
+  });
+});
+
+describeEachStorage('the access to a repository', (open) => {
+  test('keeps secrets, forgets them, and shows none of them', async () => {
+    await using db = await open();
+    const { deployment_id } = await followed(db);
+    const access = repositoryAccessRepository(db);
+    expect(await access.credentials(deployment_id)).toEqual({});
+    await access.setHookSecret(deployment_id, 'hook');
+    await access.setDeployKey(deployment_id, { private_key: 'private', public_key: 'public' });
+    await access.setToken(deployment_id, { token: 'token', username: null, host: 'example.com' });
+    expect(await access.hookSecret(deployment_id)).toBe('hook');
+    expect(await access.credentials(deployment_id)).toEqual({
+      deploy_key: 'private',
+      token: { token: 'token', username: null, host: 'example.com' },
+    });
+    const found = await access.find(deployment_id);
+    expect(found).toMatchObject({ public_key: 'public', token_host: 'example.com' });
+    expect(Object.keys(found ?? {})).not.toContain('token');
+    expect(Object.values(found ?? {})).not.toContain('private');
+    await access.deleteToken(deployment_id);
+    await access.deleteDeployKey(deployment_id);
+    expect(await access.credentials(deployment_id)).toEqual({});
+    expect(await access.setHookSecret(randomUUID(), 'of nobody')).toBeUndefined();
+  });
+
+  test('pins the host keys of the first of two connections', async () => {
+    await using db = await open();
+    const { deployment_id } = await followed(db);
+    const access = repositoryAccessRepository(db);
+    await Promise.all(['a', 'b'].map((hosts) => access.pinHosts(deployment_id, undefined, hosts)));
+    const { known_hosts } = await access.credentials(deployment_id);
+    expect(['a', 'b']).toContain(known_hosts);
+    await access.pinHosts(deployment_id, undefined, 'c');
+    expect(await access.credentials(deployment_id)).toEqual({ known_hosts });
+    await access.pinHosts(deployment_id, known_hosts, 'c');
+    expect(await access.credentials(deployment_id)).toEqual({ known_hosts: 'c' });
+    await access.unpinHosts(deployment_id);
+    expect(await access.credentials(deployment_id)).toEqual({});
+  });
+});
