@@ -20,7 +20,8 @@ async function startProcesses() {
     /^DATABASE_URI=\S+ npx node/,
     'exec npx node',
   );
-  const { url } = opened.use(await started(command, { DATABASE_URI }));
+  // A worker that knows of no other one keeps its runs when it is stopped.
+  const { url } = opened.use(await started(command, { DATABASE_URI }, 'all processes are ready'));
   const all = opened.move();
   return { url, client: new Client({ apiUrl: url }), [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

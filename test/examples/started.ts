@@ -17,8 +17,15 @@ export interface Started extends AsyncDisposable {
 /** What the machine's own environment may name must not reach the server; empty means not set. */
 const NEUTRAL = { AGENT_SERVER_API_KEYS: '', OPENAI_API_KEY: '', OPENAI_BASE_URL: '' };
 
-/** Starts a server by a shell command of the documentation, on a free port. */
-export async function started(command: string, env: Record<string, string> = {}): Promise<Started> {
+/**
+ * Starts a server by a shell command of the documentation, on a free port. `says`: what the command prints once all that
+ * it starts is ready; without it, the first answer counts.
+ */
+export async function started(
+  command: string,
+  env: Record<string, string> = {},
+  says?: string,
+): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
   const port = await freePort();
   const outbox = join(folder, 'outbox');
@@ -45,16 +52,22 @@ export async function started(command: string, env: Record<string, string> = {})
     await closed;
     await rm(folder, { recursive: true, force: true });
   };
-  if (await answers(url, () => child.exitCode !== null)) return { url, outbox, [Symbol.asyncDispose]: stop };
+  const isReady = async () => (says === undefined ? await answers(url) : log.includes(says));
+  if (await comesTrue(isReady, () => child.exitCode !== null))
+    return { url, outbox, [Symbol.asyncDispose]: stop };
   await stop();
   throw new Error(`${command} does not serve:\n${log}`);
 }
 
-/** False when it ended, or after 20 s. */
-async function answers(url: string, hasEnded: () => boolean): Promise<boolean> {
+async function answers(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/ok`).catch(() => undefined);
+  return response?.ok === true;
+}
+
+/** False when the command ended, or after 20 s. */
+async function comesTrue(isReady: () => Promise<boolean>, hasEnded: () => boolean): Promise<boolean> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline && !hasEnded(); await sleep(50)) {
-    const response = await fetch(`${url}/ok`).catch(() => undefined);
-    if (response?.ok) return true;
+    if (await isReady()) return true;
   }
   return false;
 }

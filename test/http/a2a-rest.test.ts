@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ReplaceableApp } from '../../src/app/lifecycle.ts';
 import { A2A_FOLDER as folder, message } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
@@ -146,6 +148,14 @@ test('versions and media types that are not served are refused, and a foreign ag
   expect((await server.post('/a2a/chat/message:send', other)).body.error.details[0].reason).toBe(
     'UNSUPPORTED_OPERATION',
   );
+});
+
+test('what is not there is not found at once, whatever time the schemas of the graph take', async () => {
+  await using slow = await openApp({ folder, graphs: ['chat'], one_process: 'a service of it is replaced' });
+  const { services } = slow.app as ReplaceableApp;
+  Object.assign(services.assistants, { schemas: () => new Promise(() => {}) });
+  const { status, body } = await slow.get(`/a2a/chat/tasks/${randomUUID()}`);
+  expect([status, body.error.details[0].reason]).toEqual([404, 'TASK_NOT_FOUND']);
 });
 
 test('who asks for the media type of the protocol gets it', async () => {

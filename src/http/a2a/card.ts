@@ -37,6 +37,9 @@ export interface CardContext {
 
 export type CardForm = 'hybrid' | '1.0' | '0.3';
 
+/** Budget for the graph's schemas, ms: clients time out after 5 s, and a card without schemas accepts every mode. */
+export const SCHEMA_TIMEOUT_MS = 3_000;
+
 /** The assistant's agent card; `hybrid` is a 0.3 card that 1.0 clients can read as well. */
 export function agentCard(cardData: CardData, parts: CardContext, form: CardForm): JsonObject {
   const card = commonFields(cardData, parts);

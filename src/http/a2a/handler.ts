@@ -2,7 +2,7 @@ import { RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
 import { type A2aDeps, type A2aRequest, isSupportedVersion, requestedVersion } from './call.ts';
-import { agentCard, type CardOptions, cardEtag, cardSigner } from './card.ts';
+import { agentCard, type CardOptions, cardEtag, cardSigner, SCHEMA_TIMEOUT_MS } from './card.ts';
 import { type PushConfigHandlers, pushConfigHandlers, type RestHandlers, restHandlers } from './rest.ts';
 import { handleRpc, unsupportedVersion } from './rpc.ts';
 
@@ -23,8 +23,6 @@ export async function createA2aHandler(options: Omit<A2aDeps, 'signer'> & CardOp
 
 /** `max-age` of a card, seconds. */
 const MAX_AGE_SECONDS = 60;
-/** Budget for the graph's schemas, ms: clients time out after 5 s, and a card without schemas accepts every mode. */
-const SCHEMA_TIMEOUT_MS = 3_000;
 
 export interface CardHandlers {
   /** Card at the root; a query parameter selects the assistant. */

@@ -29,6 +29,7 @@ import {
   requestedVersion,
   sendStream,
 } from './call.ts';
+import { SCHEMA_TIMEOUT_MS } from './card.ts';
 import { completeDetails } from './errors.ts';
 import { invalidMessage, normalizeParams } from './params.ts';
 import { type A2aCall, requestHandler } from './request-handler.ts';
@@ -99,8 +100,12 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
     },
 
     extendedCard: (request, reply) =>
-      answer(request, reply, async (handler, context) =>
-        AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
+      answer(
+        request,
+        reply,
+        async (handler, context) =>
+          AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
+        SCHEMA_TIMEOUT_MS,
       ),
   };
 }
@@ -142,9 +147,10 @@ export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
 }
 
 function replies(parts: A2aDeps) {
-  const openCall = async (request: A2aRequest, signal: AbortSignal) => {
+  // Only cards need the schemas, and a wait for them could outlast the first keep-alive: a status would be lost.
+  const openCall = async (request: A2aRequest, signal: AbortSignal, schemas_ms = 0) => {
     checkRequest(request);
-    const cardData = await parts.a2a.cardDataOf(request.actor, request.params.assistant_id);
+    const cardData = await parts.a2a.cardDataOf(request.actor, request.params.assistant_id, schemas_ms);
     const { contextId: context_id } = listQuery(request.query);
     const call = a2aCall(request, cardData, parts, { version: '1.0', signal, context_id });
     return {
@@ -154,11 +160,16 @@ function replies(parts: A2aDeps) {
     };
   };
   return {
-    async answer(request: A2aRequest, reply: FastifyReply, work: Answer): Promise<unknown> {
+    async answer(
+      request: A2aRequest,
+      reply: FastifyReply,
+      work: Answer,
+      schemas_ms?: number,
+    ): Promise<unknown> {
       let call: A2aCall | undefined;
       try {
         const text = await parts.replies.sendKeepAliveJson(reply, {}, async (signal) => {
-          const { handler, context, ...made } = await openCall(request, signal);
+          const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
           call = made.call;
           const answer = await work(handler, context);
           await yieldToEventLoop();

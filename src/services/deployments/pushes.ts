@@ -6,7 +6,7 @@ import { newRevision, withoutCommit } from './deployments.ts';
 import type { ReceivedHook } from './repository.ts';
 
 /** The default branch of a repository, whichever it is. */
-export const DEFAULT_BRANCH = 'HEAD';
+const DEFAULT_BRANCH = 'HEAD';
 
 /** A branch whose pushes are deployed: in full, or `DEFAULT_BRANCH`; or why none is. */
 export type FollowedBranch = { readonly branch: string } | { readonly reason: string };

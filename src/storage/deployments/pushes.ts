@@ -17,7 +17,7 @@ import {
 } from './rows.ts';
 
 /** Hooks that are kept of a deployment: the newest. */
-export const MAX_HOOKS = 100;
+const MAX_HOOKS = 100;
 
 export interface NewHook {
   readonly hook_id: string;
