@@ -82,10 +82,14 @@ test('a filter that a handler did not mean is an error, and matches nothing', as
 
 test('a handler that ends its host is refused with a reason, in that host alone', async () => {
   await using server = await served(AUTH, '2');
-  for (const answer of [
-    await create(server, {}, bearer('end the process')),
-    await create(server, { act: 'end the process' }),
+  const ready = async () => (await server.get('/info')).body.server.hosts.ready;
+  for (const endHost of [
+    () => create(server, {}, bearer('end the process')),
+    () => create(server, { act: 'end the process' }),
   ]) {
+    // Hosts start one after the other, and the one that is ended starts again.
+    await expect.poll(ready, { timeout: 20_000 }).toBe(2);
+    const answer = await endHost();
     expect([answer.status, answer.body.detail]).toEqual([
       503,
       expect.stringContaining('The graph host ended with code 3'),
