@@ -76,6 +76,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['column-types'],
     ['tables', 'encryption', 'metadata-filter'],
     ['json', 'time', 'lateral-join'],
+    ['row-locks'],
     ['sql', 'containment-terms'],
   ],
   storage: [

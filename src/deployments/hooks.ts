@@ -2,8 +2,6 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { HookKind } from '../schemas/deployment-hooks.ts';
 import { defaultBranch, type PushedRef, pushedRefs } from './push-payloads.ts';
 
-export type { HookKind } from '../schemas/deployment-hooks.ts';
-
 /** Headers of a request; names in lower case. */
 export type HookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -37,7 +37,7 @@ export const SourceConfig = z.looseObject({
   build_on_push: z
     .boolean()
     .nullish()
-    .describe('Whether a push to the branch is deployed, of which a hook or polling tells.'),
+    .describe('Whether a push to the branch is deployed, that a hook or polling reports.'),
   custom_url: Text.nullish().describe('URL at which the deployment is served; set by the server.'),
   install_command: Command,
   build_command: Command,

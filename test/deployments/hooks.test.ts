@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type HookKind, readHook } from '../../src/deployments/hooks.ts';
+import { readHook } from '../../src/deployments/hooks.ts';
+import type { HookKind } from '../../src/schemas/deployment-hooks.ts';
 
 const SECRET = 'secret-of-the-hook';
 const SHA = 'a'.repeat(40);

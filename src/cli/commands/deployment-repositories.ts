@@ -2,9 +2,8 @@ import { text as textOf } from 'node:stream/consumers';
 import type { DeploymentHook, DeploymentHooksList } from '../../schemas/deployment-hooks.ts';
 import { oneLine } from '../ask/sanitize.ts';
 import { type Command, columns, UsageError } from '../command.ts';
-import { aboutOne, JSON_FLAG } from './deployments.ts';
+import { aboutOne, JSON_FLAG, write } from './deployments.ts';
 
-const write = (line: string) => void process.stdout.write(`${line}\n`);
 const note = (line: string) => void process.stderr.write(`${line}\n`);
 
 const hooks = aboutOne(

@@ -11,7 +11,7 @@ const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revisio
 const NO_WAIT = { 'no-wait': { text: 'returns once the revision is queued' } };
 const NAME = { name: 'name', text: 'the name of a deployment', required: true };
 
-const write = (text: string) => void process.stdout.write(`${text}\n`);
+export const write = (text: string) => void process.stdout.write(`${text}\n`);
 
 /** A command about one deployment. */
 export function aboutOne(

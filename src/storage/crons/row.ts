@@ -3,6 +3,7 @@ import { columns } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
+import { FOR_UPDATE } from '../../db/row-locks.ts';
 import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Cron } from '../../schemas/crons.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
@@ -58,9 +59,9 @@ export async function findCron(
   { visibility, lock = false }: { visibility?: Visibility | undefined; lock?: boolean },
 ): Promise<StoredCron | undefined> {
   const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
-  // SQLite has a single writer anyway.
-  const locked = raw(lock && reader.dialect === 'postgres' ? 'for update' : '');
-  const row = await reader.get(sql`select ${COLUMNS} from crons where ${wanted} ${locked}`);
+  const row = await reader.get(
+    sql`select ${COLUMNS} from crons where ${wanted} ${lock ? FOR_UPDATE : raw('')}`,
+  );
   return row && cronOf(reader.cipher, row);
 }
 

@@ -1,8 +1,7 @@
 import type { Transaction } from '../../db/db.ts';
-import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { FOR_UPDATE } from '../../db/row-locks.ts';
+import { sql } from '../../db/sql.ts';
 import { DEPLOYMENT, type DeploymentRow, parseDeployment } from './rows.ts';
-
-const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
 
 /** Pushes, polls and the deletion of one deployment wait for each other here. */
 export async function lockDeployment(

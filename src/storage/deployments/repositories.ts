@@ -35,8 +35,6 @@ export type RepositoryAccessRepository = ReturnType<typeof repositoryAccessRepos
 export function repositoryAccessRepository(db: Db) {
   const { cipher } = db;
 
-  const find = (deployment_id: string): Promise<RepositoryRow | undefined> => rowOf(db, deployment_id);
-
   const change = (deployment_id: string, assignments: Sql): Promise<RepositoryAccess | undefined> =>
     db.transaction('sync', async (tx) => {
       if (!(await lockDeployment(tx, deployment_id))) return undefined;
@@ -51,17 +49,17 @@ export function repositoryAccessRepository(db: Db) {
 
   return {
     async find(deployment_id: string): Promise<RepositoryAccess | undefined> {
-      const row = await find(deployment_id);
+      const row = await rowOf(db, deployment_id);
       return row && withoutSecrets(row);
     },
 
     async hookSecret(deployment_id: string): Promise<string | undefined> {
-      const secret = (await find(deployment_id))?.hook_secret;
+      const secret = (await rowOf(db, deployment_id))?.hook_secret;
       return secret == null ? undefined : cipher.decryptText(HOOK_SECRET, secret);
     },
 
     async credentials(deployment_id: string): Promise<StoredCredentials> {
-      const row = await find(deployment_id);
+      const row = await rowOf(db, deployment_id);
       if (!row) return {};
       const { deploy_key, token, token_username: username, token_host: host, known_hosts } = row;
       return {
@@ -100,9 +98,10 @@ export function repositoryAccessRepository(db: Db) {
       change(deployment_id, sql`token = null, token_username = null, token_host = null, token_at = null`),
 
     /** Replaces the pinned host keys, unless they are no longer `before`: another connection was first. */
-    pinHosts: (deployment_id: string, before: string | undefined, known_hosts: string) => {
+    async pinHosts(deployment_id: string, before: string | undefined, known_hosts: string): Promise<void> {
+      if (known_hosts === before) return;
       const isSame = before === undefined ? sql`known_hosts is null` : sql`known_hosts = ${before}`;
-      return change(
+      await change(
         deployment_id,
         sql`known_hosts = case when ${isSame} then ${known_hosts} else known_hosts end`,
       );

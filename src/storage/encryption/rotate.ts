@@ -3,6 +3,7 @@ import { columnsNamed, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
 import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
+import { FOR_UPDATE } from '../../db/row-locks.ts';
 import { and, join, list, or, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
 import { blindKey, type IdempotencyKey } from '../idempotency.ts';
 import { blindIndexWords, mergeWordIndex } from '../store/full-text.ts';
@@ -112,10 +113,10 @@ async function rotateBatch(
   const { table } = rotation;
   const columns = columnsOf(table);
   const names = columnsNamed(columns.map(({ name }) => name));
-  const lock = raw(tx.dialect === 'postgres' ? 'for update' : '');
   const rows = await tx.all(sql`
     select ${keyOf(table)}, ${names} from ${raw(table.table)}
-    where ${staleCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)} ${lock}`);
+    where ${staleCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)}
+    ${FOR_UPDATE}`);
   let done = 0;
   for (const row of rows) if (await rotateRow(tx, rotation, columns, row)) done++;
   return done;

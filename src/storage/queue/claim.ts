@@ -1,8 +1,9 @@
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
+import { SKIP_LOCKED } from '../../db/row-locks.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { type DialectSql, list, type RowOf, raw, sql } from '../../db/sql.ts';
+import { list, type RowOf, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
@@ -48,9 +49,6 @@ type StartedRow = RowOf<typeof STARTED>;
 type StartedRun = ReturnType<typeof runOf<StartedRow>>;
 
 const LAST_SEQ = nullable(number('last'));
-
-/** Skips rows that another worker is claiming. SQLite has a single writer and no such clause. */
-const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
 
 /**
  * Claims due runs in queue order, those with a higher priority first, at most one per thread: the head of a thread is unique. A claim lost to a power

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/db.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { FOR_UPDATE } from '../../db/row-locks.ts';
+import { sql } from '../../db/sql.ts';
 import type { QueueContext } from './context.ts';
 import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
 
@@ -74,9 +75,8 @@ export function triggerCron(
   at: string,
 ): Promise<TriggerResult> {
   // Lock order: the cron before the thread.
-  const lock = raw(db.dialect === 'postgres' ? 'for update' : '');
   return db.transaction('sync', async (tx) => {
-    const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${lock}`);
+    const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${FOR_UPDATE}`);
     if (!cron) return { outcome: 'missing cron' };
     const enqueued = await enqueueIn(tx, run, rules);
     if (enqueued.outcome === 'queued') await recordFire(tx, { cron_id, tick: null, run, at });

@@ -2,7 +2,8 @@ import type { Rows } from '../../db/column-types.ts';
 import { columns } from '../../db/columns.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { FOR_UPDATE } from '../../db/row-locks.ts';
+import { and, type Sql, sql } from '../../db/sql.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 
 /** A run's row in the queue. */
@@ -43,9 +44,6 @@ export interface LockedThread {
   readonly exists: boolean;
   readonly head: HeadRow | undefined;
 }
-
-/** SQLite has a single writer and no row locks. */
-const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
 
 /**
  * The lock protocol of the queue. Every verb that changes a thread's queue rows begins here, and decides only on what

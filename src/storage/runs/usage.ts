@@ -1,8 +1,9 @@
 import { timestamp } from '../../core/clock.ts';
 import { type Columns, columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
+import { SKIP_LOCKED } from '../../db/row-locks.ts';
 import { insertRows } from '../../db/rows.ts';
-import { type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { join, list, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
 
 /** Who is charged for what a run uses. */
@@ -103,9 +104,6 @@ function valuesOf(sums: UsageSums): Sql {
 function added(table: EntryTable | SumTable): Sql {
   return raw(SUMS.replace(/\w+/g, `$& = ${table}.$& + excluded.$&`));
 }
-
-/** Skips rows that another process sums up. SQLite has a single writer and no such clause. */
-const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };
 
 const ENTRY_COLUMNS =
   `day, assistant_id, user_id, model, calls, unpriced_calls, tokens_in, tokens_cached, tokens_out,

@@ -69,7 +69,7 @@ async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePol
   const credentials = credentialsFor(url, stored);
   try {
     const found = await resolve({ url, ref: followed.branch, credentials, signal });
-    if (found.known_hosts !== undefined && found.known_hosts !== stored.known_hosts)
+    if (found.known_hosts !== undefined)
       await repositoryAccess.pinHosts(deployment_id, stored.known_hosts, found.known_hosts);
     const revision_id = await pushes.poll(deployment_id, found.sha, (state) =>
       pollDecision(state, { url, branch: followed.branch, sha: found.sha }, ids),

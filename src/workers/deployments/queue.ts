@@ -97,15 +97,8 @@ async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: Fin
     await workOn(work, deps);
     progress.end('done');
   } catch (error) {
-    await end(
-      work,
-      deps,
-      interrupted.aborted
-        ? interrupted.reason
-        : late.aborted
-          ? timedOut(rules, progress.steps.at(-1)?.name)
-          : error,
-    );
+    const failure = late.aborted ? timedOut(rules, progress.steps.at(-1)?.name) : error;
+    await end(work, deps, interrupted.aborted ? interrupted.reason : failure);
   }
   await revisions.setSteps(revision_id, progress.steps);
   await cleanUp(deployment, deps);

@@ -67,10 +67,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     secrets: secrets.map(({ value }) => value),
     log: ({ level, message }) => progress.write(level, message),
     onStep: progress.begin,
-    onHostKeys: async (known_hosts) => {
-      if (known_hosts === stored.known_hosts) return;
-      await repositoryAccess.pinHosts(deployment_id, stored.known_hosts, known_hosts);
-    },
+    onHostKeys: (known_hosts) => repositoryAccess.pinHosts(deployment_id, stored.known_hosts, known_hosts),
     signal,
   });
   signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { isOpen } from './revision-state.ts';
 const POLL_MS = { open: 1_000, quiet: 5_000 };
 const PAGE = 20;
 
-/** How soon to ask again about these revisions: nobody tells a page of deployments, as of other rows. */
+/** How soon to ask again about these revisions: `/system/changes` reports other rows, but none of deployments. */
 export function pollOf(revisions: readonly (Revision | undefined)[]): number {
   return revisions.some((revision) => revision && isOpen(revision)) ? POLL_MS.open : POLL_MS.quiet;
 }

@@ -24,15 +24,6 @@ const STATES: Readonly<Record<Revision['status'], State>> = {
   UNKNOWN: { word: 'unknown', tone: 'idle' },
 };
 
-const OPEN: readonly Revision['status'][] = [
-  'CREATING',
-  'QUEUED',
-  'AWAITING_BUILD',
-  'BUILDING',
-  'AWAITING_DEPLOY',
-  'DEPLOYING',
-];
-
 /** The state of a revision for people. One that served stays `DEPLOYED` when another takes over. */
 export function stateOf({ status, is_active }: Pick<Revision, 'status' | 'is_active'>): State {
   return status === 'DEPLOYED' && !is_active ? { word: 'replaced', tone: 'idle' } : STATES[status];
@@ -40,7 +31,8 @@ export function stateOf({ status, is_active }: Pick<Revision, 'status' | 'is_act
 
 /** It may still come to serve. */
 export function isOpen({ status }: Pick<Revision, 'status'>): boolean {
-  return OPEN.includes(status);
+  const { tone } = STATES[status];
+  return tone === 'wait' || tone === 'run';
 }
 
 export function isFailed({ status }: Pick<Revision, 'status'>): boolean {
