@@ -10,7 +10,7 @@ import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts'
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
-import { engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
+import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -151,13 +151,15 @@ async function buildApp(
   const takes_over = isSingleProcess(config) && place?.is_first !== false;
   const workers = wireWorkers(context, services, takes_over);
   await register(context, workers, services, takes_over);
-  const server = await openServer({ context, services, workers, meters, hosts, deployments }, options);
+  const engine = engineStatus(context, workers);
+  const server = await openServer({ context, services, engine, meters, hosts, deployments }, options);
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await listenForHosts(server, hosts.pool));
   const parts = {
     server,
     services,
+    engine,
     graphs,
     hosts,
     workers,
@@ -172,14 +174,13 @@ async function buildApp(
 
 /** The HTTP server of an app, which does not listen yet. */
 async function openServer(
-  { context, services, workers, meters, hosts, deployments }: ServerParts,
+  { context, services, engine, meters, hosts, deployments }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
   const { config, access, logger, ids } = context;
   const { http, server, auth } = config;
   return await createServer({
-    ...{ services, meters, logger, ids, gives_hints },
-    engine: engineStatus(context, workers),
+    ...{ services, engine, meters, logger, ids, gives_hints },
     options: {
       ...{ ...http, ...server, deployments: config.deployments },
       served_hosts: servedHosts(server, access),
@@ -195,7 +196,7 @@ async function openServer(
 interface ServerParts {
   readonly context: AppContext;
   readonly services: Services;
-  readonly workers: Engine;
+  readonly engine: EngineStatus;
   readonly meters: ReturnType<typeof openMeters>;
   readonly hosts: Asking | undefined;
   readonly deployments: Deployments | undefined;

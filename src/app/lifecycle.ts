@@ -9,6 +9,7 @@ import type { Engine } from '../workers/engine.ts';
 import type { Foundation } from './foundation.ts';
 import { reloadProject } from './hosts.ts';
 import type { OutputCapture } from './output.ts';
+import type { EngineStatus } from './server-status.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
 type HttpServer = Awaited<ReturnType<typeof createServer>>;
@@ -37,6 +38,7 @@ export interface App extends AsyncDisposable {
 /** An app that another one on the same foundation may replace. */
 export interface ReplaceableApp extends App {
   readonly services: Services;
+  readonly engine: EngineStatus;
   /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
   loaded(): Promise<void>;
   /**
@@ -58,6 +60,7 @@ export interface AppParts {
   readonly config: Config;
   readonly server: HttpServer;
   readonly services: Services;
+  readonly engine: EngineStatus;
   readonly graphs: GraphRegistry;
   readonly hosts: Asking | undefined;
   readonly workers: Engine;
@@ -111,6 +114,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
   return {
     server,
     services,
+    engine: parts.engine,
     graphs,
     reload: hosts && (() => reloadProject(hosts)),
     async listen() {

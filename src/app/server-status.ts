@@ -5,6 +5,8 @@ import type { Engine } from '../workers/engine.ts';
 import type { AccessControl } from './auth.ts';
 import type { AppContext } from './context.ts';
 
+export type EngineStatus = ReturnType<typeof engineStatus>;
+
 /** What metrics and health checks read. */
 export function engineStatus({ storage, graphs, clock, draining, tracing }: AppContext, workers: Engine) {
   return {

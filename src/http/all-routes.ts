@@ -15,7 +15,7 @@ import { deploymentPages } from './routes/deployment-pages.ts';
 import { deployKeyRoutes, repositoryTokenRoutes } from './routes/deployment-repositories.ts';
 import { deploymentLogRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
 import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
-import { deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
+import { deploymentHealthRoutes, deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from './routes/explain.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -107,6 +107,7 @@ const ROUTES: readonly RouteGroup[] = [
     plugins: [
       deploymentRoutes,
       oneDeploymentRoutes,
+      deploymentHealthRoutes,
       deploymentUploadRoutes,
       deploymentHookRoutes,
       receiveHookRoutes,

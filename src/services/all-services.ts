@@ -29,6 +29,7 @@ import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
 import type { DataPlane } from './deployments/data-plane.ts';
 import { deploymentService } from './deployments/deployments.ts';
+import { deploymentHealthService } from './deployments/health.ts';
 import { hookService } from './deployments/hooks.ts';
 import { deploymentLogService } from './deployments/logs.ts';
 import { repositoryService } from './deployments/repositories.ts';
@@ -98,7 +99,7 @@ export interface ServiceContext {
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
   /** Serves the deployments of this server. */
-  readonly plane: Pick<DataPlane, 'remove'>;
+  readonly plane: Omit<DataPlane, 'deploy'>;
   readonly deploymentFiles: DeploymentFiles;
   readonly readHook: ReadHook;
   readonly createDeployKey: CreateDeployKey;
@@ -254,7 +255,10 @@ function deploymentServices({
   deploymentFiles: files,
   pathOfDeployment: pathOf,
   ...context
-}: Pick<ServiceContext, 'storage' | 'bus' | 'ids' | 'clock' | 'logger' | 'plane' | 'deploymentFiles'> &
+}: Pick<
+  ServiceContext,
+  'storage' | 'bus' | 'ids' | 'clock' | 'logger' | 'plane' | 'deploymentFiles' | 'access'
+> &
   Pick<ServiceContext, 'readHook' | 'createDeployKey'> &
   Pick<ServiceSettings, 'allow_local_sources' | 'poll_seconds' | 'pathOfDeployment'>) {
   const deps = { ...context, ...storage, files, pathOf };
@@ -263,6 +267,10 @@ function deploymentServices({
   return {
     deployments,
     deploymentRevisions,
+    deploymentHealth: deploymentHealthService({
+      ...deps,
+      has_keys: context.access.authenticate !== undefined,
+    }),
     deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
     deploymentUploads: uploadService(deps),
     deploymentHooks: hookService(deps),

@@ -128,6 +128,7 @@ export const OPERATIONS_BY_SCOPE = {
     'delete_repository_token',
     'get_deploy_key',
     'get_deployment',
+    'get_deployment_health',
     'get_repository_token',
     'get_revision',
     'interrupt_revision',

@@ -35,7 +35,10 @@ export interface Deployments extends Companion {
 }
 
 /** Of a server without deployments. */
-export const NO_DEPLOYMENTS: Pick<DataPlane, 'remove'> = { remove: async () => {} };
+export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy'> = {
+  activity: async () => undefined,
+  remove: async () => {},
+};
 
 export function openDeployments(config: Config, context: DeploymentsContext): Deployments {
   const { foundation, access, createApp, clock, ids, logger } = context;
@@ -86,6 +89,7 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
         if (isGone) await slot.close(0);
       }
     },
+    activity: async (name) => slots.get(name)?.activity(),
     remove,
   };
   const work = openWork(config, context, { files, plane });

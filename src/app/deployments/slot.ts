@@ -7,7 +7,7 @@ import { closeAll } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import { unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
-import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
+import type { DataPlane, DeploymentActivity, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
@@ -15,6 +15,7 @@ import type { ReplaceableApp } from '../lifecycle.ts';
 import type { AppPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
+import { liveRevisions, problemOf, type TrackedRevision } from './live-revisions.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
 
@@ -41,6 +42,7 @@ interface Served {
   readonly config: Config;
   readonly app: ReplaceableApp;
   readonly mount: MountedServer;
+  readonly tracked: TrackedRevision;
 }
 
 /** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
@@ -52,15 +54,19 @@ export class DeploymentSlot {
   readonly #name: string;
   readonly #closing = new AbortController();
   readonly #retiring = new Set<Promise<void>>();
+  readonly #live: ReturnType<typeof liveRevisions>;
   #foundation: Promise<Foundation> | undefined;
   #hasApps = false;
   #current: Served | undefined;
+  /** Why nothing serves: what served before the server started again could not be started. */
+  #failure: string | undefined;
   /** While a revision is activated. */
   #switching: Promise<void> | undefined;
 
   constructor(name: string, deps: SlotDeps) {
     this.#name = name;
     this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
+    this.#live = liveRevisions(deps.clock);
   }
 
   /**
@@ -86,16 +92,32 @@ export class DeploymentSlot {
       onStep('switch');
       if (await this.#activate(next, activate)) return true;
     } catch (error) {
-      await next.app.stop(0);
+      await this.#discard(next);
       throw error;
     }
-    await next.app.stop(0);
+    await this.#discard(next);
     return false;
+  }
+
+  /** See `DataPlane.activity`. */
+  async activity(): Promise<DeploymentActivity> {
+    const revisions = this.#live.list();
+    if (!this.#current) {
+      const isStarting = revisions.some(({ state }) => state === 'starting');
+      const problem = isStarting ? 'It is being started.' : (this.#failure ?? 'Nothing serves it.');
+      return { revisions, queue: undefined, problem };
+    }
+    const { app } = this.#current;
+    const [problem, { n_pending, n_running }] = await Promise.all([problemOf(app), app.engine.queueCounts()]);
+    return { revisions, queue: { pending: n_pending, running: n_running }, problem };
   }
 
   /** Serves the revision that served when the server ended, without further checks. */
   async resume(revision: ServedRevision): Promise<void> {
-    const next = await this.#open(revision);
+    const next = await this.#open(revision).catch((error: Error) => {
+      this.#failure = reasonOf(error);
+      throw error;
+    });
     await this.#switchTo(next);
   }
 
@@ -113,6 +135,26 @@ export class DeploymentSlot {
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
   async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
+    const { revision_id } = revision;
+    const tracked = this.#live.track(revision_id);
+    try {
+      const { app, config } = await this.#createApp(revision, stop);
+      const mount = new MountedServer(app.server);
+      tracked.opened(app, mount);
+      return { revision_id, config, app, mount, tracked };
+    } catch (error) {
+      tracked[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Ends a revision that has not served. */
+  async #discard({ app, tracked }: Served): Promise<void> {
+    using _ = tracked;
+    await app.stop(0);
+  }
+
+  async #createApp(revision: ServedRevision, stop?: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
     const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
     const home = files.home(this.#name);
     const database = await files.database(this.#name);
@@ -132,7 +174,7 @@ export class DeploymentSlot {
       const advice = 'Correct it, and deploy again.';
       throw checkFailure({ code: 'start_failed', what, advice, cause: error }, 'start');
     });
-    return { revision_id: revision.revision_id, config, app, mount: new MountedServer(app.server) };
+    return { config, app };
   }
 
   /** A failure to open it is that of one revision; the next one tries again. */
@@ -164,6 +206,7 @@ export class DeploymentSlot {
   async #switchTo(next: Served): Promise<void> {
     const before = this.#current;
     this.#current = next;
+    next.tracked.enter('serving');
     if (before) {
       const retiring = this.#retire(before)
         .catch((error: unknown) =>
@@ -177,7 +220,9 @@ export class DeploymentSlot {
   }
 
   /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
-  async #retire({ app, mount, revision_id }: Served): Promise<void> {
+  async #retire({ app, mount, revision_id, tracked }: Served): Promise<void> {
+    using _ = tracked;
+    tracked.enter('draining');
     const { drain_timeout_seconds } = this.#deps.server.deployments;
     const { signal } = this.#closing;
     const drain_ms = drain_timeout_seconds * 1000;
@@ -186,6 +231,7 @@ export class DeploymentSlot {
     await Promise.all([app.retire(drain_ms), mount.idle(drain_ms, signal)]);
     this.#deps.logger.info('old revision executes no more runs', { revision_id });
     await app.endHosts();
+    tracked.hostsEnded();
     await mount.idle(FOREVER_MS, signal);
     signal.removeEventListener('abort', stop);
     await app.stop(0);

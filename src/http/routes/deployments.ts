@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { DeploymentHealth } from '../../schemas/deployment-health.ts';
 import {
   Deployment,
   DeploymentCreate,
@@ -12,6 +13,7 @@ import {
 } from '../../schemas/deployments.ts';
 import { DeploymentPath } from '../../schemas/request-params.ts';
 import type { DeploymentService } from '../../services/deployments/deployments.ts';
+import type { DeploymentHealthService } from '../../services/deployments/health.ts';
 import type { UploadService } from '../../services/deployments/uploads.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -24,6 +26,7 @@ const missing = { 404: 'There is no deployment …' };
 
 export interface DeploymentRouteDeps {
   readonly deployments: DeploymentService;
+  readonly deploymentHealth: DeploymentHealthService;
   readonly deploymentUploads: UploadService;
   readonly mount_prefix: string;
 }
@@ -193,5 +196,28 @@ export function oneDeploymentRoutes(
       },
     },
     (request) => deployments.refuseImages(request.actor, request.params.deployment_id),
+  );
+}
+
+export function deploymentHealthRoutes(
+  server: FastifyInstance,
+  { deploymentHealth: health, mount_prefix }: DeploymentRouteDeps,
+) {
+  server.withTypeProvider<ZodTypeProvider>().get(
+    '/v2/deployments/:deployment_id/health',
+    {
+      config,
+      schema: {
+        operationId: 'get_deployment_health',
+        summary: 'Get the health of a deployment',
+        description:
+          'What it does at this moment: which revision serves and which ones still finish runs, with their processes, memory and open requests; whether it is healthy; and what to do next.',
+        tags,
+        params: DeploymentPath,
+        response: { 200: DeploymentHealth },
+        failures: missing,
+      },
+    },
+    (request) => health.get(request.actor, request.params.deployment_id, originOf(request) + mount_prefix),
   );
 }

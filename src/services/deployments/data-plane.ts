@@ -1,3 +1,4 @@
+import type { DeploymentHealth, RevisionHealth } from '../../schemas/deployment-health.ts';
 import type { BuiltFolder } from '../../schemas/deployments.ts';
 
 /** A revision that is to serve. */
@@ -12,6 +13,18 @@ export interface ServedRevision {
   readonly was_checked: boolean;
   /** Environment of its graph hosts. */
   readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** A revision that has processes or open requests. `since`: in this process of the server. */
+export type LiveRevision = Omit<RevisionHealth, 'number'>;
+
+/** What a deployment does at this moment. */
+export interface DeploymentActivity {
+  readonly revisions: readonly LiveRevision[];
+  /** Of what serves; `undefined` while nothing does. */
+  readonly queue: NonNullable<DeploymentHealth['queue']> | undefined;
+  /** Why what serves is not healthy; `undefined` if it is. */
+  readonly problem: string | undefined;
 }
 
 /** What serves the deployments: an app of each, behind `/deployments/<name>`. */
@@ -29,6 +42,8 @@ export interface DataPlane {
       readonly signal: AbortSignal;
     },
   ): Promise<boolean>;
+  /** Returns `undefined` if there is nothing of the deployment in this process. */
+  activity(name: string): Promise<DeploymentActivity | undefined>;
   /** Stops serving a deployment; its files may be deleted then. */
   remove(deployment_id: string): Promise<void>;
 }

@@ -1,0 +1,72 @@
+import { type Clock, timestamp } from '../../core/clock.ts';
+import type { MountedServer } from '../../http/dispatch.ts';
+import type { LiveRevision } from '../../services/deployments/data-plane.ts';
+import type { ReplaceableApp } from '../lifecycle.ts';
+import { reasonOf } from './check-failure.ts';
+
+/** One revision from its start until its last stream has ended. */
+export interface TrackedRevision extends Disposable {
+  /** Its app is there, which executes runs and answers requests. */
+  opened(app: ReplaceableApp, mount: MountedServer): void;
+  enter(state: 'serving' | 'draining'): void;
+  /** Its processes are ended; it still answers what needs none. */
+  hostsEnded(): void;
+}
+
+/** The revisions of a deployment that have processes or open requests. */
+export function liveRevisions(clock: Clock) {
+  const all = new Set<() => LiveRevision>();
+  const now = () => timestamp(clock.now());
+
+  return {
+    /** Follows a revision that starts, until it is disposed of. */
+    track(revision_id: string): TrackedRevision {
+      let state: LiveRevision['state'] = 'starting';
+      let since = now();
+      let mount: MountedServer | undefined;
+      let app: ReplaceableApp | undefined;
+      let hasHosts = true;
+      const view = (): LiveRevision => ({
+        ...{ revision_id, state, since },
+        runs: app?.engine.workers().active ?? 0,
+        requests: mount?.open ?? 0,
+        hosts: app && hasHosts ? hostsOf(app) : [],
+      });
+      all.add(view);
+      return {
+        opened(openedApp, openedMount) {
+          app = openedApp;
+          mount = openedMount;
+        },
+        enter(next) {
+          state = next;
+          since = now();
+        },
+        hostsEnded() {
+          hasHosts = false;
+        },
+        [Symbol.dispose]: () => void all.delete(view),
+      };
+    },
+
+    /** In the order in which they were started. */
+    list: (): LiveRevision[] => [...all].map((view) => view()),
+  };
+}
+
+function hostsOf({ engine }: ReplaceableApp): LiveRevision['hosts'] {
+  return engine.hosts().map(({ run_ids: _, blockedBy: _1, ...view }) => view);
+}
+
+/** Why an app cannot do what it is there for, in a sentence; `undefined` if it can. */
+export async function problemOf({ engine, graphs }: ReplaceableApp): Promise<string | undefined> {
+  for (const [graph_id, error] of graphs.loadErrors())
+    return `The graph "${graph_id}" cannot be loaded: ${reasonOf(error)}`;
+  if (!engine.hosts().some(({ ready }) => ready)) return 'None of its processes is ready.';
+  const stuck = engine.stuck();
+  if (stuck !== undefined) return stuck;
+  return engine.ping().then(
+    () => undefined,
+    () => 'Its database does not respond.',
+  );
+}
