@@ -54,6 +54,11 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
     is_set: true,
     username: 'ada',
   });
+  const { stdout } = await cli('deployments', 'show', 'agent');
+  expect(stdout).toMatch(/\n {2}serves +nothing yet\n {2}health +not known/);
+  expect(stdout).toMatch(/\n {2}pushes +refs\/heads\/main\n {2}hooks +secret of \S+; last \S+, ignored\n/);
+  expect(stdout).toMatch(/\n {2}repository +https:\S+agent.git, with a token for example.com\n/);
+  expect(stdout).toMatch(/\n {2}next +Put right what failed.*\n +npx agent-server deploy https:/);
   expect(await token('')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') });
   expect((await token('', '--delete')).code).toBe(0);
   expect((await server.get(`/v2/deployments/${id}/repository-token`)).body.is_set).toBe(false);

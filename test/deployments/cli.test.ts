@@ -36,14 +36,29 @@ test('a folder is deployed, listed, shown, rolled back and deleted in a terminal
   expect(rollback).toMatchObject({ code: 0, stdout: expect.stringMatching(/^#4 .* DEPLOYED\n$/) });
   expect((await server.run('shop')).body).toMatchObject({ said: 'first' });
   const { stdout } = await cli('deployments', 'show', 'shop');
-  expect(stdout.split('\n').map((line) => /(#\d) .*Z (\w+)/.exec(line)?.slice(1).join(' '))).toEqual([
-    undefined,
+  const [details = '', revisions = ''] = stdout.split('\nrevisions\n');
+  expect(revisions.split('\n').map((line) => /(#\d) .*Z (\w+)/.exec(line)?.slice(1).join(' '))).toEqual([
     '#4 DEPLOYED',
     '#3 REPLACED',
     '#2 DEPLOY_FAILED',
     '#1 REPLACED',
     undefined,
   ]);
+  expect(details).toMatch(
+    /^shop {2}READY {2}http:\S+\/deployments\/shop\n {2}serves +revision 4 since \d{4}-/,
+  );
+  expect(details).toMatch(/\n {2}health +healthy \(checked at /);
+  expect(details).toMatch(/\n {2}queue +0 runs pending, 0 running\n/);
+  expect(details).toMatch(
+    /\n {2}revision 4 +serving since \S+: 0 runs, .*; 1 of 1 host ready, \d+ MB, 0 restarts/,
+  );
+  expect(details).toMatch(/\n {2}steps of 4 +start \d+\.\d s, check \d+\.\d s, switch \d+\.\d s\n/);
+  expect(details).toMatch(/\n {2}source +uploads\n {2}next +Call it: /);
+  const shown = JSON.parse((await cli('deployments', 'show', 'shop', '--json')).stdout);
+  expect(shown).toMatchObject({
+    ...{ name: 'shop', health: { active_revision: { number: 4 }, check: { ok: true } } },
+    ...{ hooks: { resources: [] }, repository_token: { is_set: false }, deploy_key: { public_key: null } },
+  });
   const logs = await cli('deployments', 'logs', 'shop', '--type', 'build', '--revision', '2');
   expect(logs.stdout).toMatch(/ERROR {3}The graph "agent" cannot be loaded/);
   expect(logs.stdout + rollback.stdout + first.stderr).not.toContain('hello-from-a-file');

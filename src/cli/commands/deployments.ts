@@ -4,6 +4,7 @@ import { oneLine } from '../ask/sanitize.ts';
 import { type Command, type Flag, type FlagValues, SERVER_FLAGS, UsageError } from '../command.ts';
 import { targetServer } from '../config.ts';
 import { type ControlPlane, controlPlane } from '../deployments/control-plane.ts';
+import { detailLines, detailsOf, urlOf } from '../deployments/details.ts';
 import { isFinal, outcomeOf, printLog, waitForRevision } from '../deployments/follow.ts';
 
 export const JSON_FLAG = { json: { text: 'prints JSON' } };
@@ -48,14 +49,14 @@ const list: Command = {
 
 const show = aboutOne(
   'show',
-  'Shows a deployment and its newest revisions',
+  'Shows what a deployment does, how it follows its repository, its newest revisions and what to do next',
   JSON_FLAG,
   async (plane, deployment, { json }) => {
-    const revisions = await plane.revisions(deployment.id);
-    if (json !== undefined) write(JSON.stringify({ ...deployment, revisions }));
+    const details = await detailsOf(plane, deployment);
+    if (json !== undefined) write(JSON.stringify(details));
     else {
-      write(`${deployment.name}  ${deployment.status}  ${urlOf(deployment)}`);
-      for (const revision of revisions) write(`  ${lineOf(revision)}`);
+      for (const line of detailLines(details)) write(line);
+      for (const revision of details.revisions) write(`  ${lineOf(revision)}`);
     }
     return 0;
   },
@@ -185,8 +186,4 @@ function lineOf(revision: Revision): string {
   const what = commit === null ? '' : ` ${commit.sha.slice(0, 8)} ${oneLine(commit.message ?? '')}`;
   const isReplaced = revision.status === 'DEPLOYED' && !is_active && isFinal(revision);
   return `#${number} ${id} ${created_at} ${isReplaced ? 'REPLACED' : oneLine(outcomeOf(revision))}${what}`;
-}
-
-function urlOf({ source_config }: Deployment): string {
-  return oneLine(String(source_config.custom_url));
 }

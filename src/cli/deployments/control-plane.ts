@@ -1,4 +1,5 @@
 import { StartFailure } from '../../node.ts';
+import { DeploymentHealth } from '../../schemas/deployment-health.ts';
 import { DeploymentHookSecret, DeploymentHooksList } from '../../schemas/deployment-hooks.ts';
 import { DeployKey, RepositoryToken } from '../../schemas/deployment-repositories.ts';
 import {
@@ -23,6 +24,7 @@ const isRevision = as<Revision>(Revision);
 const isRevisions = as<RevisionsList>(RevisionsList);
 const isUploadUrl = as<UploadUrl>(UploadUrl);
 const isLogs = as<DeploymentLogs>(DeploymentLogs);
+const isHealth = as<DeploymentHealth>(DeploymentHealth);
 const isHooks = as<DeploymentHooksList>(DeploymentHooksList);
 const isHookSecret = as<DeploymentHookSecret>(DeploymentHookSecret);
 const isDeployKey = as<DeployKey>(DeployKey);
@@ -79,6 +81,9 @@ export function controlPlane(server: Server) {
     interrupt: (id: string, revision_id: string): Promise<Revision> =>
       call(server, { method: 'POST', path: at(id, `/revisions/${revision_id}/interrupt`) }, isRevision),
 
+    health: (id: string): Promise<DeploymentHealth> =>
+      call(server, { method: 'GET', path: at(id, '/health') }, isHealth),
+
     hooks: (id: string): Promise<DeploymentHooksList> =>
       call(server, { method: 'GET', path: at(id, '/hooks?limit=100') }, isHooks),
 
@@ -87,6 +92,9 @@ export function controlPlane(server: Server) {
 
     deployKey: (id: string, method: 'GET' | 'POST'): Promise<DeployKey> =>
       call(server, { method, path: at(id, '/deploy-key') }, isDeployKey),
+
+    token: (id: string): Promise<RepositoryToken> =>
+      call(server, { method: 'GET', path: at(id, '/repository-token') }, isRepositoryToken),
 
     setToken: (id: string, body: object): Promise<RepositoryToken> =>
       call(server, { method: 'PUT', path: at(id, '/repository-token'), body }, isRepositoryToken),
