@@ -49,7 +49,7 @@ const list: Command = {
 
 const show = aboutOne(
   'show',
-  'Shows what a deployment does, how it follows its repository, its newest revisions and what to do next',
+  'Shows what a deployment does, its newest revisions, and what to do next',
   JSON_FLAG,
   async (plane, deployment, { json }) => {
     const details = await detailsOf(plane, deployment);

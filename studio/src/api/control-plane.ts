@@ -1,3 +1,15 @@
+import type { DeploymentHealth, NextAction, RevisionHealth } from '../../../src/schemas/deployment-health.ts';
+import type {
+  DeploymentHook,
+  DeploymentHookSecret,
+  DeploymentHooksList,
+  HookKind,
+} from '../../../src/schemas/deployment-hooks.ts';
+import type {
+  DeployKey,
+  RepositoryToken,
+  RepositoryTokenUpdate,
+} from '../../../src/schemas/deployment-repositories.ts';
 import type {
   Deployment,
   DeploymentLog,
@@ -9,7 +21,19 @@ import type {
 import { API_URL } from './base.ts';
 import { dataOf } from './client.ts';
 
-export type { Deployment, DeploymentLog, Revision };
+export type {
+  DeployKey,
+  Deployment,
+  DeploymentHealth,
+  DeploymentHook,
+  DeploymentHooksList,
+  DeploymentLog,
+  HookKind,
+  NextAction,
+  RepositoryToken,
+  Revision,
+  RevisionHealth,
+};
 
 export type LogKind = 'build' | 'deploy';
 
@@ -49,6 +73,28 @@ export const controlPlane = {
   interrupt: (id: string, revision_id: string): Promise<Revision> =>
     call('POST', atRevision(id, revision_id, '/interrupt')),
 
+  /** What it does at this moment, and what to do next. */
+  health: (id: string): Promise<DeploymentHealth> => call('GET', at(id, '/health')),
+
+  /** All that are kept, the newest first. */
+  hooks: (id: string): Promise<DeploymentHooksList> => call('GET', at(id, '/hooks?limit=100')),
+
+  /** In place of the one before; shown this once. */
+  createHookSecret: (id: string): Promise<DeploymentHookSecret> => call('POST', at(id, '/hook-secret')),
+
+  deployKey: (id: string): Promise<DeployKey> => call('GET', at(id, '/deploy-key')),
+
+  /** In place of the one before. */
+  createDeployKey: (id: string): Promise<DeployKey> => call('POST', at(id, '/deploy-key')),
+
+  token: (id: string): Promise<RepositoryToken> => call('GET', at(id, '/repository-token')),
+
+  setToken: (id: string, body: RepositoryTokenUpdate): Promise<RepositoryToken> =>
+    call('PUT', at(id, '/repository-token'), body),
+
+  deleteOf: (id: string, what: 'deploy-key' | 'host-keys' | 'repository-token'): Promise<void> =>
+    call('DELETE', at(id, `/${what}`)),
+
   logs: (id: string, revision_id: string, kind: LogKind, page: LogPage): Promise<DeploymentLogs> =>
     call('POST', `/v1/projects/${encodeURIComponent(id)}/revisions/${revision_id}/${kind}_logs`, page),
 };
@@ -61,7 +107,7 @@ function atRevision(id: string, revision_id: string, rest = ''): string {
   return at(id, `/revisions/${encodeURIComponent(revision_id)}${rest}`);
 }
 
-function call<Data>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Data> {
+function call<Data>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Data> {
   return dataOf(answerTo<Data>(method, path, body));
 }
 

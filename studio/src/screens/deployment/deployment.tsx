@@ -1,19 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { API_URL } from '../../api/base.ts';
-import type { Deployment as DeploymentData, Revision } from '../../api/control-plane.ts';
-import { useSession } from '../../api/session.ts';
+import type { Deployment as DeploymentData, NextAction, Revision } from '../../api/control-plane.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { WithDeployments } from '../deployments/access.tsx';
-import { deploymentQuery, revisionQuery } from '../deployments/deployment-queries.ts';
+import { deploymentQuery, healthQuery, revisionQuery } from '../deployments/deployment-queries.ts';
 import { Standing } from '../deployments/revision-pill.tsx';
 import { isFailed, previousOf, stateSince } from '../deployments/revision-state.ts';
 import { DeploymentActions, RevisionActions } from './actions.tsx';
-import { type NextStep, nextStep } from './next-step.ts';
+import { Hooks } from './hooks.tsx';
+import { LiveRevisions } from './live-revisions.tsx';
 import { RevisionDetails } from './revision-details.tsx';
 import { Revisions } from './revisions.tsx';
 import { Summary } from './summary.tsx';
@@ -60,12 +59,12 @@ interface ContentProps {
 
 function Content({ deployment, revisions, more }: ContentProps) {
   const { id, name, active_revision_id } = deployment;
-  const { authentication } = useSession();
   const { revision: wanted } = useSearch({ from: '/deployments/$deploymentId' });
   const [latest] = revisions;
   const active = useRevision(id, revisions, active_revision_id);
   const selected = useRevision(id, revisions, wanted ?? latest?.id ?? null);
   const previous = previousOf(revisions, active);
+  const { data: health, error } = useQuery(healthQuery(id, revisions));
   return (
     <Page
       title={name}
@@ -81,12 +80,16 @@ function Content({ deployment, revisions, more }: ContentProps) {
       }
       actions={<DeploymentActions {...{ deployment, active, latest, previous }} />}
     >
-      <Next
-        step={nextStep({ deployment, active, latest, previous, server: API_URL, authentication })}
-        isBad={latest !== undefined && isFailed(latest)}
-      />
+      {error && <Failure error={error} />}
+      {health && (
+        <Next
+          action={health.next_action}
+          isBad={(latest !== undefined && isFailed(latest)) || health.check?.ok === false}
+        />
+      )}
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_360px]">
         <div className="flex min-w-0 flex-col gap-4">
+          {health && <LiveRevisions health={health} />}
           {selected && (
             <RevisionDetails
               revision={selected}
@@ -95,8 +98,9 @@ function Content({ deployment, revisions, more }: ContentProps) {
             />
           )}
           {latest && <Revisions revisions={revisions} selected={selected?.id} more={more} />}
+          {deployment.source === 'github' && <Hooks id={id} />}
         </div>
-        <Summary deployment={deployment} active={active} />
+        <Summary deployment={deployment} health={health} />
       </div>
     </Page>
   );
@@ -109,14 +113,14 @@ function useRevision(id: string, revisions: readonly Revision[], revision_id: st
   return shown ?? data;
 }
 
-function Next({ step: { text, command }, isBad }: { step: NextStep; isBad: boolean }) {
+function Next({ action: { text, command }, isBad }: { action: NextAction; isBad: boolean }) {
   return (
     <Card
       className={`flex flex-none flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5 ${isBad ? 'bg-wait-bg' : ''}`}
     >
       <h2 className="text-xs font-semibold text-ink-2">Next</h2>
       <p>{text}</p>
-      {command !== undefined && (
+      {command !== null && (
         <span className="flex min-w-0 items-center gap-1">
           <code className="rounded-md bg-sunk px-2 py-0.5 font-mono text-xs break-all">{command}</code>
           <CopyButton text={command} what="the command" />

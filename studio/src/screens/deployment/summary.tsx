@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { Deployment, Revision } from '../../api/control-plane.ts';
+import type { Deployment, DeploymentHealth } from '../../api/control-plane.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Ago, byteSize, count, duration } from '../../ui/format.tsx';
+import { Ago, count } from '../../ui/format.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
-import { stateSince } from '../deployments/revision-state.ts';
-import { healthQuery, pagesQuery, type Usage, usageQuery } from './served.ts';
+import { Pushes } from './pushes.tsx';
+import { RepositoryAccess } from './repository-access.tsx';
+import { pagesQuery } from './served.ts';
 
 interface SummaryProps {
   readonly deployment: Deployment;
-  readonly active: Revision | undefined;
+  readonly health: DeploymentHealth | undefined;
 }
 
 /** What does not change with the selected revision. */
-export function Summary({ deployment, active }: SummaryProps) {
+export function Summary({ deployment, health }: SummaryProps) {
   const { source, source_config: config, secrets, created_at } = deployment;
   const settings: (readonly [string, ReactNode])[] = [
     ['From', source === 'github' ? (config.repo_url ?? '') : 'an upload'],
@@ -25,10 +26,12 @@ export function Summary({ deployment, active }: SummaryProps) {
   if (config.build_command) settings.push(['Build', <Command key="build" text={config.build_command} />]);
   return (
     <aside className="flex min-w-0 flex-col gap-4">
-      <Served url={config.custom_url ?? ''} active={active} />
+      <Served url={config.custom_url ?? ''} health={health} />
       <Panel title="Source">
         <Facts items={settings} />
       </Panel>
+      {source === 'github' && <Pushes id={deployment.id} />}
+      {source === 'github' && <RepositoryAccess id={deployment.id} url={config.repo_url ?? ''} />}
       <Panel title="Secrets">
         {secrets.length === 0 ? (
           <p className="text-ink-3">None. Set them with agent-server deploy --env-file .env</p>
@@ -51,24 +54,23 @@ function Command({ text }: { text: string }) {
 }
 
 /** Where it is served, by which revision since when, and how it is. */
-function Served({ url, active }: { url: string; active: Revision | undefined }) {
-  const { data: pages } = useQuery(pagesQuery(url, active?.id));
-  const { data: usage } = useQuery(usageQuery(url, active?.id));
+function Served({ url, health }: { url: string; health: DeploymentHealth | undefined }) {
+  const active = health?.active_revision ?? undefined;
+  const { data: pages } = useQuery(pagesQuery(url, active?.revision_id));
   return (
     <Panel title="Served">
       <p className="font-mono text-xs break-all">{url}</p>
-      {active ? (
+      {active && (
         <Facts
           items={[
             ['By', `revision ${active.number}`],
-            ['Since', <Ago key="since" at={stateSince(active)} />],
-            ['Health', <HealthOf key="health" url={url} />],
-            ...(usage ? [['Processes', usageText(usage)] as const] : []),
+            ['Since', <Ago key="since" at={active.since} />],
+            ['Health', <HealthOf key="health" check={health?.check ?? null} />],
+            ...(health?.queue ? [['Queue', queueText(health.queue)] as const] : []),
           ]}
         />
-      ) : (
-        <p className="text-ink-3">Nothing is served there yet.</p>
       )}
+      {health && !active && <p className="text-ink-3">Nothing is served there yet.</p>}
       <p className="-ml-2.5 flex flex-wrap items-center gap-x-4">
         <CopyButton text={url} what="the address" />
         {active && pages?.hasDocs && <Outside href={`${url}/docs`}>Open its /docs</Outside>}
@@ -86,21 +88,20 @@ function Outside({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
-function HealthOf({ url }: { url: string }) {
-  const { data } = useQuery(healthQuery(url));
-  if (!data) return <span className="text-ink-3">not known</span>;
-  const { isHealthy, detail, took_ms, at } = data;
+function HealthOf({ check }: { check: DeploymentHealth['check'] }) {
+  if (!check) return <span className="text-ink-3">not known</span>;
+  const { ok, at, reason } = check;
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5">
-      <Pill tone={isHealthy ? 'ok' : 'err'}>{isHealthy ? 'healthy' : 'not healthy'}</Pill>
-      <span className="text-ink-2">{isHealthy ? `in ${duration(took_ms)}` : detail}</span>
+      <Pill tone={ok ? 'ok' : 'err'}>{ok ? 'healthy' : 'not healthy'}</Pill>
       <span className="text-ink-3">
-        <Ago at={new Date(at).toISOString()} />
+        <Ago at={at} />
       </span>
+      {reason !== null && <span className="min-w-0 break-words text-err">{reason}</span>}
     </span>
   );
 }
 
-function usageText({ hosts, memory_bytes, runs }: Usage): string {
-  return `${count(hosts)} ready, ${byteSize(memory_bytes)}, ${count(runs)} ${runs === 1 ? 'run' : 'runs'}`;
+function queueText({ pending, running }: NonNullable<DeploymentHealth['queue']>): string {
+  return `${count(pending)} waiting, ${count(running)} running`;
 }

@@ -43,3 +43,30 @@ export const deploymentQuery = (id: string, limit: number) =>
     placeholderData: (before, query) => (query?.queryKey[1] === id ? before : undefined),
     refetchInterval: ({ state }) => pollOf(state.data?.revisions ?? []),
   });
+
+/** What a deployment does at this moment. While revisions change places, it is asked more often. */
+export const healthQuery = (id: string, revisions: readonly Revision[]) =>
+  queryOptions({
+    queryKey: ['deployment', id, 'health'],
+    queryFn: () => controlPlane.health(id),
+    refetchInterval: ({ state: { data } }) =>
+      data && data.revisions.length > 1 ? POLL_MS.open : pollOf(revisions),
+  });
+
+export const hooksQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['deployment', id, 'hooks'],
+    queryFn: () => controlPlane.hooks(id),
+    refetchInterval: POLL_MS.quiet,
+  });
+
+/** What the server signs in to the repository with; a build may pin the key of a host. */
+export const repositoryAccessQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['deployment', id, 'access'],
+    queryFn: async () => {
+      const [key, token] = await Promise.all([controlPlane.deployKey(id), controlPlane.token(id)]);
+      return { key, token };
+    },
+    refetchInterval: POLL_MS.quiet,
+  });

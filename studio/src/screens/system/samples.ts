@@ -17,7 +17,7 @@ const INTERVAL = 5_000;
 const MAX_SAMPLES = 720;
 
 /** Readings of the text that Prometheus reads. */
-export function readingsOf(text: string): Readings {
+function readingsOf(text: string): Readings {
   const readings = new Map<string, number>();
   for (const line of text.split('\n')) {
     // A label may have spaces; a value has none.
