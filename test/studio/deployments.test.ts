@@ -113,6 +113,12 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('region', { name: 'Build log' }).getByText('== switch').waitFor();
     await page.getByText('The log is complete.').waitFor();
     await page.getByText('healthy', { exact: true }).waitFor();
+    // Although the deployment needs a key of its own.
+    const live = page.getByRole('table', { name: 'Running now' }).getByRole('row');
+    await live
+      .filter({ hasText: /#1\s*serving/ })
+      .filter({ hasText: '1 of 1 ready' })
+      .waitFor();
     const docs = page.getByRole('link', { name: 'Open its /docs' });
     expect(await docs.getAttribute('href')).toBe(`${server.url}/deployments/agent/docs`);
     expect(await page.getByRole('list', { name: 'Secrets' }).innerText()).toBe('MODEL_KEY');
@@ -224,7 +230,11 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await using readOnly = await openDeploymentServer({ environment, config, folder: server.folder });
     const { page, problems } = await openStudio(browser, readOnly.url, `/deployments/${id}`);
     await page.getByRole('main').getByText('serving #4').waitFor();
-    await page.getByText(/^\d+ ready, \d+ MB, 0 runs$/).waitFor();
+    await page
+      .getByRole('table', { name: 'Running now' })
+      .getByText(/^\d+ MB$/)
+      .waitFor();
+    await page.getByText('No token: only public repositories can be fetched.').waitFor();
     const buttons = page.getByRole('main').getByRole('button');
     for (const text of await buttons.allInnerTexts()) expect(text).toMatch(/^Copy/);
     expect(problems).toEqual([]);

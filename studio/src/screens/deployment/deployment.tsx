@@ -5,6 +5,7 @@ import type { Deployment as DeploymentData, NextAction, Revision } from '../../a
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { Pill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { WithDeployments } from '../deployments/access.tsx';
 import { deploymentQuery, healthQuery, revisionQuery } from '../deployments/deployment-queries.ts';
@@ -71,6 +72,7 @@ function Content({ deployment, revisions, more }: ContentProps) {
       beside={
         <>
           <Standing active={active} latest={latest} />
+          {health?.check?.ok === false && <Pill tone="err">not healthy</Pill>}
           {latest && (
             <span className="text-ink-3">
               <Ago at={stateSince(latest)} />

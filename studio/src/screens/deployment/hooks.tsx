@@ -62,14 +62,14 @@ function HookRow({ hook }: { hook: DeploymentHook }) {
         {commit_sha?.slice(0, 8)}
       </Cell>
       <Cell>
-        <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-0.5">
+        <span className="flex items-start gap-2">
           <Pill tone={TONES[outcome]}>{outcome}</Pill>
           {revision_id !== null && (
             <Link
               to="."
               search={(before: object) => ({ ...before, revision: revision_id })}
               replace
-              className="font-medium text-accent hover:underline"
+              className="font-medium whitespace-nowrap text-accent hover:underline"
             >
               Its revision
             </Link>

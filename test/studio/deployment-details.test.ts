@@ -1,0 +1,161 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BuildRevision } from '../../src/services/deployments/builder.ts';
+import { openBrowser } from '../support/browser.ts';
+import { KEY, openDeploymentServer } from '../support/deployments.ts';
+import { gatedProject } from '../support/gated-project.ts';
+import { hookOf, OTHER_SHA, SHA, sendHook } from '../support/git-hooks.ts';
+import { PACKAGES } from '../support/project.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
+
+type Server = Awaited<ReturnType<typeof openDeploymentServer>>;
+
+const TOKEN = 'a-token-that-no-page-shows';
+const HOST_KEY =
+  'git.example.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
+
+/** Instead of git: a repository has the same project at each commit; one over ssh has a host key. */
+const build: BuildRevision = async ({ folder, source, onStep, onHostKeys }) => {
+  onStep('fetch');
+  if (source.kind === 'git' && source.url.startsWith('git@')) await onHostKeys(`${HOST_KEY}\n`);
+  const root = join(folder, 'source');
+  await mkdir(root, { recursive: true });
+  for (const [name, content] of Object.entries(gatedProject('said')))
+    await writeFile(join(root, name), content);
+  await symlink(PACKAGES, join(root, 'node_modules'));
+  const commit = {
+    sha: SHA,
+    author: 'Ana',
+    message: 'Answer in one sentence',
+    time: '2026-01-01T00:00:00.000Z',
+  };
+  return { commit, root: 'source', config_file: 'langgraph.json', isolation: 'None: it is a test.' };
+};
+
+describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and a build of Studio)', () => {
+  let server: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([openDeploymentServer({ build }), openBrowser()]);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  async function open(path: string) {
+    const opened = await openStudio(browser, server.url, path);
+    await signIn(opened.page, KEY);
+    return opened;
+  }
+
+  const create = (name: string, repo_url: string) =>
+    server.create(name, {
+      source: 'github',
+      source_config: { repo_url, build_on_push: true },
+      source_revision_config: { repo_ref: 'main' },
+    });
+
+  const button = (page: Page, name: string) =>
+    page.getByRole('main').getByRole('button', { name, exact: true });
+  const inDialog = (page: Page, name: string) =>
+    page.getByRole('dialog').getByRole('button', { name, exact: true });
+
+  /** Asks for an action, and confirms it. */
+  async function act(page: Page, action: string): Promise<void> {
+    await button(page, action).press('Enter');
+    await inDialog(page, action).press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+
+  test('the revision that drains is shown with its runs, beside the one that serves, until they end', async () => {
+    const { id, latest_revision_id } = await create('busy', 'https://git.example.com/busy.git');
+    await server.ended(id, latest_revision_id as string);
+    const { page, problems } = await open(`/deployments/${id}`);
+    const live = page.getByRole('table', { name: 'Running now' }).getByRole('row');
+    await live.filter({ hasText: /#1\s*serving/ }).waitFor();
+    await page.getByText('Set up a hook: pushes should be deployed').waitFor();
+    await page.getByText('agent-server deployments hook-secret busy').waitFor();
+
+    const gate = `${server.folder}/gate`;
+    const run = server.run('busy', 'agent', { gate });
+    await page.getByText('0 waiting, 1 running').waitFor();
+    await button(page, 'Deploy newest').press('Enter');
+    await inDialog(page, 'Deploy newest').press('Enter');
+    await live.filter({ hasText: /#2\s*serving/ }).waitFor();
+    const draining = live.filter({ hasText: /#1\s*draining/ });
+    await draining.waitFor();
+    const cells = await draining.getByRole('cell').allInnerTexts();
+    // Runs, open requests, processes.
+    expect(cells.slice(3, 6)).toEqual(['1', '1', '1 of 1 ready']);
+    expect(await violations(page)).toEqual([]);
+
+    await writeFile(gate, '');
+    expect((await run).status).toBe(200);
+    await draining.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test('hooks are set up, and each is shown with what came of it', async () => {
+    const { id } = await create('hooked', 'https://git.example.com/hooked.git');
+    const { page, problems } = await open(`/deployments/${id}`);
+    await page.getByText('none: hooks are refused').waitFor();
+    await button(page, 'Make the secret').press('Enter');
+    await inDialog(page, 'Make').press('Enter');
+    const secret = await page.getByLabel('Secret of hooks', { exact: true }).inputValue();
+    await inDialog(page, 'Done').press('Enter');
+    expect(await page.content()).not.toContain(secret);
+    await button(page, 'Replace the secret').waitFor();
+
+    await page.getByLabel('Service that sends the hooks').selectOption('gitlab');
+    const url = await page.getByText(/\/hooks\/gitlab$/).innerText();
+    expect((await sendHook(url, hookOf('gitlab', secret, { ref: 'refs/heads/dev' }))).status).toBe(202);
+    const github = url.replace('gitlab', 'github');
+    expect(
+      (await sendHook(github, hookOf('github', secret, { delivery: 'two', sha: OTHER_SHA }))).status,
+    ).toBe(202);
+    const hooks = page.getByRole('table', { name: 'Hooks' }).getByRole('row');
+    await hooks.filter({ hasText: 'refs/heads/dev was pushed' }).filter({ hasText: 'ignored' }).waitFor();
+    const queued = hooks.filter({ hasText: 'queued' });
+    await queued.getByText('GitHub').waitFor();
+    await queued.getByRole('link', { name: 'Its revision' }).press('Enter');
+    await page.getByRole('heading', { name: /^Revision \d$/ }).waitFor();
+    await page.getByRole('table', { name: 'Running now' }).getByText('serving').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
+  test('tokens, deploy keys and pinned hosts are stored and deleted; a token is never shown', async () => {
+    const https = await create('private', 'https://git.example.com/private.git');
+    const { page, problems } = await open(`/deployments/${https.id}`);
+    await button(page, 'Store a token').press('Enter');
+    await page.getByLabel('Token', { exact: true }).fill(TOKEN);
+    await inDialog(page, 'Store').press('Enter');
+    await page.getByText(/^A token for git\.example\.com/).waitFor();
+    expect(await page.content()).not.toContain(TOKEN);
+    expect(await page.getByText('Deploy key').count()).toBe(0);
+    await act(page, 'Delete token');
+    await page.getByText('No token: only public repositories can be fetched.').waitFor();
+
+    const ssh = await create('over-ssh', 'git@git.example.com:me/private.git');
+    await page.goto(`${server.url}/studio/deployments/${ssh.id}`);
+    await act(page, 'Make a deploy key');
+    const key = page.getByText(/^ssh-ed25519 \S+ agent-server over-ssh$/);
+    await key.waitFor();
+    await page.getByRole('list', { name: 'Pinned keys of hosts' }).getByText(HOST_KEY).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await act(page, 'Forget host keys');
+    await page.getByRole('list', { name: 'Pinned keys of hosts' }).waitFor({ state: 'detached' });
+    await act(page, 'Delete key');
+    await key.waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+});
