@@ -102,7 +102,7 @@ export class DeploymentSlot {
   /** See `DataPlane.activity`. */
   async activity(): Promise<DeploymentActivity> {
     // Who knows of the new revision must not be shown the old one as what serves.
-    while (this.#switching) await this.#switching;
+    while (this.#switching !== undefined) await this.#switching;
     const revisions = this.#live.list();
     if (!this.#current) {
       const isStarting = revisions.some(({ state }) => state === 'starting');
