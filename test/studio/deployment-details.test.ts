@@ -110,6 +110,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await inDialog(page, 'Make').press('Enter');
     const secret = await page.getByLabel('Secret of hooks', { exact: true }).inputValue();
     await inDialog(page, 'Done').press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(secret);
     await button(page, 'Replace the secret').waitFor();
 
@@ -139,6 +140,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await page.getByLabel('Token', { exact: true }).fill(TOKEN);
     await inDialog(page, 'Store').press('Enter');
     await page.getByText(/^A token for git\.example\.com/).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(TOKEN);
     expect(await page.getByText('Deploy key').count()).toBe(0);
     await act(page, 'Delete token');
