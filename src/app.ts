@@ -151,7 +151,11 @@ async function buildApp(
   const takes_over = isSingleProcess(config) && place?.is_first !== false;
   const workers = wireWorkers(context, services, takes_over);
   await register(context, workers, services, takes_over);
-  const server = await openServer({ context, services, workers, meters, hosts, deployments }, options);
+  const also_at = place?.root?.prefix;
+  const server = await openServer(
+    { context, services, workers, meters, hosts, deployments, also_at },
+    options,
+  );
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await listenForHosts(server, hosts.pool));
@@ -172,7 +176,7 @@ async function buildApp(
 
 /** The HTTP server of an app, which does not listen yet. */
 async function openServer(
-  { context, services, workers, meters, hosts, deployments }: ServerParts,
+  { context, services, workers, meters, hosts, deployments, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
   const { config, access, logger, ids } = context;
@@ -181,7 +185,7 @@ async function openServer(
     ...{ services, meters, logger, ids, gives_hints },
     engine: engineStatus(context, workers),
     options: {
-      ...{ ...http, ...server, deployments: config.deployments },
+      ...{ ...http, ...server, also_at, deployments: config.deployments },
       served_hosts: servedHosts(server, access),
     },
     auth: { ...access, openapi: auth.openapi },
@@ -199,6 +203,8 @@ interface ServerParts {
   readonly meters: ReturnType<typeof openMeters>;
   readonly hosts: Asking | undefined;
   readonly deployments: Deployments | undefined;
+  /** A second mount prefix. */
+  readonly also_at: string | undefined;
 }
 
 /**

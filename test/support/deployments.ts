@@ -100,13 +100,17 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
 
   async function upload(id: string, files: Files): Promise<string> {
     const { body } = await send('POST', `/v2/deployments/${id}/upload-url`);
-    const put = await fetch(body.upload_url, {
+    await put(body.upload_url, files);
+    return body.object_path;
+  }
+
+  async function put(upload_url: string, files: Files): Promise<void> {
+    const answer = await fetch(upload_url, {
       method: 'PUT',
       headers: { 'content-type': 'application/gzip', 'x-goog-content-length-range': '0,209715200' },
       body: new Uint8Array(await tarball(files)),
     });
-    if (!put.ok) throw new Error(await put.text());
-    return body.object_path;
+    if (!answer.ok) throw new Error(await answer.text());
   }
 
   const server = {
@@ -116,6 +120,7 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
     config,
     send,
     upload,
+    put,
     get: (path: string) => send('GET', path),
     post: (path: string, body: unknown = {}) => send('POST', path, body),
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
@@ -14,8 +13,8 @@ import { servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
-import { pathOfDeployment } from '../service-settings.ts';
 import { openResolver } from './builder.ts';
+import { deploymentDispatch } from './dispatch.ts';
 import { type CreateApp, DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
@@ -43,12 +42,15 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
   const slotDeps = { server: config, createApp, files, clock, ids, logger };
-  const prefix = pathOfDeployment(config, '');
+  const prefix = config.http.mount_prefix ?? '';
+  const root = { prefix, secrets: storage.secrets };
 
   function slotOf(name: string): DeploymentSlot {
     const administrators = storage.apiKeys;
     const is_protected = access.authenticate !== undefined;
-    const slot = slots.get(name) ?? new DeploymentSlot(name, { ...slotDeps, administrators, is_protected });
+    const deps = { ...slotDeps, administrators, is_protected };
+    const isRoot = name === config.deployments.root;
+    const slot = slots.get(name) ?? new DeploymentSlot(name, { ...deps, root: isRoot ? root : undefined });
     slots.set(name, slot);
     return slot;
   }
@@ -93,7 +95,7 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
 
   return {
     plane,
-    dispatch: dispatchTo((request) => slots.get(nameIn(request, prefix) ?? '')),
+    dispatch: deploymentDispatch({ prefix, root: config.deployments.root, find: (name) => slots.get(name) }),
     async start() {
       await work.prepare();
       // Foreign code may take its time: the server itself does not wait for it.
@@ -141,33 +143,4 @@ function openWork(
       await queue.stop();
     },
   };
-}
-
-function dispatchTo(find: (request: IncomingMessage) => DeploymentSlot | undefined): Dispatch {
-  return {
-    request(request, response) {
-      const slot = find(request);
-      if (!slot) return false;
-      slot.withMount((mount) => {
-        if (mount) return mount.request(request, response);
-        response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
-        response.end('{"detail":"No revision of this deployment serves yet."}');
-      });
-      return true;
-    },
-    upgrade(request, socket, head) {
-      const slot = find(request);
-      slot?.withMount((mount) => {
-        if (mount) mount.upgrade(request, socket, head);
-        else socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
-      });
-      return slot !== undefined;
-    },
-  };
-}
-
-/** `a` of `/deployments/a/threads?limit=1`. */
-function nameIn({ url = '' }: IncomingMessage, prefix: string): string | undefined {
-  if (!url.startsWith(prefix)) return undefined;
-  return /^[a-z0-9_-]+(?=[/?]|$)/.exec(url.slice(prefix.length))?.[0];
 }

@@ -12,7 +12,7 @@ import type { KeyLookup } from '../../storage/access/api-keys.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
-import type { AppPlace } from '../place.ts';
+import type { AppPlace, RootPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { revisionLogger } from './log.ts';
@@ -30,6 +30,8 @@ export interface SlotDeps {
   readonly files: DeploymentFiles;
   readonly administrators: KeyLookup;
   readonly is_protected: boolean;
+  /** It answers at the root of the server, too. */
+  readonly root: RootPlace | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -61,6 +63,11 @@ export class DeploymentSlot {
   constructor(name: string, deps: SlotDeps) {
     this.#name = name;
     this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
+  }
+
+  /** Whether there is a revision that answers requests. */
+  get serves(): boolean {
+    return this.#current !== undefined;
   }
 
   /**
@@ -113,7 +120,7 @@ export class DeploymentSlot {
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
   async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
-    const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
+    const { server, files, createApp, administrators, is_protected, root, clock, ids, logger } = this.#deps;
     const home = files.home(this.#name);
     const database = await files.database(this.#name);
     const config = await deploymentConfig(revision, { server, database, is_protected });
@@ -124,7 +131,10 @@ export class DeploymentSlot {
     const secrets = Object.values(revision.secrets);
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
     const environment = deploymentEnvironment(config.env, home);
-    const place = { foundation, is_first, environment, server_root: server.root, administrators, stop };
+    const place = {
+      ...{ foundation, is_first, environment, administrators, root, stop },
+      server_root: server.root,
+    };
     stop?.throwIfAborted();
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
