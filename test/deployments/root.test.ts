@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
@@ -76,9 +77,9 @@ test('a folder without any configuration is enough', async () => {
       expect(ready).toMatchObject({ root_deployment: 'agent' });
       expect((await fetch(`${ready.url}/ok`)).status).toBe(200);
       expect((await fetch(`${ready.url}/threads`, { method: 'POST' })).status).toBe(503);
-      const socket = new WebSocket(`${ready.url.replace('http', 'ws')}/threads/t/stream/events`);
-      const [failure] = await once(socket, 'error');
-      expect(String(failure.message)).toContain('non-101');
+      const headers = { connection: 'upgrade', upgrade: 'websocket' };
+      const [upgrade] = await once(get(`${ready.url}/threads/t/stream/events`, { headers }), 'response');
+      expect([upgrade.statusCode, upgrade.headers['retry-after']]).toEqual([503, '1']);
       break;
     }
   } finally {
