@@ -128,7 +128,7 @@ async function buildApp(
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
   const build = options.build ?? openBuilder(config, { clock });
   const parents = { foundation, access, logger, clock, ids, build, createApp: createReplaceableApp };
-  const deployments = config.deployments.enabled ? openDeployments(config, parents) : undefined;
+  const deployments = config.deployments.enabled ? await openDeployments(config, parents) : undefined;
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
     bus: bus.bus,
@@ -148,30 +148,24 @@ async function buildApp(
     ...{ readHook, createDeployKey },
   };
   const services = createServices(context, serviceSettings(config));
-  const takes_over = isSingleProcess(config) && place?.is_first !== false;
+  // Of a deployment no other process has the database, whichever it is.
+  const takes_over = place ? place.is_first : isSingleProcess(config);
   const workers = wireWorkers(context, services, takes_over);
-  await register(context, workers, services, takes_over);
   const also_at = place?.root?.prefix;
-  const server = await openServer(
-    { context, services, workers, meters, hosts, deployments, also_at },
-    options,
-  );
+  const parts = { context, services, workers, meters, hosts, deployments, also_at };
+  const server = await register(context, workers, services, takes_over)
+    .then(() => openServer(parts, options))
+    .catch(async (error: unknown) => {
+      await deployments?.stop(0);
+      throw error;
+    });
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await listenForHosts(server, hosts.pool));
-  const parts = {
-    server,
-    services,
-    graphs,
-    hosts,
-    workers,
-    foundation,
-    traces,
-    tracing,
-    loopback,
-    hostListener,
-  };
-  return appLifecycle({ ...parts, config, drain, end, capture, deployments, owns_foundation: !place });
+  return appLifecycle({
+    ...{ server, services, graphs, hosts, workers, foundation, traces, tracing, loopback, hostListener },
+    ...{ config, drain, end, capture, deployments, owns_foundation: !place },
+  });
 }
 
 /** The HTTP server of an app, which does not listen yet. */

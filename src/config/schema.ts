@@ -64,9 +64,8 @@ export const ConfigFile = group({
   }
   const graphs = graphsIssue(config);
   if (graphs) context.addIssue({ code: 'custom', ...graphs });
-  if (config.deployments.enabled && !(role === 'all' && storage.url.startsWith('sqlite:'))) {
-    const message =
-      'needs SQLite (storage.url) and the role all (server.role): one process builds and serves';
+  if (config.deployments.enabled && role !== 'all') {
+    const message = 'needs the role all (server.role): one process builds and serves';
     context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
   }
   const uncounted = uncountedBudget(runs, usage.prices);

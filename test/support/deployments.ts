@@ -59,6 +59,8 @@ export interface DeploymentServerOptions {
   readonly config?: object;
   /** Of another server that has ended, or was killed. */
   readonly folder?: string;
+  /** URL of a PostgreSQL database; a file in the folder without one. */
+  readonly database?: string;
 }
 
 /** A server with deployments in the test's own process, which listens. */
@@ -75,7 +77,11 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
   const log: LogLine[] = [];
   const { config } = await loadConfig({
     cwd: folder,
-    environment: { PORT: '0', AGENT_SERVER_API_KEYS: KEY, ...options.environment },
+    environment: {
+      ...{ PORT: '0', AGENT_SERVER_API_KEYS: KEY },
+      ...(options.database !== undefined && { DATABASE_URI: options.database }),
+      ...options.environment,
+    },
   });
   const logger = recordingLogger('info', (line) => log.push(line));
   const build = 'build' in options ? options.build : unpack;

@@ -1,11 +1,12 @@
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
-import { lazy } from '../../core/lifecycle.ts';
+import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployments/databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
@@ -36,12 +37,13 @@ export interface Deployments extends Companion {
 /** Of a server without deployments. */
 export const NO_DEPLOYMENTS: Pick<DataPlane, 'remove'> = { remove: async () => {} };
 
-export function openDeployments(config: Config, context: DeploymentsContext): Deployments {
+export async function openDeployments(config: Config, context: DeploymentsContext): Promise<Deployments> {
   const { foundation, access, createApp, clock, ids, logger } = context;
   const { storage } = foundation;
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
-  const slotDeps = { server: config, createApp, files, clock, ids, logger };
+  const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
+  const slotDeps = { server: config, createApp, files, databases, clock, ids, logger };
   const prefix = config.http.mount_prefix ?? '';
   const root = { prefix, secrets: storage.secrets };
 
@@ -58,9 +60,10 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
   async function remove(deployment_id: string): Promise<void> {
     const row = await storage.deployments.find(deployment_id);
     const slot = row && slots.get(row.name);
-    if (!slot) return;
-    slots.delete(row.name);
-    await slot.close(0);
+    databases.assertOwned();
+    if (slot) slots.delete(row.name);
+    await slot?.close(0);
+    await databases.drop(deployment_id);
   }
 
   /** What served when the server ended. One that cannot start does not keep the others from it. */
@@ -85,7 +88,7 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
         // It may have been deleted meanwhile, when there was nothing to stop yet.
         const isGone = (await storage.deployments.find(revision.deployment_id)) === undefined;
         if (isGone && slots.get(revision.name) === slot) slots.delete(revision.name);
-        if (isGone) await slot.close(0);
+        if (isGone) await slot.close(0).finally(() => databases.drop(revision.deployment_id));
       }
     },
     remove,
@@ -103,11 +106,35 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
       resuming.catch((error: unknown) => logger.error('deployments cannot be served', { error }));
     },
     async stop(grace_ms) {
-      await resuming.catch(() => {});
-      await work.stop();
-      await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+      await closeAll([() => close(grace_ms), () => databases[Symbol.asyncDispose]()]);
     },
   };
+
+  async function close(grace_ms: number): Promise<void> {
+    await resuming.catch(() => {});
+    await work.stop();
+    await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+    slots.clear();
+  }
+}
+
+/** Takes the deployments of the database; on PostgreSQL, another process may have them. */
+function openDatabases(
+  { storage, deployments: { max_connections: each } }: Config,
+  { logger, ...deps }: { files: DeploymentFiles; logger: Logger; onTaken: () => void },
+): Promise<DeploymentDatabases> {
+  return deploymentDatabases({
+    ...{ url: storage.url, password_command: storage.password_command },
+    connections: { server: storage.max_connections, each },
+    log: logger,
+    files: deps.files,
+    onTaken() {
+      logger.error(
+        'another process has taken the deployments of this database over: this one serves them no more',
+      );
+      deps.onTaken();
+    },
+  });
 }
 
 /** The loops that find, build and deploy revisions. */

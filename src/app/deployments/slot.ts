@@ -9,6 +9,7 @@ import { unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
 import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
+import type { DeploymentDatabases } from '../../storage/deployments/databases.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
@@ -28,6 +29,7 @@ export interface SlotDeps {
   readonly server: Config;
   readonly createApp: CreateApp;
   readonly files: DeploymentFiles;
+  readonly databases: DeploymentDatabases;
   readonly administrators: KeyLookup;
   readonly is_protected: boolean;
   /** It answers at the root of the server, too. */
@@ -120,9 +122,10 @@ export class DeploymentSlot {
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
   async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
-    const { server, files, createApp, administrators, is_protected, root, clock, ids, logger } = this.#deps;
+    const { server, files, databases, createApp, administrators, is_protected, root, clock, ids, logger } =
+      this.#deps;
     const home = files.home(this.#name);
-    const database = await files.database(this.#name);
+    const database = await databases.open({ deployment_id: revision.deployment_id, name: this.#name });
     const config = await deploymentConfig(revision, { server, database, is_protected });
     const log = files.log(this.#name, revision.revision_id, 'deploy');
     const foundation = await this.#openFoundation(config);

@@ -6,7 +6,7 @@ export const Deployments = group({
   enabled: boolean()
     .default(false)
     .describe(
-      'Serves `/v2/deployments`, and builds and runs the code that callers with the scope `deployments:write` send. Needs SQLite and the role `all`. See [deployments](deployments.md).',
+      'Serves `/v2/deployments`, and builds and runs the code that callers with the scope `deployments:write` send. Needs the role `all`. See [deployments](deployments.md).',
     ),
   root: text()
     .regex(DEPLOYMENT_NAME, 'must be a name of 1 to 63 characters of a-z, 0-9, - and _')
@@ -25,6 +25,11 @@ export const Deployments = group({
   hosts: integer(1, 32, 'hosts')
     .default(1)
     .describe('Processes that execute the graphs of each deployment; its code never runs in the server.'),
+  max_connections: integer(5, 1000, 'connections')
+    .default(8)
+    .describe(
+      'PostgreSQL. Connections that each deployment may open, beside those of the server (`storage.max_connections`).',
+    ),
   drain_timeout_seconds: integer(0, 86_400, 'seconds')
     .default(180)
     .describe(
