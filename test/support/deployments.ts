@@ -11,6 +11,7 @@ import {
   type BuildRevision,
   RevisionError,
 } from '../../src/services/deployments/builder.ts';
+import { directPostgresSchema, type PostgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 import { PACKAGES } from './project.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { until } from './until.ts';
@@ -59,8 +60,18 @@ export interface DeploymentServerOptions {
   readonly config?: object;
   /** Of another server that has ended, or was killed. */
   readonly folder?: string;
-  /** URL of a PostgreSQL database; a file in the folder without one. */
+  /** URL of its database. By default a file in the folder, or with `TEST_DATABASE=postgres` a schema. */
   readonly database?: string;
+}
+
+/** Of servers with the same folder, one after the other. */
+const schemas = new Map<string, PostgresSchema>();
+
+async function schemaFor(folder: string): Promise<PostgresSchema | undefined> {
+  if (process.env['TEST_DATABASE'] !== 'postgres' || TEST_POSTGRES_URI === undefined) return undefined;
+  const schema = schemas.get(folder) ?? (await directPostgresSchema(TEST_POSTGRES_URI));
+  schemas.set(folder, schema);
+  return schema;
 }
 
 /** A server with deployments in the test's own process, which listens. */
@@ -74,12 +85,14 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
   await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(main));
   await writeFile(join(folder, 'main.ts'), graphThat('main'));
   await symlink(PACKAGES, join(folder, 'node_modules')).catch(() => {});
+  const schema = options.database === undefined ? await schemaFor(folder) : undefined;
+  const database = options.database ?? schema?.url;
   const log: LogLine[] = [];
   const { config } = await loadConfig({
     cwd: folder,
     environment: {
       ...{ PORT: '0', AGENT_SERVER_API_KEYS: KEY },
-      ...(options.database !== undefined && { DATABASE_URI: options.database }),
+      ...(database !== undefined && { DATABASE_URI: database }),
       ...options.environment,
     },
   });
@@ -173,7 +186,10 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
+      const { body } = schema ? await send('GET', '/v2/deployments?limit=100') : { body: undefined };
+      for (const { id } of body?.resources ?? []) await send('DELETE', `/v2/deployments/${id}`);
       await app.stop(0);
+      if (options.folder === undefined) await schema?.[Symbol.asyncDispose]();
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };

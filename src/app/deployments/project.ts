@@ -35,7 +35,8 @@ export async function deploymentConfig(
       ...server.storage,
       url: database,
       max_connections: server.deployments.max_connections,
-      // Nobody else has it: there is nothing to hear from others.
+      // It is this process's alone: nobody else migrates it, and there is nothing to hear from others.
+      migrations: 'apply',
       notifications: 'off',
     },
     encryption: server.encryption,

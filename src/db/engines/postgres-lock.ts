@@ -13,11 +13,12 @@ export interface LockOptions {
   readonly key: number;
   /** The connection was lost, and another process has the lock now. */
   readonly onTaken: () => void;
+  /** How long PostgreSQL may keep our own session after its connection broke, ms. */
+  readonly half_open_ms?: number;
 }
 
 const BACKOFF = { first_ms: 100, longest_ms: 2000 };
 const QUERY_TIMEOUT_MS = 5000;
-/** How long PostgreSQL may keep our own session after its connection broke, ms. */
 const HALF_OPEN_MS = 30_000;
 
 /** Of the session, in the schema. */
@@ -51,13 +52,14 @@ async function keep(first: Held, options: LockOptions, end: AbortSignal): Promis
 
 /** `undefined` if another process has it, or at the end. */
 async function again(options: LockOptions, end: AbortSignal): Promise<Held | undefined> {
+  const { half_open_ms = HALF_OPEN_MS } = options;
   let taken_at: number | undefined;
   for (let failures = 1; !end.aborted; failures++) {
     const held = await tryLock(options).catch(() => 'unreachable' as const);
     if (held === 'unreachable') taken_at = undefined;
     else if (held) return held;
     else taken_at ??= systemClock.monotonic();
-    if (taken_at !== undefined && systemClock.monotonic() - taken_at > HALF_OPEN_MS) return undefined;
+    if (taken_at !== undefined && systemClock.monotonic() - taken_at > half_open_ms) return undefined;
     await sleep(backoffMs(failures, BACKOFF, systemRandom), end);
   }
   return undefined;
