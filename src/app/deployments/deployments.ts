@@ -6,7 +6,7 @@ import type { Logger } from '../../core/logger.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
-import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployments/databases.ts';
+import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';

@@ -9,7 +9,7 @@ import { unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
 import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
-import type { DeploymentDatabases } from '../../storage/deployments/databases.ts';
+import type { DeploymentDatabases } from '../../storage/deployment-databases.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';

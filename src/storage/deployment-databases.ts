@@ -1,15 +1,15 @@
-import { systemClock } from '../../core/clock.ts';
-import { Unavailable } from '../../core/errors.ts';
-import { sleep } from '../../core/timers.ts';
-import { number } from '../../db/columns.ts';
-import { holdLock } from '../../db/engines/postgres-lock.ts';
-import { passwordFrom } from '../../db/engines/postgres-password.ts';
-import { withSchema } from '../../db/engines/postgres-url.ts';
-import { sqlitePath } from '../../db/engines/sqlite-files.ts';
-import { raw, sql } from '../../db/sql.ts';
-import type { DatabaseLog } from '../database.ts';
-import { type PostgresAccess, postgresPools } from '../postgres-pools.ts';
-import type { DeploymentFiles } from './files.ts';
+import { systemClock } from '../core/clock.ts';
+import { Unavailable } from '../core/errors.ts';
+import { sleep } from '../core/timers.ts';
+import { number } from '../db/columns.ts';
+import { holdLock } from '../db/engines/postgres-lock.ts';
+import { passwordFrom } from '../db/engines/postgres-password.ts';
+import { withSchema } from '../db/engines/postgres-url.ts';
+import { sqlitePath } from '../db/engines/sqlite-files.ts';
+import { raw, sql } from '../db/sql.ts';
+import type { DatabaseLog } from './database.ts';
+import type { DeploymentFiles } from './deployments/files.ts';
+import { type PostgresAccess, postgresPools } from './postgres-pools.ts';
 
 /** The databases of deployments: on SQLite a file of each, on PostgreSQL a schema. */
 export interface DeploymentDatabases extends AsyncDisposable {
