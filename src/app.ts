@@ -128,7 +128,7 @@ async function buildApp(
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
   const build = options.build ?? openBuilder(config, { clock });
   const parents = { foundation, access, logger, clock, ids, build, createApp: createReplaceableApp };
-  const deployments = config.deployments.enabled ? openDeployments(config, parents) : undefined;
+  const deployments = config.deployments.enabled ? await openDeployments(config, parents) : undefined;
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
     bus: bus.bus,
@@ -148,33 +148,30 @@ async function buildApp(
     ...{ readHook, createDeployKey },
   };
   const services = createServices(context, serviceSettings(config));
-  const takes_over = isSingleProcess(config) && place?.is_first !== false;
+  // Of a deployment no other process has the database, whichever it is.
+  const takes_over = place ? place.is_first : isSingleProcess(config);
   const workers = wireWorkers(context, services, takes_over);
-  await register(context, workers, services, takes_over);
   const engine = engineStatus(context, workers);
-  const server = await openServer({ context, services, engine, meters, hosts, deployments }, options);
+  const also_at = place?.root?.prefix;
+  const parts = { context, services, engine, meters, hosts, deployments, also_at };
+  const server = await register(context, workers, services, takes_over)
+    .then(() => openServer(parts, options))
+    .catch(async (error: unknown) => {
+      await deployments?.stop(0);
+      throw error;
+    });
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await listenForHosts(server, hosts.pool));
-  const parts = {
-    server,
-    services,
-    engine,
-    graphs,
-    hosts,
-    workers,
-    foundation,
-    traces,
-    tracing,
-    loopback,
-    hostListener,
-  };
-  return appLifecycle({ ...parts, config, drain, end, capture, deployments, owns_foundation: !place });
+  return appLifecycle({
+    ...{ server, services, engine, graphs, hosts, workers, foundation, traces, tracing, loopback },
+    ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
+  });
 }
 
 /** The HTTP server of an app, which does not listen yet. */
 async function openServer(
-  { context, services, engine, meters, hosts, deployments }: ServerParts,
+  { context, services, engine, meters, hosts, deployments, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
   const { config, access, logger, ids } = context;
@@ -182,7 +179,7 @@ async function openServer(
   return await createServer({
     ...{ services, engine, meters, logger, ids, gives_hints },
     options: {
-      ...{ ...http, ...server, deployments: config.deployments },
+      ...{ ...http, ...server, also_at, deployments: config.deployments },
       served_hosts: servedHosts(server, access),
     },
     auth: { ...access, openapi: auth.openapi },
@@ -200,6 +197,8 @@ interface ServerParts {
   readonly meters: ReturnType<typeof openMeters>;
   readonly hosts: Asking | undefined;
   readonly deployments: Deployments | undefined;
+  /** A second mount prefix. */
+  readonly also_at: string | undefined;
 }
 
 /**

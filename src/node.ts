@@ -167,6 +167,7 @@ function readyFields(config: Config, app: App, url: string): LogFields {
     ...(!config.http.disable_studio && { studio: `${base}/studio` }),
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
+    ...(config.deployments.root !== undefined && { root_deployment: config.deployments.root }),
     ...(failed.length > 0 && { failed_graphs: failed.join(', ') }),
     storage: maskDatabaseUrl(config.storage.url),
     auth: authSummary(config),

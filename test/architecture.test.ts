@@ -81,7 +81,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
   ],
   storage: [
     ['storage', 'migrations'],
-    ['backup', 'doctor'],
+    ['backup', 'doctor', 'deployment-databases'],
     ['database'],
     ['pool-sizes', 'until-reachable'],
     ['copy'],

@@ -36,6 +36,8 @@ interface AccessContext {
   readonly hosts: Asking | undefined;
   /** Of a deployment: keys of the server with the scope `admin` are good for it too. */
   readonly administrators?: KeyLookup;
+  /** Of a deployment at the root of the server, whose Studio is there. */
+  readonly root?: { readonly secrets: Storage['secrets'] } | undefined;
 }
 
 /** Looks keys up in the database of the deployment first. */
@@ -59,7 +61,7 @@ function withAdministrators(own: KeyLookup, server: KeyLookup): KeyLookup {
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
-  { clock, ids, hosts, administrators }: AccessContext,
+  { clock, ids, hosts, administrators, root }: AccessContext,
 ): Promise<AccessControl> {
   const { auth, server } = config;
   const known = administrators ? withAdministrators(stored, administrators) : stored;
@@ -69,7 +71,10 @@ export async function openAccessControl(
   const jwt = await openJwtAuth(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
-  const studio = studioSessions({ secrets, identityForUser, ...config.studio, clock, ids });
+  const studio = studioSessions({
+    ...{ identityForUser, ...config.studio, clock, ids },
+    secrets: root?.secrets ?? secrets,
+  });
   const authenticate = studio.authenticating(authentication({ keys, tokens, custom, jwt }));
   return {
     authenticate: isNeeded ? authenticate : undefined,

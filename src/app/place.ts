@@ -1,4 +1,5 @@
 import type { KeyLookup } from '../storage/access/api-keys.ts';
+import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { Foundation } from './foundation.ts';
 
 /** An app that shares its process, and perhaps its database, with others: that of a deployment. */
@@ -12,6 +13,16 @@ export interface AppPlace {
   readonly server_root: string;
   /** Keys of the server, which are good for its deployments too. */
   readonly administrators: KeyLookup;
+  /** Of the deployment that answers at the root of the server, too. */
+  readonly root: RootPlace | undefined;
   /** Ends its creation, which then rejects: foreign code may never finish loading. */
   readonly stop: AbortSignal | undefined;
+}
+
+/** The root of a server, which has its own routes there beside those of the deployment. */
+export interface RootPlace {
+  /** Mount prefix of the server; empty without one. */
+  readonly prefix: string;
+  /** Of the server: a session of its Studio is one of the deployment. */
+  readonly secrets: ServerSecretRepository;
 }

@@ -20,7 +20,7 @@ export function serviceSettings(config: Config): ServiceSettings {
     allow_local_sources: deployments.allow_local_sources,
     has_deployments: deployments.enabled,
     poll_seconds: deployments.poll_seconds,
-    pathOfDeployment: (name) => pathOfDeployment(config, name),
+    pathOfDeployment: (name) => publicPath(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },
   };
 }
@@ -28,6 +28,11 @@ export function serviceSettings(config: Config): ServiceSettings {
 /** Where this server serves a deployment. */
 export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): string {
   return `${http.mount_prefix ?? ''}/deployments/${name}`;
+}
+
+/** The path in answers: of two, that at the root. */
+function publicPath(config: Config, name: string): string {
+  return name === config.deployments.root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
 }
 
 /** `undefined` if no budget is configured. */

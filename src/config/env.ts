@@ -112,6 +112,11 @@ export const VARIABLES: readonly Variable[] = [
     key: 'deployments.enabled',
     text: 'Whether deployments can be made and are served.',
   },
+  {
+    name: 'AGENT_SERVER_ROOT_DEPLOYMENT',
+    key: 'deployments.root',
+    text: 'Name of the deployment that answers at the root of the server.',
+  },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this process creates the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path prefix of every route.' },
   { name: 'CORS_CONFIG', key: 'http.cors', json: true, text: 'The whole `http.cors` block.' },

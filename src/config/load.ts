@@ -6,6 +6,7 @@ import { envFilePath, findConfigFile, readConfigFile, readEnvFile } from './file
 import { fromLanggraphJson } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
+import { Deployments } from './sections/deployments.ts';
 import { unknownGraphs } from './sections/graphs.ts';
 import { httpsRule, Webhooks } from './sections/runs.ts';
 import { substitute, substituteHeaders } from './substitute.ts';
@@ -38,7 +39,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const root = file === undefined ? resolve(sources.cwd) : dirname(file);
   const problems = new ConfigIssues(file === undefined ? 'configuration' : basename(file));
   const { document, variables, warnings, dotenv } = await readSources(sources, file, root, problems);
-  if (file === undefined && document['graphs'] === undefined) {
+  if (file === undefined && document['graphs'] === undefined && !hasDeployments(document)) {
     throw new ConfigError([
       `no configuration: ${root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
     ]);
@@ -53,6 +54,11 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     warnings: [...warnings, ...unsupportedKeys(document)],
     files: [file, dotenv].filter((path) => path !== undefined),
   };
+}
+
+/** A server of deployments needs neither a file nor graphs. */
+function hasDeployments({ deployments }: JsonObject): boolean {
+  return isObject(deployments) && Deployments.shape.enabled.safeParse(deployments['enabled']).data === true;
 }
 
 /** Merges file, environment and flags into the document for the schema. */

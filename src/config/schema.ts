@@ -16,8 +16,10 @@ import { group, mustBe, text } from './value-types.ts';
 export const ConfigFile = group({
   graphs: z
     .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
-    .refine((graphs) => Object.keys(graphs).length > 0, 'must name at least one graph')
-    .describe('Graphs by name: `path:export`, or a map with `path` and `description`.')
+    .default({})
+    .describe(
+      'Graphs by name: `path:export`, or a map with `path` and `description`. At least one, unless the server has [deployments](deployments.md).',
+    )
     .meta({ type: 'map' }),
   assistants: z
     .record(z.string(), AssistantDefaults, mustBe('a map of graphs to their defaults'))
@@ -60,9 +62,10 @@ export const ConfigFile = group({
     const message = `must be all with SQLite, which has one process; other roles need PostgreSQL (storage.url)`;
     context.addIssue({ code: 'custom', path: ['server', 'role'], message });
   }
-  if (config.deployments.enabled && !(role === 'all' && storage.url.startsWith('sqlite:'))) {
-    const message =
-      'needs SQLite (storage.url) and the role all (server.role): one process builds and serves';
+  const graphs = graphsIssue(config);
+  if (graphs) context.addIssue({ code: 'custom', ...graphs });
+  if (config.deployments.enabled && role !== 'all') {
+    const message = 'needs the role all (server.role): one process builds and serves';
     context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
   }
   const uncounted = uncountedBudget(runs, usage.prices);
@@ -83,6 +86,26 @@ export const ConfigFile = group({
       '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
   });
 });
+
+/** A server may have no graphs of its own if it serves those of others; at the root, there is one or the other. */
+function graphsIssue({
+  graphs,
+  deployments,
+}: {
+  readonly graphs: object;
+  readonly deployments: z.output<typeof Deployments>;
+}) {
+  const hasGraphs = Object.keys(graphs).length > 0;
+  const { enabled, root } = deployments;
+  if (!hasGraphs && !enabled) return { path: ['graphs'], message: 'must name at least one graph' };
+  if (root === undefined) return undefined;
+  const path = ['deployments', 'root'];
+  if (!enabled) return { path, message: 'has no effect without deployments.enabled: set both or neither' };
+  if (!hasGraphs) return undefined;
+  const message =
+    'cannot be set beside graphs, which would not be reachable: remove one of the two, or deploy these graphs, too';
+  return { path, message };
+}
 
 export type ConfigValues = z.output<typeof ConfigFile>;
 

@@ -33,6 +33,8 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly rate_limit: RateLimits;
   /** Such as `/agents`: prefix of every route but `/ok`. */
   readonly mount_prefix?: string | undefined;
+  /** A second prefix of the same routes; empty for none of its own. */
+  readonly also_at?: string | undefined;
   readonly cors: CorsOptions;
   readonly configurable_headers: HeaderPatterns;
   readonly logging_headers: HeaderPatterns;

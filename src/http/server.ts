@@ -6,6 +6,7 @@ import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.t
 import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
 import { internalRequestOf } from './in-process.ts';
 import { httpMetrics } from './metrics/metrics.ts';
+import { prefixOf, withoutPrefix } from './mount-prefix.ts';
 import { openAiDisabledError } from './openai/errors.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
@@ -29,6 +30,7 @@ import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.t
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { services, engine, options, auth, info, logger, ids } = deps;
   const { body_limit, trust_proxy, mount_prefix = '' } = options;
+  const prefixes = prefixesOf(options);
   const timeouts = nodeTimeouts(options);
   const server = fastify({
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
@@ -79,23 +81,30 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     custom_routes,
   });
 
-  const routeDeps = { ...deps, ...services, metrics, replies, mount_prefix };
   healthRoutes(server, { engine, path: '/ok' });
-  await server.register(
-    (mounted, _options, done) => {
-      if (mount_prefix) healthRoutes(mounted, { engine, path: '/ok' });
-      registerRoutes(mounted, routeDeps);
-      done();
-    },
-    { prefix: mount_prefix },
-  );
+  for (const prefix of prefixes) {
+    await server.register(
+      (mounted, _options, done) => {
+        if (prefix) healthRoutes(mounted, { engine, path: '/ok' });
+        registerRoutes(mounted, { ...deps, ...services, metrics, replies, mount_prefix: prefix });
+        done();
+      },
+      { prefix },
+    );
+  }
   await server.ready();
   return server;
 }
 
-function disabledRouteError(path: string, { mount_prefix = '', openai }: HttpOptions) {
-  if (openai.enabled || !path.startsWith(mount_prefix)) return undefined;
-  return openAiDisabledError(path.slice(mount_prefix.length));
+function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {
+  return also_at === undefined ? [mount_prefix] : [mount_prefix, also_at];
+}
+
+function disabledRouteError(path: string, options: HttpOptions) {
+  const prefix = prefixOf(prefixesOf(options), path);
+  return options.openai.enabled || prefix === undefined
+    ? undefined
+    : openAiDisabledError(withoutPrefix(prefix, path));
 }
 
 /** Registers authentication and the custom app in the configured order. */
@@ -104,12 +113,12 @@ function useAuthHooks(
   { auth, options, customApp: app }: ServerDeps,
   countCaller: AuthHook | undefined,
 ): void {
-  const { mount_prefix = '', middleware_order, enable_custom_route_auth } = options;
+  const { middleware_order, enable_custom_route_auth } = options;
   const identify = authenticateHook(server, auth, headerFilter(withTrace(options.configurable_headers)));
   const authenticate: AuthHook = async (request) => {
     if (await identify(request)) await countCaller?.(request);
   };
-  const customAppOptions = app && { ...options, app, mount_prefix, authenticate };
+  const customAppOptions = app && { ...options, app, prefixes: prefixesOf(options), authenticate };
   if (customAppOptions && middleware_order === 'middleware_first') useCustomApp(server, customAppOptions);
   server.addHook('onRequest', async (request) => {
     // Custom routes; a forwarded request passes here again.

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { queryInt, Timestamp, Uuid } from './fields.ts';
 import { boundedInt } from './numbers.ts';
 
+export const DEPLOYMENT_NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
+
 /** Where the code of a deployment comes from. Images are not built here, so that `*_docker` is refused. */
 export const DeploymentSource = z.enum(['github', 'external_docker', 'internal_docker', 'internal_source']);
 export type DeploymentSource = z.infer<typeof DeploymentSource>;
@@ -71,7 +73,7 @@ const Secrets = z
 export const DeploymentCreate = z.looseObject({
   name: z
     .string()
-    .regex(/^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/, 'must be 1 to 63 characters of a-z, 0-9, - and _')
+    .regex(DEPLOYMENT_NAME, 'must be 1 to 63 characters of a-z, 0-9, - and _')
     .describe('Part of the URL: `/deployments/{name}`.'),
   source: DeploymentSource,
   source_config: SourceConfig.nullish(),

@@ -111,7 +111,7 @@ test.each([
 });
 
 test.each([
-  ['no graphs', 'server: { port: 1 }', 'graphs: is required'],
+  ['no graphs', 'server: { port: 1 }', 'graphs: must name at least one graph'],
   ['an empty map of graphs', 'graphs: {}', 'graphs: must name at least one graph'],
   ['a list of graphs', 'graphs: [a]', 'graphs: must be a map of names to path:export'],
   [

@@ -22,7 +22,7 @@ async function startDeploymentServer() {
   const server = await startServer({
     config: join(folder, 'agent.config.yaml'),
     storage: 'sqlite',
-    one_process: 'deployments need SQLite',
+    one_process: 'one process has the deployments',
     api_keys: [KEY],
   });
   const send = async (method: string, path: string, body?: unknown) => {

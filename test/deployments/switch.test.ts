@@ -33,7 +33,11 @@ ${more}`,
 }
 
 test('under load, requests and streams survive the switch to a new revision, and a rollback', async () => {
-  await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
+  await using server = await openDeploymentServer({
+    deployments: { drain_timeout_seconds: 0 },
+    // Half of the streams; `auto` would execute more of them in time.
+    config: { runs: { concurrency: 10 } },
+  });
   const { id } = await server.create('busy');
   const first = await server.deploy(id, steps('one'));
   expect(first.status).toBe('DEPLOYED');

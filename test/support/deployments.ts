@@ -11,6 +11,7 @@ import {
   type BuildRevision,
   RevisionError,
 } from '../../src/services/deployments/builder.ts';
+import { directPostgresSchema, type PostgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 import { PACKAGES } from './project.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { until } from './until.ts';
@@ -59,6 +60,18 @@ export interface DeploymentServerOptions {
   readonly config?: object;
   /** Of another server that has ended, or was killed. */
   readonly folder?: string;
+  /** URL of its database. By default a file in the folder, or with `TEST_DATABASE=postgres` a schema. */
+  readonly database?: string;
+}
+
+/** Of servers with the same folder, one after the other. */
+const schemas = new Map<string, PostgresSchema>();
+
+async function schemaFor(folder: string): Promise<PostgresSchema | undefined> {
+  if (process.env['TEST_DATABASE'] !== 'postgres' || TEST_POSTGRES_URI === undefined) return undefined;
+  const schema = schemas.get(folder) ?? (await directPostgresSchema(TEST_POSTGRES_URI));
+  schemas.set(folder, schema);
+  return schema;
 }
 
 /** A server with deployments in the test's own process, which listens. */
@@ -72,10 +85,16 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
   await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(main));
   await writeFile(join(folder, 'main.ts'), graphThat('main'));
   await symlink(PACKAGES, join(folder, 'node_modules')).catch(() => {});
+  const schema = options.database === undefined ? await schemaFor(folder) : undefined;
+  const database = options.database ?? schema?.url;
   const log: LogLine[] = [];
   const { config } = await loadConfig({
     cwd: folder,
-    environment: { PORT: '0', AGENT_SERVER_API_KEYS: KEY, ...options.environment },
+    environment: {
+      ...{ PORT: '0', AGENT_SERVER_API_KEYS: KEY },
+      ...(database !== undefined && { DATABASE_URI: database }),
+      ...options.environment,
+    },
   });
   const logger = recordingLogger('info', (line) => log.push(line));
   const build = 'build' in options ? options.build : unpack;
@@ -100,13 +119,17 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
 
   async function upload(id: string, files: Files): Promise<string> {
     const { body } = await send('POST', `/v2/deployments/${id}/upload-url`);
-    const put = await fetch(body.upload_url, {
+    await put(body.upload_url, files);
+    return body.object_path;
+  }
+
+  async function put(upload_url: string, files: Files): Promise<void> {
+    const answer = await fetch(upload_url, {
       method: 'PUT',
       headers: { 'content-type': 'application/gzip', 'x-goog-content-length-range': '0,209715200' },
       body: new Uint8Array(await tarball(files)),
     });
-    if (!put.ok) throw new Error(await put.text());
-    return body.object_path;
+    if (!answer.ok) throw new Error(await answer.text());
   }
 
   const server = {
@@ -116,6 +139,7 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
     config,
     send,
     upload,
+    put,
     get: (path: string) => send('GET', path),
     post: (path: string, body: unknown = {}) => send('POST', path, body),
 
@@ -162,7 +186,10 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
     },
 
     async [Symbol.asyncDispose](): Promise<void> {
+      const { body } = schema ? await send('GET', '/v2/deployments?limit=100') : { body: undefined };
+      for (const { id } of body?.resources ?? []) await send('DELETE', `/v2/deployments/${id}`);
       await app.stop(0);
+      if (options.folder === undefined) await schema?.[Symbol.asyncDispose]();
       if (options.folder === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };

@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
-import { lazy } from '../../core/lifecycle.ts';
+import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
@@ -14,8 +14,8 @@ import { servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
-import { pathOfDeployment } from '../service-settings.ts';
 import { openResolver } from './builder.ts';
+import { deploymentDispatch } from './dispatch.ts';
 import { type CreateApp, DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
@@ -40,18 +40,22 @@ export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy'> = {
   remove: async () => {},
 };
 
-export function openDeployments(config: Config, context: DeploymentsContext): Deployments {
+export async function openDeployments(config: Config, context: DeploymentsContext): Promise<Deployments> {
   const { foundation, access, createApp, clock, ids, logger } = context;
   const { storage } = foundation;
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
-  const slotDeps = { server: config, createApp, files, clock, ids, logger };
-  const prefix = pathOfDeployment(config, '');
+  const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
+  const slotDeps = { server: config, createApp, files, databases, clock, ids, logger };
+  const prefix = config.http.mount_prefix ?? '';
+  const root = { prefix, secrets: storage.secrets };
 
   function slotOf(name: string): DeploymentSlot {
     const administrators = storage.apiKeys;
     const is_protected = access.authenticate !== undefined;
-    const slot = slots.get(name) ?? new DeploymentSlot(name, { ...slotDeps, administrators, is_protected });
+    const deps = { ...slotDeps, administrators, is_protected };
+    const isRoot = name === config.deployments.root;
+    const slot = slots.get(name) ?? new DeploymentSlot(name, { ...deps, root: isRoot ? root : undefined });
     slots.set(name, slot);
     return slot;
   }
@@ -59,9 +63,10 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
   async function remove(deployment_id: string): Promise<void> {
     const row = await storage.deployments.find(deployment_id);
     const slot = row && slots.get(row.name);
-    if (!slot) return;
-    slots.delete(row.name);
-    await slot.close(0);
+    databases.assertOwned();
+    if (slot) slots.delete(row.name);
+    await slot?.close(0);
+    await databases.drop(deployment_id);
   }
 
   /** What served when the server ended. One that cannot start does not keep the others from it. */
@@ -86,7 +91,7 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
         // It may have been deleted meanwhile, when there was nothing to stop yet.
         const isGone = (await storage.deployments.find(revision.deployment_id)) === undefined;
         if (isGone && slots.get(revision.name) === slot) slots.delete(revision.name);
-        if (isGone) await slot.close(0);
+        if (isGone) await slot.close(0).finally(() => databases.drop(revision.deployment_id));
       }
     },
     activity: async (name) => slots.get(name)?.activity(),
@@ -97,7 +102,7 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
 
   return {
     plane,
-    dispatch: dispatchTo((request) => slots.get(nameIn(request, prefix) ?? '')),
+    dispatch: deploymentDispatch({ prefix, root: config.deployments.root, find: (name) => slots.get(name) }),
     async start() {
       await work.prepare();
       // Foreign code may take its time: the server itself does not wait for it.
@@ -105,11 +110,35 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
       resuming.catch((error: unknown) => logger.error('deployments cannot be served', { error }));
     },
     async stop(grace_ms) {
-      await resuming.catch(() => {});
-      await work.stop();
-      await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+      await closeAll([() => close(grace_ms), () => databases[Symbol.asyncDispose]()]);
     },
   };
+
+  async function close(grace_ms: number): Promise<void> {
+    await resuming.catch(() => {});
+    await work.stop();
+    await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+    slots.clear();
+  }
+}
+
+/** Takes the deployments of the database; on PostgreSQL, another process may have them. */
+function openDatabases(
+  { storage, deployments: { max_connections: each } }: Config,
+  { logger, ...deps }: { files: DeploymentFiles; logger: Logger; onTaken: () => void },
+): Promise<DeploymentDatabases> {
+  return deploymentDatabases({
+    ...{ url: storage.url, password_command: storage.password_command },
+    connections: { server: storage.max_connections, each },
+    log: logger,
+    files: deps.files,
+    onTaken() {
+      logger.error(
+        'another process has taken the deployments of this database over: this one serves them no more',
+      );
+      deps.onTaken();
+    },
+  });
 }
 
 /** The loops that find, build and deploy revisions. */
@@ -145,33 +174,4 @@ function openWork(
       await queue.stop();
     },
   };
-}
-
-function dispatchTo(find: (request: IncomingMessage) => DeploymentSlot | undefined): Dispatch {
-  return {
-    request(request, response) {
-      const slot = find(request);
-      if (!slot) return false;
-      slot.withMount((mount) => {
-        if (mount) return mount.request(request, response);
-        response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
-        response.end('{"detail":"No revision of this deployment serves yet."}');
-      });
-      return true;
-    },
-    upgrade(request, socket, head) {
-      const slot = find(request);
-      slot?.withMount((mount) => {
-        if (mount) mount.upgrade(request, socket, head);
-        else socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
-      });
-      return slot !== undefined;
-    },
-  };
-}
-
-/** `a` of `/deployments/a/threads?limit=1`. */
-function nameIn({ url = '' }: IncomingMessage, prefix: string): string | undefined {
-  if (!url.startsWith(prefix)) return undefined;
-  return /^[a-z0-9_-]+(?=[/?]|$)/.exec(url.slice(prefix.length))?.[0];
 }

@@ -9,7 +9,7 @@ import { checkFailure, reasonOf } from './check-failure.ts';
 /** What the server gives to the configuration of a deployment. */
 export interface Surroundings {
   readonly server: Config;
-  /** Path of its SQLite file. */
+  /** URL of its database. */
   readonly database: string;
   /** Callers of the server must authenticate. */
   readonly is_protected: boolean;
@@ -31,7 +31,14 @@ export async function deploymentConfig(
     ...own,
     env: { ...own.env, ...revision.secrets },
     server: { ...server.server, role: 'all' },
-    storage: { ...server.storage, url: `sqlite:${database}` },
+    storage: {
+      ...server.storage,
+      url: database,
+      max_connections: server.deployments.max_connections,
+      // It is this process's alone: nobody else migrates it, and there is nothing to hear from others.
+      migrations: 'apply',
+      notifications: 'off',
+    },
     encryption: server.encryption,
     runs: server.runs,
     usage: server.usage,

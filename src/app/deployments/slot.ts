@@ -9,10 +9,11 @@ import { unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
 import type { DataPlane, DeploymentActivity, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
+import type { DeploymentDatabases } from '../../storage/deployment-databases.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
-import type { AppPlace } from '../place.ts';
+import type { AppPlace, RootPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { liveRevisions, problemOf, type TrackedRevision } from './live-revisions.ts';
@@ -29,8 +30,11 @@ export interface SlotDeps {
   readonly server: Config;
   readonly createApp: CreateApp;
   readonly files: DeploymentFiles;
+  readonly databases: DeploymentDatabases;
   readonly administrators: KeyLookup;
   readonly is_protected: boolean;
+  /** It answers at the root of the server, too. */
+  readonly root: RootPlace | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -67,6 +71,11 @@ export class DeploymentSlot {
     this.#name = name;
     this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
     this.#live = liveRevisions(deps.clock);
+  }
+
+  /** Whether there is a revision that answers requests. */
+  get serves(): boolean {
+    return this.#current !== undefined;
   }
 
   /**
@@ -157,9 +166,10 @@ export class DeploymentSlot {
   }
 
   async #createApp(revision: ServedRevision, stop?: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
-    const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
+    const { server, files, databases, createApp, administrators, is_protected, root, clock, ids, logger } =
+      this.#deps;
     const home = files.home(this.#name);
-    const database = await files.database(this.#name);
+    const database = await databases.open({ deployment_id: revision.deployment_id, name: this.#name });
     const config = await deploymentConfig(revision, { server, database, is_protected });
     const log = files.log(this.#name, revision.revision_id, 'deploy');
     const foundation = await this.#openFoundation(config);
@@ -168,7 +178,10 @@ export class DeploymentSlot {
     const secrets = Object.values(revision.secrets);
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
     const environment = deploymentEnvironment(config.env, home);
-    const place = { foundation, is_first, environment, server_root: server.root, administrators, stop };
+    const place = {
+      ...{ foundation, is_first, environment, administrators, root, stop },
+      server_root: server.root,
+    };
     stop?.throwIfAborted();
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;

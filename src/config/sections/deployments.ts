@@ -1,3 +1,4 @@
+import { DEPLOYMENT_NAME } from '../../schemas/deployments.ts';
 import { boolean, group, integer, text } from '../value-types.ts';
 
 /** What a deployment may use while it is built, and how it is served. */
@@ -5,7 +6,13 @@ export const Deployments = group({
   enabled: boolean()
     .default(false)
     .describe(
-      'Serves `/v2/deployments`, and builds and runs the code that callers with the scope `deployments:write` send. Needs SQLite and the role `all`. See [deployments](deployments.md).',
+      'Serves `/v2/deployments`, and builds and runs the code that callers with the scope `deployments:write` send. Needs the role `all`. See [deployments](deployments.md).',
+    ),
+  root: text()
+    .regex(DEPLOYMENT_NAME, 'must be a name of 1 to 63 characters of a-z, 0-9, - and _')
+    .optional()
+    .describe(
+      'Name of the deployment that answers at the root of the server, too: its assistants, threads and everything but [a few paths](deployments.md#at-the-root). The server itself must have no graphs then.',
     ),
   folder: text()
     .default('.agent-server/deployments')
@@ -18,6 +25,11 @@ export const Deployments = group({
   hosts: integer(1, 32, 'hosts')
     .default(1)
     .describe('Processes that execute the graphs of each deployment; its code never runs in the server.'),
+  max_connections: integer(5, 1000, 'connections')
+    .default(8)
+    .describe(
+      'PostgreSQL. Connections that each deployment may open, beside those of the server (`storage.max_connections`).',
+    ),
   drain_timeout_seconds: integer(0, 86_400, 'seconds')
     .default(180)
     .describe(

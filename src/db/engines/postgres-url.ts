@@ -48,6 +48,15 @@ export function requirePostgresUrl(url: string): PostgresUrl {
   throw new Unavailable('The URL of the database is not valid ("storage.url", DATABASE_URI).');
 }
 
+/** The same database with another schema. What else the option `options` says stays; a pooler refuses it. */
+export function withSchema(url: string, schema: string): string {
+  const [base, query] = splitOnce(url.replace(/#.*$/, ''), '?');
+  const parameters = new URLSearchParams(query);
+  const options = [parameters.get('options'), `-c search_path=${schema}`].filter(Boolean);
+  parameters.set('options', options.join(' '));
+  return `${base}?${parameters}`;
+}
+
 /** The parameters `host` and `port` override the authority; a single port counts for every host. */
 function hostsOf(authority: string, parameters: ReadonlyMap<string, string>): PostgresHost[] {
   const names = parameters.get('host')?.split(',');

@@ -52,12 +52,8 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
     transformObject: () => ({
       openapi: '3.1.0',
       info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
-      servers: [{ url: mount_prefix || '/' }],
+      ...linksFrom(mount_prefix),
       security: security.security,
-      externalDocs: {
-        description: 'Guides: runs, streaming, authentication, deployment and more',
-        url: `${mount_prefix}/docs/guides`,
-      },
       tags: [
         ...GROUPS.filter(({ name }) => groups.has(name)),
         ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : []),
@@ -69,6 +65,17 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       },
     }),
   });
+}
+
+/** What the document says of its own address; a server with a second prefix serves it at both. */
+export function linksFrom(mount_prefix: string) {
+  return {
+    servers: [{ url: mount_prefix || '/' }],
+    externalDocs: {
+      description: 'Guides: runs, streaming, authentication, deployment and more',
+      url: `${mount_prefix}/docs/guides`,
+    },
+  };
 }
 
 function definitions(schemas: typeof REQUESTS, io: 'input' | 'output'): JsonObject {

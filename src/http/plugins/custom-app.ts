@@ -11,6 +11,7 @@ import {
 } from '../custom-app/adapters.ts';
 import { answerRemotely, type RemoteApp } from '../custom-app/remote-app.ts';
 import { handleInProcess, internalRequestOf } from '../in-process.ts';
+import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
 import { publicUrl } from '../public-url.ts';
 import type { AuthHook } from './auth.ts';
 import { isProbe } from './rate-limit.ts';
@@ -20,7 +21,8 @@ export type CustomApp = LocalApp | RemoteApp;
 
 export interface CustomAppOptions {
   readonly app: CustomApp;
-  readonly mount_prefix: string;
+  /** Mount prefixes of the server's routes. */
+  readonly prefixes: readonly string[];
   /** Requires authentication for custom routes, too. */
   readonly enable_custom_route_auth: boolean;
   readonly authenticate: AuthHook;
@@ -31,11 +33,12 @@ export interface CustomAppOptions {
  * after authentication (`http.middleware_order`).
  */
 export function useCustomApp(server: FastifyInstance, options: CustomAppOptions): void {
-  const { app, mount_prefix, enable_custom_route_auth, authenticate } = options;
+  const { app, prefixes, enable_custom_route_auth, authenticate } = options;
   server.addHook('onRequest', async (request, reply) => {
     const internal = internalRequestOf(request.raw);
     // WebSockets bypass the app; a request that the app forwarded has already been through it.
-    if (internal?.from || request.ws || !hasPrefix(mount_prefix, request.url)) return;
+    const mount_prefix = prefixOf(prefixes, request.url);
+    if (internal?.from || request.ws || mount_prefix === undefined) return;
     // Probes ask for this process, not for the app's.
     if ('send' in app && isProbe(request)) return;
     const requiresAuth = enable_custom_route_auth && request.is404 && !internal;
@@ -45,7 +48,7 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
       return answerRemotely(server, app, reply, { path, auth: callerOf(request), mount_prefix });
     }
     if ('fetch' in app)
-      return sendResponse(reply, await callFetchApp(server, app.fetch, request, reply, options));
+      return sendResponse(reply, await callFetchApp(server, app.fetch, request, reply, mount_prefix));
     if (await callNodeHandler(app.handle, request, reply, mount_prefix)) return reply.hijack();
     if (internal) throw new NotFound('Not Found');
     // Past the app, every path requires authentication.
@@ -65,16 +68,12 @@ function sendResponse(reply: FastifyReply, response: Response): FastifyReply {
   return reply.code(response.status).headers(Object.fromEntries(response.headers)).send('');
 }
 
-function hasPrefix(prefix: string, url: string): boolean {
-  return url.startsWith(prefix) && /^(?:[/?]|$)/.test(url.slice(prefix.length));
-}
-
 async function callFetchApp(
   server: FastifyInstance,
   fetch: Extract<LocalApp, { fetch: unknown }>['fetch'],
   request: FastifyRequest,
   reply: FastifyReply,
-  { mount_prefix }: CustomAppOptions,
+  mount_prefix: string,
 ): Promise<Response> {
   const { method, url, raw } = request;
   const gone = new AbortController();
@@ -125,11 +124,6 @@ async function callNodeHandler(
   });
   raw.url = url;
   return isHandled;
-}
-
-function withoutPrefix(prefix: string, url: string): string {
-  const rest = url.slice(prefix.length);
-  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Replays a body that the app's parser has already consumed. */

@@ -1,6 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyPluginCallback } from 'fastify';
 import { followColorScheme, operationFilter, STYLE } from '../docs-page.ts';
+import { linksFrom } from '../openapi/document.ts';
 import { guideRoutes } from './guides.ts';
 
 /** All assets are served from here: the page works offline, and over plain HTTP. */
@@ -22,12 +23,15 @@ export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
     route.config = { ...route.config, open: true };
   });
 
-  server.get('/openapi.json', () => server.swagger());
+  const links = linksFrom(mount_prefix);
+  server.get('/openapi.json', () => ({ ...server.swagger(), ...links }));
   guideRoutes(server, { docs: `${mount_prefix}/docs` });
 
   server.register(swaggerUi, {
     routePrefix: '/docs',
     indexPrefix: mount_prefix,
+    transformSpecification: (document) => ({ ...document, ...links }),
+    transformSpecificationClone: false,
     staticCSP: CONTENT_POLICY,
     theme: {
       title: 'Agent Server',

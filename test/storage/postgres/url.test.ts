@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/core/errors.ts';
 import { postgresTargets } from '../../../src/db/engines/postgres-hosts.ts';
-import { parsePostgresUrl, requirePostgresUrl } from '../../../src/db/engines/postgres-url.ts';
+import { parsePostgresUrl, requirePostgresUrl, withSchema } from '../../../src/db/engines/postgres-url.ts';
 
 function hosts(url: string) {
   return parsePostgresUrl(url)?.hosts;
@@ -138,4 +138,19 @@ describe('several hosts', () => {
     expect(must_write('postgres://one/x?target_session_attrs=read-write')).toBe(true);
     expect(() => must_write('postgres://one/x?target_session_attrs=standby')).toThrow('the server writes');
   });
+});
+
+test('another schema of the same database keeps everything else of the URL', () => {
+  const url =
+    'postgres://me:p%3Fw%23@[::1]:5433,two/x?options=-c%20search_path%3Dours%20-c%20jit%3Doff&sslmode=require';
+  const [before, after] = [requirePostgresUrl(url), requirePostgresUrl(withSchema(url, 'deployment_1'))];
+  const options = '-c search_path=ours -c jit=off -c search_path=deployment_1';
+  expect(after).toEqual({
+    ...before,
+    parameters: new Map([
+      ['options', options],
+      ['sslmode', 'require'],
+    ]),
+  });
+  expect(withSchema('postgres://one/x', 'a')).toBe('postgres://one/x?options=-c+search_path%3Da');
 });

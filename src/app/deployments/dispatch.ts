@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Dispatch } from '../../http/dispatch.ts';
+import { hasPrefix } from '../../http/mount-prefix.ts';
+import type { DeploymentSlot } from './slot.ts';
+
+export interface DispatchDeps {
+  /** Mount prefix of the server; empty without one. */
+  readonly prefix: string;
+  /** Name of the deployment that answers at the root, too. */
+  readonly root: string | undefined;
+  readonly find: (name: string) => DeploymentSlot | undefined;
+}
+
+/** Where a request goes that is not for the server itself. */
+interface Target {
+  readonly slot: DeploymentSlot | undefined;
+  /** Why it has no answer, if it has none. */
+  readonly detail: string;
+}
+
+/** Paths of the server where a deployment has the root: its control plane, its Studio, and what probes ask. */
+const OWN = /^\/(?:ok|metrics|studio|deployments|o|v2|v1\/projects)(?=[/?]|$)/;
+/** What the server answers until a deployment does: the page for browsers, and what it is. */
+const UNTIL_IT_SERVES = /^\/?(?:info)?(?=[?]|$)/;
+const OF_ONE = /^\/deployments\/([a-z0-9_-]+)(?=[/?]|$)/;
+/** `http://host` of a request line in absolute form. */
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+/** Sends each request to the deployment that it is for. */
+export function deploymentDispatch({ prefix, root, find }: DispatchDeps): Dispatch {
+  function targetOf({ url = '' }: IncomingMessage): Target | undefined {
+    const path = url.replace(ORIGIN, '');
+    if (!hasPrefix(prefix, path)) return undefined;
+    const rest = path.slice(prefix.length);
+    const slot = find(OF_ONE.exec(rest)?.[1] ?? '');
+    if (slot) return { slot, detail: 'No revision of this deployment serves yet.' };
+    return root === undefined || OWN.test(rest) ? undefined : targetAtRoot(root, rest);
+  }
+
+  function targetAtRoot(name: string, rest: string): Target | undefined {
+    const slot = find(name);
+    if (!slot?.serves && UNTIL_IT_SERVES.test(rest)) return undefined;
+    const what = `The deployment "${name}" answers here, but no revision of it serves now.`;
+    return { slot, detail: `${what} If there is none yet: agent-server deploy --name ${name}` };
+  }
+
+  return {
+    request(request, response) {
+      const target = targetOf(request);
+      if (!target) return false;
+      if (!target.slot) refuse(response, target);
+      target.slot?.withMount((mount) => {
+        if (mount) mount.request(request, response);
+        else refuse(response, target);
+      });
+      return true;
+    },
+    upgrade(request, socket, head) {
+      const target = targetOf(request);
+      if (!target) return false;
+      if (!target.slot) refuseUpgrade(socket);
+      target.slot?.withMount((mount) => {
+        if (mount) mount.upgrade(request, socket, head);
+        else refuseUpgrade(socket);
+      });
+      return true;
+    },
+  };
+}
+
+function refuse(response: ServerResponse, { detail }: Target): void {
+  response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
+  response.end(JSON.stringify({ detail }));
+}
+
+function refuseUpgrade(socket: Duplex): void {
+  socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
+}
