@@ -43,12 +43,13 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** How long it is until something, to the minute or less; the moment itself on hover. */
+/** How long it is until something, to the second; the moment itself on hover. */
 export function Until({ at }: { at: string }) {
   const left = Math.max(0, Date.parse(at) - useNow());
+  const seconds = Math.floor(left / 1000);
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap">
-      {duration(Math.floor(left / 1000) * 1000)}
+      {seconds < 60 ? `${seconds} s` : duration(seconds * 1000)}
     </time>
   );
 }

@@ -28,8 +28,8 @@ export function Answered({ question, onDone }: AnsweredProps) {
         <p role="status" className="text-ink-2">
           {run ? (
             <>
-              {userOf(run.kwargs) ?? 'Somebody else'} has answered this meanwhile, <Ago at={run.created_at} />
-              : <RunLink run={run} />
+              {userOf(run.kwargs) ?? 'Somebody else'} has answered this meanwhile, with the run{' '}
+              <RunLink run={run} /> · <Ago at={run.created_at} />
             </>
           ) : (
             'This no longer waits: its thread was changed or deleted meanwhile.'
