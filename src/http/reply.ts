@@ -19,7 +19,10 @@ export const RECONNECT_HEADERS = {
 };
 
 /** Sends the rows of a page with pagination headers. Rows hold only the selected fields. */
-export function paged<T>(reply: FastifyReply, { items, next, total }: Page<Partial<T>>): T[] {
+export function paged<T>(
+  reply: FastifyReply,
+  { items, next, total }: Page<Partial<T>, number | string>,
+): T[] {
   reply.header('x-pagination-total', total);
   if (next !== undefined) reply.header('x-pagination-next', next);
   return items as T[];

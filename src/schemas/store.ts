@@ -1,8 +1,21 @@
 import { z } from 'zod';
-import { FilterObject, ItemObject, JsonObject, Limit, Offset, QueryFlag, Timestamp } from './fields.ts';
+import {
+  FilterObject,
+  ItemObject,
+  JsonObject,
+  Limit,
+  Offset,
+  QueryFlag,
+  queryList,
+  Timestamp,
+} from './fields.ts';
 import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
+
+/** Expiry of an item; a write restarts it, and so may a read. */
+export const StoreExpiry = z.object({ ttl_minutes: z.number(), expires_at: Timestamp });
+export type StoreExpiry = z.infer<typeof StoreExpiry>;
 
 /** An item of the long-term store, which outlives threads (CONTRACT §2.6). */
 export const StoreItem = z.object({
@@ -12,10 +25,12 @@ export const StoreItem = z.object({
   value: JsonObject,
   created_at: Timestamp,
   updated_at: Timestamp,
+  /** Present only if requested, and if the item expires. */
+  ttl: StoreExpiry.optional(),
 });
 export type StoreItem = z.infer<typeof StoreItem>;
 
-export const StoreMatch = StoreItem.extend({
+export const StoreMatch = StoreItem.omit({ ttl: true }).extend({
   /** Relevance, higher is better; `null` without a query. */
   score: z.number().nullable(),
 });
@@ -63,6 +78,9 @@ export const StoreGetQuery = z.looseObject({
       examples: ['memories.ada'],
     }),
   refresh_ttl: QueryFlag.optional().meta({ description: RefreshTtl }),
+  include: queryList(z.string())
+    .optional()
+    .meta({ description: '`ttl`: also return when the item expires.', type: 'string' }),
 });
 export type StoreGetQuery = z.infer<typeof StoreGetQuery>;
 

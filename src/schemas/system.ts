@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JsonObject, Timestamp, Uuid } from './fields.ts';
+import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
 import type { RecordedStep } from './steps.ts';
 
 /** `check_db=1` also checks the database (CONTRACT §2.9); `live=1` asks for liveness instead of readiness. */
@@ -188,6 +188,29 @@ export const ProcessView = z.object({
   started_at: Timestamp,
 });
 export type ProcessView = z.infer<typeof ProcessView>;
+
+export const LeaseQuery = z.looseObject({
+  limit: queryInt({ min: 1, max: 1000 }).default(100).meta({ description: 'How many leases to return.' }),
+});
+export type LeaseQuery = z.infer<typeof LeaseQuery>;
+
+/** A run that a process executes. */
+export const LeaseView = z.object({
+  run_id: Uuid,
+  thread_id: Uuid,
+  /** `null` if the run was deleted and is being stopped. */
+  assistant_id: Uuid.nullable(),
+  /** Counts from 1. */
+  attempt: z.int(),
+  /** When this attempt began. */
+  started_at: Timestamp.nullable(),
+  worker_id: Uuid,
+  host: z.string(),
+  pid: z.int(),
+  /** Until when the process has it unless it renews its lease, which it does every few seconds. */
+  expires_at: Timestamp,
+});
+export type LeaseView = z.infer<typeof LeaseView>;
 
 /** How the runs of the last 24 hours ended that are kept; at most the newest 10,000. */
 export const EndedCounts = z.object({

@@ -69,6 +69,8 @@ export const Thread = z.object({
   extracted: JsonObject.optional(),
   /** Present only if requested, and if the thread expires. */
   ttl: ThreadExpiry.optional(),
+  /** Storage size of its history. Present only if a search selects it. */
+  total_bytes: z.int().optional(),
 });
 export type Thread = z.infer<typeof Thread>;
 
@@ -122,6 +124,7 @@ export const ThreadField = z.enum([
   'values',
   'interrupts',
   'error',
+  'total_bytes',
 ]);
 
 export const ThreadFilter = z.looseObject({
@@ -137,12 +140,22 @@ export const ThreadSearch = ThreadFilter.extend({
   ids: z.array(Uuid).optional().describe('Only these threads; an empty list means all.'),
   limit: Limit.default(10).describe('How many threads to return.'),
   offset: Offset.default(0).describe('How many threads to skip.'),
+  cursor: z
+    .string()
+    .max(1000)
+    .optional()
+    .describe(
+      'Pages by cursor, whose cost does not grow with the pages before: empty for the first page, then `X-Pagination-Next` of the page before. Not with `sort_by: status`.',
+    ),
   sort_by: z
     .enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])
     .default('updated_at')
     .describe('The field to sort by.'),
   sort_order: SortOrder.default('desc').describe('The sort order.'),
-  select: z.array(ThreadField).optional().describe('The fields to return; all by default.'),
+  select: z
+    .array(ThreadField)
+    .optional()
+    .describe('The fields to return; all but `total_bytes`, the storage size of the history, by default.'),
   extract: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'alias must be an identifier'),

@@ -1,10 +1,10 @@
 import { InvalidInput } from '../core/errors.ts';
 
 /** A page of a list with the values of its pagination headers (CONTRACT §1 "Pagination headers"). */
-export interface Page<T> {
+export interface Page<T, Next extends number | string = number> {
   readonly items: T[];
-  /** Offset of the next page; `undefined` on the last one. */
-  readonly next: number | undefined;
+  /** Offset of the next page, or its cursor if the request has one; `undefined` on the last one. */
+  readonly next: Next | undefined;
   /** Lower bound of the row count, not the exact count: clients only check whether more rows follow. */
   readonly total: number;
 }

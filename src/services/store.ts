@@ -30,11 +30,13 @@ export function storeService({ store }: { store: LongTermStore }) {
       await store.apply([permitted], visibility);
     },
 
-    /** `null` if the item does not exist. */
-    async get(actor: Actor, { key, ...query }: StoreGetQuery): Promise<StoreItem | null> {
+    /** `null` if the item does not exist. `include: ['ttl']` adds the expiry, if there is one. */
+    async get(actor: Actor, { key, include, ...query }: StoreGetQuery): Promise<StoreItem | null> {
       if (key === undefined) throw new BadRequest('Key is required');
       const { permitted, visibility } = await authorizeItems(actor, 'store:get', { ...query, key });
-      return (await store.get(permitted, visibility)) ?? null;
+      const item = await store.get(permitted, visibility);
+      const ttl = item && include?.includes('ttl') ? await store.expiry(permitted) : undefined;
+      return item ? { ...item, ...(ttl && { ttl }) } : null;
     },
 
     async delete(actor: Actor, { namespace, key }: StoreDelete): Promise<void> {

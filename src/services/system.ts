@@ -1,7 +1,7 @@
 import type { Actor } from '../auth/actor.ts';
 import { requireUnrestricted } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
-import type { SystemOverview } from '../schemas/system.ts';
+import type { LeaseView, SystemOverview } from '../schemas/system.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SystemDeps {
@@ -33,6 +33,12 @@ export function systemService({ storage, versions, clock }: SystemDeps) {
   }
 
   return {
+    /** The oldest first. Throws `Forbidden` for users and tokens. */
+    async leases(actor: Actor, limit: number): Promise<LeaseView[]> {
+      requireUnrestricted(actor, 'Leases');
+      return processes.leases(limit);
+    },
+
     /** Counts rows of all users, and names hosts and processes: throws `Forbidden` for users and tokens. */
     async overview(actor: Actor): Promise<SystemOverview> {
       requireUnrestricted(actor, 'Overviews of the server');

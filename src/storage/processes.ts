@@ -1,8 +1,8 @@
-import { columns, nullable } from '../db/columns.ts';
+import { columns, nullable, text } from '../db/columns.ts';
 import type { Db } from '../db/db.ts';
 import { sql } from '../db/sql.ts';
 import { NOW } from '../db/time.ts';
-import type { ProcessView } from '../schemas/system.ts';
+import type { LeaseView, ProcessView } from '../schemas/system.ts';
 
 /** What a process says of itself, beside its lease. */
 export interface ProcessDetails {
@@ -15,6 +15,10 @@ export interface ProcessDetails {
 const PROCESS = columns('workers', 'w.worker_id, w.host, w.pid, w.version, w.slots, w.started_at');
 /** Processes of an earlier version do not say it. */
 const DETAILS = nullable(columns('worker_details', 'd.role, d.hosts'));
+
+const LEASE = sql`${columns('run_queue', 'q.run_id, q.thread_id, q.attempt')},
+  ${columns('workers', 'w.worker_id, w.host, w.pid, w.expires_at')},
+  ${nullable(columns('runs', 'r.assistant_id'))}, coalesce(a.started_at, r.started_at) as ${nullable(text('started_at'))}`;
 
 /** Processes on the database; their leases are those of the queue's workers. */
 export function processRepository(db: Db) {
@@ -35,6 +39,15 @@ export function processRepository(db: Db) {
         select ${PROCESS}, ${DETAILS}
         from workers w left join worker_details d on d.worker_id = w.worker_id
         where w.expires_at > ${NOW} order by w.started_at, w.worker_id`);
+    },
+
+    /** Runs that processes execute, the oldest first; those of a process that died until another takes them. */
+    leases(limit: number): Promise<LeaseView[]> {
+      return db.all(sql`
+        select ${LEASE} from run_queue q join workers w on w.worker_id = q.worker_id
+          left join runs r on r.run_id = q.run_id
+          left join run_attempts a on a.run_id = q.run_id and a.attempt = q.attempt
+        where q.state = 'running' order by q.seq limit ${limit}`);
     },
   };
 }

@@ -60,12 +60,13 @@ const chats = createRoute({
 const newChat = createRoute({
   getParentRoute: parent,
   path: '/chat/$assistantId',
+  validateSearch: textsOf(['graph']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const chat = createRoute({
   getParentRoute: parent,
   path: '/chat/$assistantId/$threadId',
-  validateSearch: textsOf(['at']),
+  validateSearch: textsOf(['at', 'graph']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const inbox = createRoute({

@@ -14,7 +14,7 @@ import { expect, test } from 'vitest';
 import { number } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { pruneThread } from '../../src/storage/threads/delete.ts';
-import { threadSize } from '../../src/storage/threads/threads.ts';
+import { threadSize } from '../../src/storage/threads/size.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { type Memory, memoryOf } from '../support/memory.ts';
 

@@ -100,9 +100,12 @@ describe('who owns something', () => {
     expect([others.status, others.body.detail]).toEqual([404, expect.stringMatching(/not found/i)]);
   });
 
-  test.each(['/keys', '/system/overview'])('does not read %s, which is for administrators', async (url) => {
-    for (const headers of [ALICE, BOB]) expect((await server.get(url, headers)).status).toBe(403);
-  });
+  test.each(['/keys', '/system/overview', '/system/leases'])(
+    'does not read %s, which is for administrators',
+    async (url) => {
+      for (const headers of [ALICE, BOB]) expect((await server.get(url, headers)).status).toBe(403);
+    },
+  );
 
   test('finds the same when others own something too', async () => {
     const bobs = await belongings(BOB);

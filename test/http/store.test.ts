@@ -42,6 +42,18 @@ test('an item is put, got, replaced and deleted', async () => {
   expect((await http.get(address)).body).toBeNull();
 });
 
+test('when an item expires is told on request', async () => {
+  const at = { namespace: ['expiring'], key: 'soon' };
+  const address = '/store/items?namespace=expiring&refresh_ttl=false';
+  await put({ ...at, value: {}, ttl: 30 });
+  await put({ ...at, key: 'never', value: {} });
+  const { ttl, updated_at } = (await http.get(`${address}&key=soon&include=ttl`)).body;
+  expect(ttl).toEqual({ ttl_minutes: 30, expires_at: expect.stringMatching(/Z$/) });
+  expect(Math.round((Date.parse(ttl.expires_at) - Date.parse(updated_at)) / 1000)).toBe(1800);
+  expect((await http.get(`${address}&key=soon`)).body).not.toHaveProperty('ttl');
+  expect((await http.get(`${address}&key=never&include=ttl`)).body).not.toHaveProperty('ttl');
+});
+
 test('a key may be empty, and anything but NUL', async () => {
   for (const key of ['', 'a.b', '*', 'ключ 🔑', "'; drop table store_items; --"]) {
     expect((await put({ namespace: ['keys'], key, value: { key } })).status).toBe(204);

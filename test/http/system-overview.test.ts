@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { until } from '../support/until.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
@@ -40,4 +41,32 @@ test('the overview is for callers without limits only', async () => {
   for (const headers of [{ authorization: 'Bearer alice-token' }, { 'x-api-key': key }])
     expect((await server.get('/system/overview', headers)).status).toBe(403);
   expect((await server.get('/system/overview', OPERATOR)).status).toBe(200);
+});
+
+test('leases tell which process executes which run, until when', async () => {
+  await using server = await openApp({ graphs: ['sleeper', 'echo'], environment });
+  expect((await server.get('/system/leases', OPERATOR)).body).toEqual([]);
+  const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
+  const run = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+  const { run_id, assistant_id } = (await server.post(`/threads/${thread_id}/runs`, run, OPERATOR)).body;
+  const leases = async () => (await server.get('/system/leases?limit=5', OPERATOR)).body;
+  await until('a process executes the run', async () => (await leases()).length === 1);
+  const [lease] = await leases();
+  const [worker] = (await server.get('/system/overview', OPERATOR)).body.processes;
+  expect(lease).toEqual({
+    run_id,
+    thread_id,
+    assistant_id,
+    attempt: 1,
+    started_at: expect.stringMatching(/Z$/),
+    worker_id: worker.worker_id,
+    host: worker.host,
+    pid: process.pid,
+    expires_at: expect.stringMatching(/Z$/),
+  });
+  expect(Date.parse(lease.expires_at)).toBeGreaterThan(Date.parse(lease.started_at));
+  const cancel = `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`;
+  await server.post(cancel, {}, OPERATOR);
+  expect((await server.get('/system/leases', OPERATOR)).body).toEqual([]);
+  expect((await server.get('/system/leases?limit=0', OPERATOR)).status).toBe(422);
 });

@@ -87,6 +87,42 @@ test('a search finds by metadata, status, ids and values, in pages', async () =>
   expect(idsOf((await search({ metadata: { batch }, values: { x: 4711 } })).body)).toEqual([ids[0]]);
 });
 
+test('pages by cursor have each thread once, whatever changes meanwhile, and sizes on request', async () => {
+  const batch = crypto.randomUUID();
+  const ids: string[] = [];
+  for (const _ of [1, 2, 3, 4, 5]) ids.unshift(await http.thread({ metadata: { batch } }));
+  await http.post(`/threads/${ids[4]}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });
+  ids.unshift(ids.pop() as string);
+  const search = (cursor: string) =>
+    http.post('/threads/search', {
+      metadata: { batch },
+      limit: 2,
+      cursor,
+      select: ['thread_id', 'total_bytes'],
+    });
+  const first = await search('');
+  expect(idsOf(first.body)).toEqual(ids.slice(0, 2));
+  const [{ total_bytes }, none] = first.body;
+  expect(total_bytes).toBe((await http.get(`/threads/${ids[0]}/storage`)).body.total_bytes);
+  expect([total_bytes > 100, none.total_bytes]).toEqual([true, 0]);
+  // Would shift pages by offset.
+  await http.thread({ metadata: { batch } });
+  const second = await search(String(first.headers['x-pagination-next']));
+  expect(idsOf(second.body)).toEqual(ids.slice(2, 4));
+  const last = await search(String(second.headers['x-pagination-next']));
+  expect(idsOf(last.body)).toEqual(ids.slice(4));
+  expect(last.headers).not.toHaveProperty('x-pagination-next');
+
+  const other = { cursor: String(first.headers['x-pagination-next']), sort_by: 'created_at' };
+  expect(await http.post('/threads/search', other)).toMatchObject({
+    status: 422,
+    body: { detail: 'cursor: must be the X-Pagination-Next of a page of this list' },
+  });
+  expect((await http.post('/threads/search', { cursor: '', sort_by: 'status' })).body.detail).toBe(
+    'cursor: threads sorted by status have none. Use "offset", or another "sort_by".',
+  );
+});
+
 test('a search returns only the fields and the parts that were asked for', async () => {
   const thread_id = await http.thread({ metadata: { a: { b: [1, 2] } } });
   await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });

@@ -128,6 +128,23 @@ describeEachDatabase('the processes of a database', (open) => {
     });
   });
 
+  test('hold leases on the runs that they execute', async () => {
+    await using db = await open();
+    const processes = processRepository(db);
+    const { add, queue } = queueStory(db);
+    await heartbeat(db, WORKER, 60_000);
+    const run_ids = [await add(randomUUID()), await add(randomUUID())];
+    await add(randomUUID());
+    await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 2 });
+
+    const leases = await processes.leases(10);
+    expect(leases.map(({ run_id }) => run_id)).toEqual(run_ids);
+    expect(leases[0]).toMatchObject({ attempt: 1, host: WORKER.host, pid: WORKER.pid });
+    const { started_at, expires_at } = leases[0]!;
+    expect(Date.parse(expires_at) - Date.parse(started_at ?? '')).toBeGreaterThan(50_000);
+    expect(await processes.leases(1)).toHaveLength(1);
+  });
+
   test('leave nothing behind', async () => {
     await using db = await open();
     const processes = processRepository(db);

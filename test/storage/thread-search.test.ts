@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
+import { NOW } from '../../src/db/time.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
+import type { SortKey } from '../../src/storage/search/access-path.ts';
 import { type ThreadRepository, threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory } from '../support/queued-runs.ts';
@@ -73,6 +76,52 @@ describeEachStorage('searching threads', (open) => {
     expect(await foundThreads(threads, { sort_by: 'thread_id', sort_order: 'asc' })).toEqual([0, 1, 2, 3]);
     expect(await foundThreads(threads, { limit: 2, offset: 1 })).toEqual([0, 3]);
     expect(await foundThreads(threads, { offset: 50 })).toEqual([]);
+  });
+
+  test.each([
+    { sort_by: 'updated_at', sort_order: 'desc' },
+    { sort_by: 'state_updated_at', sort_order: 'asc' },
+    { sort_by: 'thread_id', sort_order: 'desc' },
+  ] as const)('pages after a key have each thread once: $sort_by $sort_order', async (order) => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    for (let n = 0; n < 12; n++) {
+      const metadata = { part: n % 3 === 0 ? 'third' : 'other' };
+      await threads.insert({
+        ...freshThread(n, { metadata }),
+        updated_at: at(n >> 2),
+        state_updated_at: at(n >> 2),
+      });
+    }
+    // As the server writes it when a process died: PostgreSQL then has microseconds.
+    await db.run(sql`update threads set updated_at = ${NOW} where thread_id = ${threadId(5)}`);
+    for (const filter of [
+      {},
+      { metadata: { part: 'other' } },
+      { status: 'idle', metadata: { part: 'other' } },
+    ]) {
+      const whole = ThreadSearch.parse({ ...order, ...filter, limit: 100 });
+      const found: string[] = [];
+      for (let after: SortKey | undefined; ; ) {
+        const page = await threads.search({ ...whole, limit: 3, has_keys: true, after });
+        found.push(...page.map(({ thread_id }) => thread_id));
+        after = page.at(-1)?.key;
+        if (page.length < 3) break;
+      }
+      expect(found).toEqual((await threads.search(whole)).map(({ thread_id }) => thread_id));
+      expect(found).toHaveLength('metadata' in filter ? 8 : 12);
+    }
+  });
+
+  test('reads the size of the history of each thread, if it is asked for', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{}, {}]);
+    const select: ThreadSearch['select'] = ['thread_id', 'total_bytes'];
+    const sized = await threads.search(ThreadSearch.parse({ select }));
+    for (const { thread_id, total_bytes } of sized)
+      expect(total_bytes).toBe((await threads.size(thread_id)).total_bytes);
+    expect(Object.keys((await threads.search(ThreadSearch.parse({})))[0] ?? {})).not.toContain('total_bytes');
   });
 
   test('equal times are ordered by the id, in the same direction', async () => {

@@ -69,6 +69,37 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
+  test('what is being written survives a version of another client, and goes on top of it if one says so', async () => {
+    const { assistant_id } = await writer('Shared');
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
+    const name = page.getByRole('textbox', { name: 'Name' });
+    const json = page.getByLabel('Context, as JSON');
+    await name.fill('Mine');
+    await client.assistants.update(assistant_id, { name: 'Theirs', context: { language: 'en' } });
+    await page.getByText('Version 2 was saved meanwhile.').waitFor();
+    expect(await name.inputValue()).toBe('Mine');
+    expect(await page.getByRole('button', { name: 'Save as a new version' }).isDisabled()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Keep my changes' }).press('Enter');
+    expect(JSON.parse(await json.inputValue())).toEqual({ language: 'en' });
+    await page.getByRole('button', { name: 'Save as a new version' }).press('Enter');
+    await page.getByText('version 3').waitFor();
+    expect(await client.assistants.get(assistant_id)).toMatchObject({
+      name: 'Mine',
+      context: { language: 'en' },
+    });
+
+    await name.fill('Mine again');
+    await client.assistants.update(assistant_id, { name: 'Theirs again' });
+    await page.getByRole('button', { name: 'Take version 4' }).press('Enter');
+    expect(await name.inputValue()).toBe('Theirs again');
+    await client.assistants.update(assistant_id, { name: 'Theirs at last' });
+    await expect.poll(() => name.inputValue()).toBe('Theirs at last');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('versions are compared, and an earlier one becomes the latest', async () => {
     const { assistant_id } = await writer('Changing');
     await client.assistants.update(assistant_id, { context: { language: 'en' } });

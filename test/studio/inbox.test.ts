@@ -45,10 +45,11 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
   const order = (name: string) =>
     ask('assistant', `Email ${name}@example.com about lunch saying See you at noon.`);
 
+  /** Those that are written to their end. */
   const mails = async () =>
-    (await Promise.all((await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')))).map(
-      (mail) => mail.split('\n').slice(0, 2).join(' '),
-    );
+    (await Promise.all((await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8'))))
+      .filter((mail) => mail.includes('Subject:'))
+      .map((mail) => mail.split('\n').slice(0, 2).join(' '));
 
   const rows = (page: Page) => page.getByRole('list', { name: 'Waiting' }).getByRole('listitem');
   /** Until a field has the focus: keys that come earlier are shortcuts. */
@@ -141,6 +142,46 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
       trip: { city: 'Rome', nights: 2, breakfast: false },
       booked: [{ type: 'response', args: 'Is there a pool?' }],
     });
+    expect(problems).toEqual([]);
+  });
+
+  test('an answer that somebody else gave first is told as such, and no key goes to the next question', async () => {
+    const asked = [await order('fay'), await order('gus'), await order('hal')];
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await left(page, 3);
+    const sent = (await mails()).length;
+    const answerElsewhere = async (thread_id: string) => {
+      const { tasks } = await server.client.threads.getState(thread_id);
+      const id = tasks[0]?.interrupts[0]?.id ?? '';
+      const answer = { decisions: [{ type: 'approve' }] };
+      await server.client.runs.wait(thread_id, 'assistant', { command: { resume: { [id]: answer } } });
+    };
+    await page.locator('[aria-current=true]', { hasText: 'fay@example.com' }).waitFor();
+    await answerElsewhere(asked[0] as string);
+    await page.getByText('Somebody else has answered this meanwhile').waitFor();
+    await left(page, 2);
+    await page.keyboard.press('a');
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('j');
+    await page.locator('[aria-current=true]', { hasText: 'gus@example.com' }).waitFor();
+
+    // The page does not hear of this one in time.
+    const search = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    const before = await fetch(`${server.url}/interrupts/search`, search).then((found) => found.json());
+    await page.route('**/interrupts/search', (route) => route.fulfill({ json: before }));
+    await answerElsewhere(asked[1] as string);
+    await page.keyboard.press('a');
+    await page.getByText('Your answer was not sent.').waitFor();
+    expect(await server.client.runs.list(asked[1] as string)).toHaveLength(2);
+    expect((await mails()).length).toBe(sent + 2);
+    await page.unroute('**/interrupts/search');
+
+    await page.reload();
+    await page.locator('[aria-current=true]', { hasText: 'hal@example.com' }).waitFor();
+    await server.client.threads.delete(asked[2] as string);
+    await page.getByText('This no longer waits').waitFor();
+    await page.getByRole('button', { name: /^Go on/ }).press('Enter');
+    await page.getByText('Nobody waits for you').waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
   beforeAll(async () => {
     const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
     [http, browser] = await Promise.all([
-      openApp({ graphs: ['chat', 'prints'], environment }),
+      openApp({ graphs: ['chat', 'prints', 'sleeper'], environment }),
       openBrowser(),
     ]);
     origin = new URL((await http.app.listen()).url).origin;
@@ -91,6 +91,24 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('the system shows which process executes which run until when', async () => {
+    const { page, problems } = await open('/system');
+    await page.getByText('No run is executing.').waitFor();
+    const key = { 'x-api-key': OPERATOR };
+    const { thread_id } = (await http.post('/threads', {}, key)).body;
+    const run = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+    const { run_id } = (await http.post(`/threads/${thread_id}/runs`, run, key)).body;
+    const row = page.getByRole('table', { name: 'Leases' }).getByRole('row', { name: /^sleeper/ });
+    await row.getByText(String(process.pid)).waitFor();
+    await row.getByText(/^\d+ s$/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await row.getByRole('link').press('Enter');
+    await page.waitForURL(`**/runs/${run_id}`);
+    await http.post(`/threads/${thread_id}/runs/${run_id}/cancel?wait=1`, {}, key);
     await page.context().close();
     expect(problems).toEqual([]);
   });

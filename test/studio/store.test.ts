@@ -45,6 +45,16 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     expect(problems).toEqual([]);
   });
 
+  test('an item that expires says when', async () => {
+    const item = { namespace: ['short'], key: 'note', value: { text: 'soon gone' }, ttl: 60 };
+    await http.send('PUT', '/store/items', item);
+    const { page, problems } = await openStudio(browser, origin, '/store?item=short&key=note');
+    await page.getByText(/expires in (59 min \d+ s|1 h)$/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
   test('an item is created, changed and deleted, several at once too, by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '/store?namespace=shop.hours');
     await page.getByRole('button', { name: 'New item' }).press('Enter');

@@ -122,6 +122,25 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(problems).toEqual([]);
   });
 
+  test('the list goes on after its first page without gaps while threads are added, and shows how large each is', async () => {
+    const team = { team: 'paged' };
+    for (let n = 1; n <= 53; n++) await named(`Number ${n}`, team);
+    await client.runs.wait(await named('Large', team), 'echo', { input: { x: 'x'.repeat(3000) } });
+    const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dpaged');
+    await rows(page).filter({ hasText: 'Large' }).getByText(/ kB$/).waitFor();
+    expect(await rows(page).count()).toBe(50);
+
+    // The page is told nothing of this one: what it adds would shift pages by number.
+    await page.route('**/system/changes', (route) => route.abort());
+    await named('Added', team);
+    await page.getByRole('button', { name: 'Show older threads' }).press('Enter');
+    await rows(page).getByText('Number 1', { exact: true }).waitFor();
+    const titles = await rows(page).locator('a > span:first-child').allInnerTexts();
+    for (let n = 1; n <= 53; n++) expect(titles.filter((title) => title === `Number ${n}`)).toHaveLength(1);
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('what another client does is seen at once, and the page is accessible in both themes', async () => {
     const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dlive');
     await page.getByText('No thread fits').waitFor();

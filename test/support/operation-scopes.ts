@@ -111,6 +111,7 @@ export const OPERATIONS_BY_SCOPE = {
     'delete_key',
     'get_system_overview',
     'list_keys',
+    'list_leases',
     'patch_assistant',
     'set_latest_assistant_version',
   ],

@@ -19,11 +19,15 @@ export interface StudioPage {
   readonly problems: string[];
 }
 
-/** A page of Studio in a context of its own, and what is wrong with it. */
-export async function openStudio(browser: Browser, origin: string, path: string): Promise<StudioPage> {
+/** A page of Studio in a context of its own, and what is wrong with it. `base` is the server's origin, with its prefix. */
+export async function openStudio(browser: Browser, base: string, path: string): Promise<StudioPage> {
+  const { origin, pathname } = new URL(base);
+  const prefix = pathname.replace(/\/$/, '');
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  const isDocumented = documented((await (await fetch(`${origin}/openapi.json`)).json()) as Document);
+  const isDocumented = documented(
+    (await (await fetch(`${origin}${prefix}/openapi.json`)).json()) as Document,
+  );
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
@@ -33,12 +37,12 @@ export async function openStudio(browser: Browser, origin: string, path: string)
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (/^(data|blob):$/.test(url.protocol)) return;
-    const path = url.pathname.replace(OF_DEPLOYMENT, '');
-    if (url.origin !== origin) problems.push(`asks ${url.href}`);
+    const path = url.pathname.slice(prefix.length).replace(OF_DEPLOYMENT, '');
+    if (url.origin !== origin || !url.pathname.startsWith(prefix)) problems.push(`asks ${url.href}`);
     else if (!OWN_FILE.test(path) && !isDocumented(request.method(), path))
       problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
   });
-  await page.goto(`${origin}/studio${path}`);
+  await page.goto(`${origin}${prefix}/studio${path}`);
   return { page, problems };
 }
 

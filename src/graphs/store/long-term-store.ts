@@ -1,6 +1,6 @@
 import { Conflict, InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
+import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { StoreItemRepository, StoreSearchQuery } from '../../storage/store/items.ts';
 import type { NamespaceQuery } from '../../storage/store/namespaces.ts';
@@ -104,6 +104,10 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
       checkItemNamespace(address.namespace);
       return items.get(address, refreshes(refresh_ttl), visibility);
     },
+
+    /** When an item that exists expires; `undefined` if it never does. */
+    expiry: (address: Pick<StoreItem, 'namespace' | 'key'>): Promise<StoreExpiry | undefined> =>
+      items.expiry(address),
 
     /** Best match first with a query, otherwise last changed first. */
     async search({ filter, query, refresh_ttl, ...scope }: StoreQuery): Promise<StoreMatch[]> {

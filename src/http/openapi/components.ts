@@ -120,6 +120,7 @@ export const RESPONSES: Record<string, z.ZodType> = {
   ServerInfo: system.ServerInfo,
   Metrics: system.Metrics,
   SystemOverview: system.SystemOverview,
+  Lease: system.LeaseView,
   ProtocolSuccess: streaming.ProtocolSuccess,
   ProtocolError: streaming.ProtocolError,
   ProtocolResponseMeta: streaming.ProtocolResponseMeta,

@@ -1,6 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type HostView, Metrics, MetricsQuery, ServerInfo, SystemOverview } from '../../schemas/system.ts';
+import {
+  type HostView,
+  LeaseQuery,
+  LeaseView,
+  Metrics,
+  MetricsQuery,
+  ServerInfo,
+  SystemOverview,
+} from '../../schemas/system.ts';
 import type { ChangeService } from '../../services/changes.ts';
 import type { SystemService } from '../../services/system.ts';
 import type { EngineStats, HttpMetrics } from '../metrics/metrics.ts';
@@ -92,6 +100,26 @@ export function overviewRoutes(server: FastifyInstance, { system }: { system: Sy
       },
     },
     ({ actor }) => system.overview(actor),
+  );
+}
+
+export function leaseRoutes(server: FastifyInstance, { system }: { system: SystemService }) {
+  server.withTypeProvider<ZodTypeProvider>().get(
+    '/system/leases',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        operationId: 'list_leases',
+        summary: 'Leases',
+        description:
+          'Which process executes which run, and until when unless it renews its lease; the oldest first.',
+        tags,
+        querystring: LeaseQuery,
+        response: { 200: z.array(LeaseView) },
+        failures: { 403: 'Leases are for callers without limits, such as a key with the scope "admin".' },
+      },
+    },
+    ({ actor, query }) => system.leases(actor, query.limit),
   );
 }
 

@@ -59,7 +59,11 @@ export function threadRoutes(server: FastifyInstance, { threads }: { threads: Th
         body: ThreadSearch,
         example: { metadata: { user: 'ada' }, limit: 10, offset: 0 },
         response: { 200: z.array(Thread) },
-        response_headers: PAGE_HEADERS,
+        response_headers: {
+          ...PAGE_HEADERS,
+          'X-Pagination-Next':
+            'The offset of the next page, or its cursor if the request has one; absent on the last one.',
+        },
       },
     },
     async (request, reply) => paged(reply, await threads.search(request.actor, request.body)),

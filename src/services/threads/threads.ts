@@ -16,6 +16,7 @@ import type {
 import type { Ttl } from '../../storage/threads/row.ts';
 import type { ThreadQuery } from '../../storage/threads/search.ts';
 import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { cursorAt, cursorRange } from './thread-cursor.ts';
 import { extract, valuePaths } from './thread-extract.ts';
 import { type ThreadMaintenanceDeps, threadMaintenance } from './thread-maintenance.ts';
 import type { ThreadStateService } from './thread-state.ts';
@@ -60,16 +61,20 @@ export function threadService(deps: ThreadDeps) {
       return ttl ? { ...thread, ttl } : thread;
     },
 
-    async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>>> {
+    /** Throws `InvalidInput` for a foreign cursor, and for one in an order by status. */
+    async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>, number | string>> {
+      const range = cursorRange(query);
       const visibility = await authorize(actor, 'threads:search', { ...query });
       const { select, extract: paths, limit, offset } = query;
-      const page = { ...query, limit: limit + 1, ...columnsToRead(query) };
-      const rows = await threads.search(page, visibility);
-      const found = rows.map((row) => {
+      const wanted = { ...query, ...range, limit: limit + 1, ...columnsToRead(query) };
+      const rows = await threads.search(wanted, visibility);
+      const found = rows.map(({ key: _, ...row }) => {
         const thread: Partial<Thread> = pickFields(row, select);
         return paths ? { ...thread, extracted: { ...extract(row, paths), ...row.parts } } : thread;
       });
-      return pageOf(found, limit, offset);
+      const page = pageOf(found, limit, offset);
+      const last = rows[limit - 1]?.key;
+      return last && page.next !== undefined ? { ...page, next: cursorAt(query, last) } : page;
     },
 
     async count(actor: Actor, filter: ThreadFilter): Promise<number> {

@@ -33,6 +33,14 @@ export interface TablePage extends TableFilter {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly offset: number;
+  /** The page begins after this row. */
+  readonly after?: SortKey | undefined;
+}
+
+/** Where a row is in the order of a page. */
+export interface SortKey {
+  readonly sort: string;
+  readonly id: string;
 }
 
 /** Candidate rows from a SQLite index, a superset of the matches. */

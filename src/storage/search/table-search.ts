@@ -6,6 +6,7 @@ import {
   type AccessPath,
   mayMatch,
   mostSelectivePath,
+  type SortKey,
   type TableFilter,
   type TablePage,
 } from './access-path.ts';
@@ -43,10 +44,10 @@ function joinPath(table: string, rows: Sql): Sql {
 }
 
 async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
-  const { id, sort, limit, offset, where } = page;
+  const { id, sort, limit, offset, where, after } = page;
   const order = raw(page.order);
   const rows = await reader.all(sql`
-    select ${raw(id)} as ${text('id')} from ${typeof from === 'string' ? raw(from) : from} where ${and(where)}
+    select ${raw(id)} as ${text('id')} from ${typeof from === 'string' ? raw(from) : from} where ${and([...where, after && afterKeyset(page, after)])}
     order by ${sort} ${order}, ${raw(id)} ${order} limit ${limit} offset ${offset}`);
   return rows.map((row) => row.id);
 }
@@ -54,12 +55,6 @@ async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): 
 /** The first scan page is mostly enough; a later one blocks the event loop for some 5 ms. */
 const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 4000;
-
-/** A position in the page order. */
-interface Keyset {
-  readonly sort: string;
-  readonly id: string;
-}
 
 /**
  * Scans the index in page order and returns the ids; `undefined` if the page is not full after `maxRows`. SQLite reads
@@ -72,7 +67,7 @@ async function keysetScan(
 ): Promise<string[] | undefined> {
   const found: string[] = [];
   let skip = page.offset;
-  let from: Keyset | undefined;
+  let from = page.after;
   for (
     let scanned = 0, pageRows = FIRST_PAGE_ROWS;
     scanned < maxRows;
@@ -93,9 +88,9 @@ async function keysetScan(
 function keysetAfter(
   reader: Reader,
   page: TablePage,
-  from: Keyset | undefined,
+  from: SortKey | undefined,
   rows: number,
-): Promise<Keyset | undefined> {
+): Promise<SortKey | undefined> {
   return reader.get(sql`
     select ${page.sort} as ${text('sort')}, ${raw(page.id)} as ${text('id')}
     from ${raw(page.table)} where ${afterKeyset(page, from)}
@@ -105,8 +100,8 @@ function keysetAfter(
 async function matchesBetween(
   reader: Reader,
   page: TablePage,
-  from: Keyset | undefined,
-  to: Keyset | undefined,
+  from: SortKey | undefined,
+  to: SortKey | undefined,
   limit: number,
 ): Promise<string[]> {
   const until =
@@ -117,7 +112,7 @@ async function matchesBetween(
   return rows.map((row) => row.id);
 }
 
-function afterKeyset(page: TablePage, from: Keyset | undefined): Sql {
+function afterKeyset(page: TablePage, from: SortKey | undefined): Sql {
   if (!from) return and([]);
   return sql`${keysetColumns(page)} ${raw(page.order === 'asc' ? '>' : '<')} (${from.sort}, ${from.id})`;
 }

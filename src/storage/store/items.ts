@@ -1,9 +1,9 @@
-import { columns, number } from '../../db/columns.ts';
+import { columns, notNull, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { and, type DialectSql, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
-import type { StoreItem, StoreMatch } from '../../schemas/store.ts';
+import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { decryptRule, decryptValue, type IndexRule } from './encryption.ts';
 import { findByWords } from './full-text.ts';
@@ -51,6 +51,12 @@ export function storeItemRepository(db: Db) {
         where ${and([sql`prefix = ${prefixOf(namespace)} and key = ${key}`, LIVE, isVisible(db.cipher, visibility)])}`);
       if (row && refresh) await refreshTimes(db, [row]);
       return row && itemOf(db.cipher, row);
+    },
+
+    /** When a live item expires; `undefined` if it never does. */
+    async expiry({ namespace, key }: Pick<StoreItem, 'namespace' | 'key'>): Promise<StoreExpiry | undefined> {
+      return db.get(sql`select ${EXPIRY} from store_items
+        where prefix = ${prefixOf(namespace)} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
     },
 
     /** Best match first; without a query, last changed first. Reads only the items of the page. */
@@ -151,6 +157,8 @@ const SELECT = sql`select ${columns(
   'store_items',
   'item_id, namespace, prefix, key, value, created_at, updated_at, ttl_minutes',
 )} from store_items`;
+
+const EXPIRY = notNull(columns('store_items', 'ttl_minutes, expires_at'));
 
 type ItemRow = RowOf<typeof SELECT>;
 

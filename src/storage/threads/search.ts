@@ -1,4 +1,4 @@
-import { number } from '../../db/columns.ts';
+import { nullable, number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
@@ -7,10 +7,11 @@ import { combineFilters, matchesEverything, metadataMatches } from '../../db/met
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
-import type { TableFilter, TablePage } from '../search/access-path.ts';
+import type { SortKey, TableFilter, TablePage } from '../search/access-path.ts';
 import { countRows, findIds } from '../search/table-search.ts';
 import { partColumns, takeParts, type ValuePath } from './extract.ts';
 import { IN_FLIGHT, STATUS, selectThreads, threadOf } from './row.ts';
+import { withSizes } from './size.ts';
 import { summaryFilter, valuesContain } from './values-summary.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
@@ -18,10 +19,14 @@ type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 export interface ThreadQuery extends ThreadSearch {
   /** Parts of the values to read, by name. */
   readonly parts?: Readonly<Record<string, ValuePath>> | undefined;
+  /** Reads of each thread where it is in the order. Not of an order by status. */
+  readonly has_keys?: boolean;
+  /** Only threads after this one. */
+  readonly after?: SortKey | undefined;
 }
 
 /** With the requested parts; null where a path leads to nothing. */
-export type FoundThread = Thread & { readonly parts?: Record<string, unknown> };
+export type FoundThread = Thread & { readonly parts?: Record<string, unknown>; readonly key?: SortKey };
 
 export async function searchThreads(
   reader: Reader,
@@ -32,7 +37,8 @@ export async function searchThreads(
     query.sort_by === 'status'
       ? await idsByStatus(reader, query, visibility)
       : await findIds(reader, pageOf(reader.cipher, query, visibility, query.sort_by));
-  return load(reader, ids, query, visibility);
+  const found = await load(reader, ids, query, visibility);
+  return query.select?.includes('total_bytes') ? withSizes(reader, found) : found;
 }
 
 export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: Visibility): Promise<number> {
@@ -46,19 +52,35 @@ export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: 
 async function load(
   reader: Reader,
   ids: readonly string[],
-  { select, parts = {} }: ThreadQuery,
+  { select, parts = {}, has_keys, sort_by }: ThreadQuery,
   visibility: Visibility | undefined,
 ): Promise<FoundThread[]> {
   if (ids.length === 0) return [];
   const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
-  const rows = await reader.all(sql`
-    ${selectThreads(select, partColumns(reader.cipher, Object.values(parts)))} where ${wanted}`);
-  const threads = rows.map((row) => ({
+  const extra = sql`${partColumns(reader.cipher, Object.values(parts))}, ${sortText(has_keys ? sort_by : undefined)}`;
+  const rows = await reader.all(sql`${selectThreads(select, extra)} where ${wanted}`);
+  const threads = rows.map(({ sort_text, ...row }) => ({
     ...takeParts(reader.cipher, row, parts),
     ...threadOf(reader.cipher, row),
+    ...(sort_text !== null && { key: { sort: sort_text, id: row.thread_id } }),
   }));
   const byId = new Map(threads.map((thread) => [thread.thread_id, thread]));
   return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** What a thread is sorted by, as exactly as it is stored: PostgreSQL has microseconds. Null of no column. */
+function sortText(sort_by: ThreadSearch['sort_by'] | undefined) {
+  const name = nullable(text('sort_text'));
+  if (sort_by === undefined || sort_by === 'status') return sql`null as ${name}`;
+  const column = raw(`threads.${sort_by}`);
+  const exact: DialectSql = {
+    sqlite: column,
+    postgres:
+      sort_by === 'thread_id'
+        ? sql`${column}::text`
+        : sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  };
+  return sql`${exact} as ${name}`;
 }
 
 const STATUSES: readonly ThreadStatus[] = ['busy', 'error', 'idle', 'interrupted'];
@@ -87,7 +109,7 @@ async function idsByStatus(
 
 function pageOf(
   cipher: Cipher,
-  query: ThreadSearch,
+  query: ThreadQuery,
   visibility: Visibility | undefined,
   sort: Exclude<ThreadSearch['sort_by'], 'status'>,
 ): TablePage {
@@ -98,6 +120,7 @@ function pageOf(
     order: query.sort_order,
     limit: query.limit,
     offset: query.offset,
+    after: query.after,
   };
 }
 

@@ -1,15 +1,16 @@
 import { bind } from '../../db/bind.ts';
-import { columns, flag, number } from '../../db/columns.ts';
-import type { Db, Reader } from '../../db/db.ts';
+import { flag, number } from '../../db/columns.ts';
+import type { Db } from '../../db/db.ts';
 import { isOneOf, mergeJson } from '../../db/json.ts';
-import { and, join, raw, type Sql, sql } from '../../db/sql.ts';
-import type { Thread, ThreadPatch, ThreadStorage } from '../../schemas/threads.ts';
+import { and, join, type Sql, sql } from '../../db/sql.ts';
+import type { Thread, ThreadPatch } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { copyThread } from './copy.ts';
 import { deleteThread, pruneThread } from './delete.ts';
 import { expireThreads } from './expiry.ts';
 import { findThread, insertThread, type Ttl, threadExpiry, ttlValues } from './row.ts';
 import { countThreads, searchThreads } from './search.ts';
+import { threadSize } from './size.ts';
 import { refreshThread, setThreadState } from './state.ts';
 
 export interface ThreadChanges {
@@ -80,49 +81,4 @@ function updateThread(
     const changed = await tx.run(sql`update threads set ${join(assignments, ', ')} where ${wanted}`);
     return changed > 0 ? findThread(tx, thread_id) : undefined;
   });
-}
-
-/** Size of a thread's history; zeros if it has none. Excludes row and index overhead of the database. */
-export async function threadSize(reader: Reader, thread_id: string): Promise<ThreadStorage> {
-  const [checkpoints, values, pending_writes] = await Promise.all([
-    sizeOf(reader, sql`checkpoints`, thread_id, ['checkpoint', 'versions', 'metadata']),
-    valueSizes(reader, thread_id),
-    sizeOf(reader, sql`checkpoint_writes`, thread_id, ['value']),
-  ]);
-  const count = values.reduce((sum, { versions }) => sum + versions, 0);
-  const bytes = values.reduce((sum, channel) => sum + channel.bytes, 0);
-  return {
-    thread_id,
-    total_bytes: checkpoints.bytes + bytes + pending_writes.bytes,
-    checkpoints,
-    channel_values: {
-      count,
-      bytes,
-      by_channel: Object.fromEntries(values.map(({ channel, ...size }) => [channel, size])),
-    },
-    pending_writes,
-  };
-}
-
-async function sizeOf(reader: Reader, table: Sql, thread_id: string, stored: string[]) {
-  const size = await reader.get(sql`
-    select count(*) as ${number('count')}, ${bytesOf(stored)} as ${number('bytes')}
-    from ${table} where thread_id = ${thread_id}`);
-  return { count: size?.count ?? 0, bytes: size?.bytes ?? 0 };
-}
-
-function valueSizes(
-  reader: Reader,
-  thread_id: string,
-): Promise<{ channel: string; versions: number; bytes: number }[]> {
-  return reader.all(sql`
-    select ${columns('checkpoint_blobs', 'channel')}, count(*) as ${number('versions')},
-      ${bytesOf(['value'])} as ${number('bytes')}
-    from checkpoint_blobs where thread_id = ${thread_id} group by channel order by channel`);
-}
-
-/** Stored size, not size as read: a list that only grew is stored as deltas. */
-function bytesOf(stored: readonly string[]): Sql {
-  const bytes = stored.map((column) => (column === 'value' ? column : `cast(${column} as text)`));
-  return raw(`cast(coalesce(sum(${bytes.map((each) => `octet_length(${each})`).join(' + ')}), 0) as bigint)`);
 }

@@ -43,6 +43,17 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
+/** How long it is until something, to the second; the moment itself on hover. */
+export function Until({ at }: { at: string }) {
+  const left = Math.max(0, Date.parse(at) - useNow());
+  const seconds = Math.floor(left / 1000);
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap">
+      {seconds < 60 ? `${seconds} s` : duration(seconds * 1000)}
+    </time>
+  );
+}
+
 /** A duration of `ms` milliseconds to read: `340 ms`, `2.31 s`, `4 min 10 s`, `2 d 3 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -17,10 +17,11 @@ export function Tabs<Name extends string>({ tabs, open }: { tabs: readonly Tab<N
           search={(before: object) => ({ ...before, tab: i === 0 ? undefined : name })}
           replace
           aria-current={name === open ? 'page' : undefined}
+          // The row scrolls, which clips what is outside of it: the ring of the focus is inside.
           className={
             name === open
-              ? 'border-b-2 border-accent pt-1.5 pb-2 font-medium whitespace-nowrap'
-              : 'pt-1.5 pb-2 whitespace-nowrap text-ink-2 hover:text-ink'
+              ? 'border-b-2 border-accent pt-1.5 pb-2 font-medium whitespace-nowrap focus-visible:-outline-offset-2'
+              : 'pt-1.5 pb-2 whitespace-nowrap text-ink-2 hover:text-ink focus-visible:-outline-offset-2'
           }
         >
           {label}

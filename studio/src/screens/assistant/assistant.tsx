@@ -60,12 +60,7 @@ function View({ assistant }: { assistant: AssistantData }) {
         .
       </p>
       <Tabs tabs={TABS} open={tab} />
-      {tab === 'versions' ? (
-        <Versions assistant={assistant} />
-      ) : (
-        // Another version, also of another client, replaces what is being written.
-        <Settings key={version} assistant={assistant} />
-      )}
+      {tab === 'versions' ? <Versions assistant={assistant} /> : <Settings assistant={assistant} />}
     </Page>
   );
 }

@@ -1,71 +1,37 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { type Assistant, schemasQuery } from '../../api/assistants.ts';
-import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Field, TextArea, TextInput } from '../../ui/fields.tsx';
 import { JsonField, typedJson } from '../../ui/json-field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useAssistantChanges } from './assistant-queries.ts';
+import { changesOf, type Draft, draftOf, JSON_FIELDS, rebased } from './draft.ts';
 import { isObject, SchemaForm } from './schema-form.tsx';
-
-/** What can be written. JSON is kept as its text, so that it may be wrong for a while. */
-interface Draft {
-  readonly name: string;
-  readonly description: string;
-  readonly context: string;
-  readonly config: string;
-  readonly metadata: string;
-}
-
-function draftOf({ name, description, context, config, metadata }: Assistant): Draft {
-  // The server keeps the configurable values equal to the context.
-  const { configurable: _, ...rest } = config;
-  const [contextText, configText, metadataText] = [context, rest, metadata].map((value) =>
-    JSON.stringify(value, null, 2),
-  ) as [string, string, string];
-  return {
-    name,
-    description: description ?? '',
-    context: contextText,
-    config: configText,
-    metadata: metadataText,
-  };
-}
-
-const JSON_FIELDS = ['context', 'config', 'metadata'] as const;
-
-/** The fields that differ from what the server has. */
-function changesOf(draft: Draft, before: Draft): Schemas['AssistantPatch'] {
-  const patch: Record<string, unknown> = {};
-  for (const field of ['name', 'description'] as const)
-    if (draft[field] !== before[field]) patch[field] = draft[field];
-  for (const field of JSON_FIELDS) {
-    if (draft[field] !== before[field]) patch[field] = typedJson(draft[field]).value ?? {};
-  }
-  // One without the other empties the other.
-  if ('config' in patch) patch['context'] ??= typedJson(draft.context).value ?? {};
-  return patch;
-}
 
 /** The settings of an assistant: a form where the graph has a schema, and JSON for everything. */
 export function Settings({ assistant }: { assistant: Assistant }) {
-  const [before] = useState(() => draftOf(assistant));
-  const [draft, setDraft] = useState(before);
+  const { draft, before, isBehind, set, adopt, rebase } = useDraft(assistant);
   const { save } = useAssistantChanges(assistant.assistant_id);
   const { can } = useSession();
-  const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   const isWrong = JSON_FIELDS.some((field) => typedJson(draft[field]).error !== undefined);
   const patch = isWrong ? {} : changesOf(draft, before);
   const hasChanges = isWrong || Object.keys(patch).length > 0;
+  const isAsking = isBehind && hasChanges && !save.isPending;
+  // Nothing was written that it could replace.
+  if (isBehind && !hasChanges) adopt(assistant);
   function submit(event: FormEvent) {
     event.preventDefault();
-    if (!isWrong && hasChanges) save.mutate(patch);
+    if (!isWrong && hasChanges && !isAsking) save.mutate(patch, { onSuccess: adopt });
   }
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
+      {isAsking && (
+        <NewerVersion version={assistant.version} keep={rebase} replace={() => adopt(assistant)} />
+      )}
       <fieldset disabled={!can('admin')} className="grid items-start gap-4 lg:grid-cols-2">
         <legend className="sr-only">Settings</legend>
         <Card className="flex flex-col gap-3 p-4">
@@ -86,17 +52,76 @@ export function Settings({ assistant }: { assistant: Assistant }) {
       {save.error && <Failure error={save.error} />}
       {can('admin') && (
         <div className="flex items-center gap-3">
-          <Button type="submit" look="primary" disabled={!hasChanges || isWrong || save.isPending}>
+          <Button
+            type="submit"
+            look="primary"
+            disabled={!hasChanges || isWrong || isAsking || save.isPending}
+          >
             Save as a new version
           </Button>
           {hasChanges && (
-            <Button look="quiet" onClick={() => setDraft(before)}>
+            <Button look="quiet" onClick={() => set(before)}>
               Discard changes
             </Button>
           )}
         </div>
       )}
     </form>
+  );
+}
+
+/** What is written, and the version it began with: `isBehind` when another client has saved one since. */
+function useDraft(assistant: Assistant) {
+  const [base, setBase] = useState(assistant);
+  const [draft, setDraft] = useState(() => draftOf(assistant));
+  const before = draftOf(base);
+  return {
+    draft,
+    before,
+    isBehind: base.version !== assistant.version,
+    set: (change: Partial<Draft>) => setDraft({ ...draft, ...change }),
+    /** Begins anew with a version. */
+    adopt(version: Assistant) {
+      setBase(version);
+      setDraft(draftOf(version));
+    },
+    rebase() {
+      setBase(assistant);
+      setDraft(rebased(draft, before, draftOf(assistant)));
+    },
+  };
+}
+
+interface NewerVersionProps {
+  readonly version: number;
+  readonly keep: () => void;
+  readonly replace: () => void;
+}
+
+/** Another client has saved a version while this one was being written. */
+function NewerVersion({ version, keep, replace }: NewerVersionProps) {
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-2 rounded-[10px] border border-wait bg-wait-bg px-4 py-3"
+    >
+      <p className="min-w-60 flex-1">
+        <b className="font-semibold">Version {version} was saved meanwhile.</b> Your changes are still here
+        and not saved.
+      </p>
+      <Link
+        to="."
+        search={(before: object) => ({ ...before, tab: 'versions' })}
+        target="_blank"
+        className={buttonClass('quiet')}
+      >
+        See what it changed
+      </Link>
+      <Button onClick={replace}>Take version {version}</Button>
+      <Button look="primary" onClick={keep}>
+        Keep my changes
+      </Button>
+    </div>
   );
 }
 

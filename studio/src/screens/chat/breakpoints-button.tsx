@@ -3,10 +3,9 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
+import { mayStopAt, useBreakpoints } from '../graph/breakpoints.ts';
 import { drawingQuery } from '../graph/graph-queries.ts';
-import { type Breakpoints, setBreakpoints, useBreakpoints } from './breakpoints.ts';
-
-const ENDS = new Set(['__start__', '__end__']);
+import { NodeBreakpoints } from '../graph/node-breakpoints.tsx';
 
 /** Where runs of the assistant stop, so that their state can be looked at and changed before they go on. */
 export function BreakpointsButton({ assistant_id }: { assistant_id: string }) {
@@ -31,47 +30,17 @@ export function BreakpointsButton({ assistant_id }: { assistant_id: string }) {
 
 function Nodes({ assistant_id }: { assistant_id: string }) {
   const { data, error, refetch } = useQuery(drawingQuery(assistant_id, false));
-  const breakpoints = useBreakpoints(assistant_id);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="the nodes" />;
-  const nodes = data.nodes.map(({ id }) => String(id)).filter((id) => !ENDS.has(id));
+  const nodes = data.nodes.map(({ id }) => String(id)).filter(mayStopAt);
   return (
     <ul className="flex max-h-80 flex-col overflow-auto">
       {nodes.map((node) => (
         <li key={node} className="flex items-center gap-4 border-b border-line py-1.5 last:border-0">
           <span className="min-w-0 flex-1 truncate">{node}</span>
-          <Place {...{ assistant_id, breakpoints, node }} place="interrupt_before" word="before" />
-          <Place {...{ assistant_id, breakpoints, node }} place="interrupt_after" word="after" />
+          <NodeBreakpoints assistant_id={assistant_id} node={node} />
         </li>
       ))}
     </ul>
-  );
-}
-
-interface PlaceProps {
-  readonly assistant_id: string;
-  readonly breakpoints: Breakpoints;
-  readonly node: string;
-  readonly place: keyof Breakpoints;
-  readonly word: string;
-}
-
-function Place({ assistant_id, breakpoints, node, place, word }: PlaceProps) {
-  const names = breakpoints[place] ?? [];
-  function toggle(isOn: boolean) {
-    const others = names.filter((name) => name !== node);
-    setBreakpoints(assistant_id, { ...breakpoints, [place]: isOn ? [...others, node] : others });
-  }
-  return (
-    <label className="flex items-center gap-1.5 text-ink-2">
-      <input
-        type="checkbox"
-        className="accent-accent"
-        aria-label={`${word} ${node}`}
-        checked={names.includes(node)}
-        onChange={({ target }) => toggle(target.checked)}
-      />
-      {word}
-    </label>
   );
 }

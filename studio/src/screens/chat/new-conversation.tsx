@@ -3,9 +3,9 @@ import { type Assistant, assistantName } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { isObject } from '../../api/values.ts';
 import { Page } from '../../ui/page.tsx';
+import { BesideGraph, GraphToggle } from './beside.tsx';
 import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
-import { Column } from './column.tsx';
 import { textOf } from './messages.ts';
 import { RecentThreads } from './recent-threads.tsx';
 import { useNewThread } from './use-chat.ts';
@@ -21,14 +21,23 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
   const begin = useNewThread(
     assistant_id,
     (threadId) =>
-      void navigate({ to: '/chat/$assistantId/$threadId', params: { assistantId: assistant_id, threadId } }),
+      void navigate({
+        to: '/chat/$assistantId/$threadId',
+        params: { assistantId: assistant_id, threadId },
+        search: ({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph }),
+      }),
   );
   return (
     <Page
       title={assistantName(assistant)}
-      actions={can('run') && <BreakpointsButton assistant_id={assistant_id} />}
+      actions={
+        <>
+          <GraphToggle />
+          {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
+        </>
+      }
     >
-      <Column>
+      <BesideGraph assistant_id={assistant_id} run_id={undefined}>
         <div className="min-h-0 flex-1 overflow-auto">
           {assistant.description && <p className="pb-4 text-ink-2">{assistant.description}</p>}
           <RecentThreads assistant_id={assistant_id} />
@@ -53,7 +62,7 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
             onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) })}
           />
         )}
-      </Column>
+      </BesideGraph>
     </Page>
   );
 }

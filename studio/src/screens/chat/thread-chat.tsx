@@ -6,9 +6,9 @@ import { Page } from '../../ui/page.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { withText } from './attachments.ts';
+import { BesideGraph, GraphToggle } from './beside.tsx';
 import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
-import { Column } from './column.tsx';
 import { Conversation } from './conversation.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
 import { Problems, Questions } from './questions.tsx';
@@ -24,7 +24,7 @@ interface ThreadChatProps {
 export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const { at } = useSearch({ strict: false }) as { at?: string };
   const navigate = useNavigate();
-  const toNewest = () => void navigate({ to: '.', search: {}, replace: true });
+  const toNewest = () => void navigate({ to: '.', search: newest, replace: true });
   const chat = useChat({ assistant_id: assistant.assistant_id, thread_id, at, onRun: toNewest });
   const { can } = useSession();
   const { error, data, refetch } = chat.state;
@@ -42,7 +42,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const hasMessages = propertyNames(schema).includes('messages');
   return (
     <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
-      <Column>
+      <BesideGraph assistant_id={assistant.assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
         <Conversation
           {...props}
           hasMessages={hasMessages || chat.messages.length > 0}
@@ -55,10 +55,13 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
         {can('run') && (
           <Input chat={chat} name={name} schema={schema} assistant_id={assistant.assistant_id} />
         )}
-      </Column>
+      </BesideGraph>
     </Page>
   );
 }
+
+/** The newest version, with what else is in the address. */
+const newest = ({ at: _, ...others }: { at?: string }) => others;
 
 function edit(chat: Chat, message: Message, text: string): void {
   const edited = humanMessage(withText(message, text));
@@ -120,10 +123,11 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
   return (
     <>
       {at !== undefined && (
-        <Link to="." search={{}} replace className={buttonClass('quiet')}>
+        <Link to="." search={newest} replace className={buttonClass('quiet')}>
           Newest version
         </Link>
       )}
+      <GraphToggle />
       {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
       {run && (
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className={buttonClass('quiet')}>
@@ -134,7 +138,12 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
       <Link to={`/threads/${thread_id}` as '/'} className={buttonClass()}>
         Inspect thread
       </Link>
-      <Link to="/chat/$assistantId" params={{ assistantId: assistant_id }} className={buttonClass()}>
+      <Link
+        to="/chat/$assistantId"
+        params={{ assistantId: assistant_id }}
+        search={({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph })}
+        className={buttonClass()}
+      >
         New thread
       </Link>
     </>

@@ -1,4 +1,5 @@
 import type { KeyboardEvent } from 'react';
+import type { Breakpoints } from './breakpoints.ts';
 import type { GraphLayout, PlacedEdge, PlacedNode } from './layout.ts';
 import { type NodeState, type NodeStatus, stateText } from './node-states.ts';
 import { roundedPath } from './paths.ts';
@@ -26,6 +27,7 @@ interface DrawingProps {
   /** `undefined`: no run is shown. */
   readonly states: ReadonlyMap<string, NodeState> | undefined;
   readonly selected: string | undefined;
+  readonly breakpoints: Breakpoints | undefined;
   readonly onSelect: (id: string | undefined) => void;
   readonly onExpand: (id: string) => void;
   /** Factor; `undefined` fits the drawing into its place. */
@@ -33,7 +35,16 @@ interface DrawingProps {
 }
 
 /** The graph as one SVG picture, of which each node is a button. */
-export function Drawing({ layout, label, states, selected, onSelect, onExpand, zoom }: DrawingProps) {
+export function Drawing({
+  layout,
+  label,
+  states,
+  selected,
+  breakpoints = {},
+  onSelect,
+  onExpand,
+  zoom,
+}: DrawingProps) {
   const { width, height, nodes, edges } = layout;
   const groups = nodes.filter(({ kind }) => kind === 'group');
   const others = nodes.filter(({ kind }) => kind !== 'group');
@@ -43,6 +54,10 @@ export function Drawing({ layout, label, states, selected, onSelect, onExpand, z
       node={each}
       state={states?.get(each.id)}
       isSelected={each.id === selected}
+      stops={{
+        before: breakpoints.interrupt_before?.includes(each.id) ?? false,
+        after: breakpoints.interrupt_after?.includes(each.id) ?? false,
+      }}
       onSelect={() => onSelect(each.id === selected ? undefined : each.id)}
     />
   );
@@ -112,19 +127,22 @@ interface NodeProps {
   readonly node: PlacedNode;
   readonly state: NodeState | undefined;
   readonly isSelected: boolean;
+  /** Where runs stop. */
+  readonly stops: { readonly before: boolean; readonly after: boolean };
   readonly onSelect: () => void;
 }
 
-function Node({ node, state, isSelected, onSelect }: NodeProps) {
+function Node({ node, state, isSelected, stops, onSelect }: NodeProps) {
   const { x, y, width, height, kind, name } = node;
   const words = wordsOf(node, state);
+  const told = [words, stops.before && 'runs stop before it', stops.after && 'runs stop after it'];
   const radius = { start: height / 2, end: height / 2, group: 12, node: 8 }[kind];
   return (
     <g
       role="button"
       tabIndex={0}
       aria-pressed={isSelected}
-      aria-label={words === '' ? name : `${name}, ${words}`}
+      aria-label={[name, ...told.filter(Boolean)].join(', ')}
       transform={`translate(${x} ${y})`}
       className={`group cursor-pointer outline-none ${boxOf(node, state)} ${inkOf(node, state)}`}
       onClick={onSelect}
@@ -139,8 +157,15 @@ function Node({ node, state, isSelected, onSelect }: NodeProps) {
         className={`group-hover:stroke-accent group-focus-visible:stroke-accent group-focus-visible:[stroke-width:3] ${isSelected ? 'stroke-accent' : ''}`}
       />
       {kind !== 'group' && <Name node={node} words={words} />}
+      {stops.before && <Stop x={width / 2} y={0} />}
+      {stops.after && <Stop x={width / 2} y={height} />}
     </g>
   );
+}
+
+/** A breakpoint, where the edges come in or leave. */
+function Stop({ x, y }: { x: number; y: number }) {
+  return <circle cx={x} cy={y} r="5" strokeWidth="1.5" className="fill-err stroke-panel" />;
 }
 
 function Name({ node: { kind, name, width, height, hasNodes }, words }: { node: PlacedNode; words: string }) {

@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'react';
 import { Card } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
+import type { Breakpoints } from './breakpoints.ts';
 import { Drawing } from './drawing.tsx';
 import { graphModel, subgraphIds } from './graph-model.ts';
 import { drawingQuery } from './graph-queries.ts';
@@ -20,6 +21,8 @@ interface GraphViewProps {
   /** Id of a node; without it the view has a selection of its own. */
   readonly selected?: string | undefined;
   readonly onSelect?: (id: string | undefined) => void;
+  /** Of the reader, shown at the nodes. */
+  readonly breakpoints?: Breakpoints;
   /** Ids of the subgraphs whose nodes are shown, when the owner remembers them. */
   readonly expanded?: readonly string[];
   readonly onExpand?: (ids: readonly string[]) => void;
@@ -73,6 +76,7 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
             label={title}
             states={run.states}
             selected={selected}
+            breakpoints={props.breakpoints}
             onSelect={onSelect}
             onExpand={toggle}
             zoom={zoom}

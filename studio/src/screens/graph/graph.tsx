@@ -2,13 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { shortId, useNow } from '../../ui/format.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
+import { mayStopAt, useBreakpoints } from './breakpoints.ts';
 import { recentRunsQuery } from './graph-queries.ts';
 import { GraphView } from './graph-view.tsx';
+import { NodeBreakpoints } from './node-breakpoints.tsx';
 import { NodePanel } from './node-panel.tsx';
 import { useRunStates } from './use-run-states.ts';
 
@@ -17,10 +20,12 @@ export function Graph() {
   const { assistantId } = useParams({ from: '/graphs/$assistantId' });
   const { run, node, open = '' } = useSearch({ from: '/graphs/$assistantId' });
   const navigate = useNavigate({ from: '/graphs/$assistantId' });
+  const { can } = useSession();
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistant = assistants.find(
     ({ assistant_id, graph_id }) => assistant_id === assistantId || graph_id === assistantId,
   );
+  const breakpoints = useBreakpoints(assistant?.assistant_id ?? assistantId);
   const expanded = useMemo(() => open.split(',').filter((id) => id !== ''), [open]);
   const { status } = useRunStates(run);
   const set = (change: { run?: string; node?: string | undefined; open?: string }) =>
@@ -53,10 +58,17 @@ export function Graph() {
           onSelect={(id) => set({ node: id })}
           expanded={expanded}
           onExpand={(ids) => set({ open: ids.join(',') })}
+          breakpoints={breakpoints}
           className="max-lg:h-[70vh]"
         />
         {node ? (
-          <NodePanel key={node} assistantId={assistantId} runId={run} node={node} />
+          <NodePanel key={node} assistantId={assistantId} runId={run} node={node}>
+            {assistant && can('run') && mayStopAt(node) && (
+              <p className="flex items-center gap-4">
+                Stop in this tab: <NodeBreakpoints assistant_id={assistant.assistant_id} node={node} />
+              </p>
+            )}
+          </NodePanel>
         ) : (
           <Card className="p-4 text-ink-3 max-lg:hidden">
             Select a node to see its schema{run ? ' and what it did in the run' : ''}.

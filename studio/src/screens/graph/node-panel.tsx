@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { schemasQuery } from '../../api/assistants.ts';
 import { Ago, duration } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
@@ -17,13 +18,15 @@ interface NodePanelProps {
   readonly runId: string | undefined;
   /** Id of the node in the drawing. */
   readonly node: string;
+  /** What can be done with it. */
+  readonly children?: ReactNode;
 }
 
 /** Executions of a node that are shown; a node in a loop has thousands. */
 const SHOWN_STEPS = 20;
 
 /** A node of a graph: what it reads and writes, and what it did last. */
-export function NodePanel({ assistantId, runId, node }: NodePanelProps) {
+export function NodePanel({ assistantId, runId, node, children }: NodePanelProps) {
   const names = node.split(':');
   const name = names.at(-1) ?? node;
   const { states } = useRunStates(runId);
@@ -39,6 +42,7 @@ export function NodePanel({ assistantId, runId, node }: NodePanelProps) {
           ...typeFacts(useType(assistantId, node)),
         ]}
       />
+      {children}
       {runId && steps.length > 0 && (
         <section>
           <h3 className="pb-1 font-medium">Last steps</h3>

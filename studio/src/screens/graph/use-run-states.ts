@@ -25,14 +25,16 @@ export function useRunStates(run_id: string | undefined): RunStates {
   const { data: recorded } = useQuery({ ...stepsQuery(id), enabled, refetchInterval });
   const { data: state } = useQuery({
     ...nextNodesQuery(id, explanation?.thread_id ?? ''),
-    enabled: enabled && (isActive || status === 'interrupted'),
+    // A run that stopped at a breakpoint has ended well.
+    enabled: enabled && (isActive || status === 'interrupted' || status === 'success'),
     refetchInterval,
   });
   const states = useMemo(() => {
     if (!enabled || status === undefined) return undefined;
     // The thread may have gone on with another run.
     const isOwn = state?.metadata?.['run_id'] === id;
-    const next = state && (status === 'running' || (status === 'interrupted' && isOwn)) ? state.next : [];
+    const isStopped = isOwn && (status === 'interrupted' || status === 'success');
+    const next = state && (status === 'running' || isStopped) ? state.next : [];
     return nodeStates(recorded?.steps ?? [], next, status === 'running' ? 'running' : 'waits');
   }, [enabled, id, status, state, recorded]);
   return { status, states, error };

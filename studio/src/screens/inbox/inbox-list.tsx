@@ -16,6 +16,7 @@ interface InboxListProps {
 
 /** What waits, oldest first. */
 export function InboxList({ waiting, selected, marks, onToggle }: InboxListProps) {
+  if (waiting.length === 0) return <p className="text-ink-2">Nothing else waits.</p>;
   return (
     <Card className="self-start max-lg:max-h-[38vh] max-lg:overflow-auto">
       <ul aria-label="Waiting">

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Button } from '../../ui/button.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { useAnswers } from '../interrupts/answer.ts';
+import { Answered } from './answered.tsx';
 import { Bulk } from './bulk.tsx';
 import { InboxList } from './inbox-list.tsx';
 import { interruptsQuery, keyOf, type Waiting } from './inbox-query.ts';
@@ -26,10 +27,8 @@ export function Inbox() {
         <Failure error={error} retry={() => void refetch()} />
       ) : !waiting ? (
         <Loading what="what waits" />
-      ) : waiting.length === 0 ? (
-        <Empty title="Nobody waits for you">When an agent asks something, it is answered here.</Empty>
       ) : (
-        <Answering waiting={waiting} />
+        <Answering key={assistant} waiting={waiting} />
       )}
       {hasNextPage && (
         <Button className="self-start" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -58,7 +57,7 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
   const [answered, setAnswered] = useState(0);
-  const { selected, select } = useSelection(waiting);
+  const { selected, gone, select, dismiss } = useSelection(waiting, answers);
   const marked = waiting.filter((each) => marks.has(keyOf(each)));
   const toggle = (key: string) =>
     setMarks(
@@ -69,6 +68,9 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
     k: () => select(-1),
     x: selected && (() => toggle(keyOf(selected))),
   });
+  if (waiting.length === 0 && !gone) {
+    return <Empty title="Nobody waits for you">When an agent asks something, it is answered here.</Empty>;
+  }
   return (
     <>
       <p className="flex flex-wrap gap-x-4 text-xs text-ink-2 pointer-coarse:hidden">
@@ -86,6 +88,8 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
         <InboxList waiting={waiting} selected={selected} marks={marks} onToggle={toggle} />
         {marked.length > 0 ? (
           <Bulk marked={marked} answers={answers} onDone={() => setMarks(new Set())} />
+        ) : gone ? (
+          <Answered key={keyOf(gone)} question={gone} onDone={dismiss} />
         ) : (
           selected && (
             <Question
@@ -103,19 +107,33 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
   );
 }
 
-/** The selected row is in the address; when it is answered, the one that takes its place follows. */
-function useSelection(waiting: readonly Waiting[]) {
+/**
+ * The selected row is in the address. When it is answered here, the one that takes its place follows; when it goes
+ * otherwise it is `gone`, and nothing takes its place by itself: a key that is about to be pressed was meant for it.
+ */
+function useSelection(waiting: readonly Waiting[], answers: ReturnType<typeof useAnswers>) {
   const { interrupt } = useSearch({ from: '/inbox' });
   const navigate = useNavigate({ from: '/inbox' });
-  const last = useRef(0);
-  const found = waiting.findIndex((each) => keyOf(each) === interrupt);
-  const at = found >= 0 ? found : Math.min(last.current, waiting.length - 1);
-  useEffect(() => {
-    last.current = at;
-  }, [at]);
-  function select(by: number) {
-    const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + by))];
-    if (next) void navigate({ search: (before) => ({ ...before, interrupt: keyOf(next) }), replace: true });
+  const [last, setLast] = useState<{ readonly at: number; readonly row: Waiting }>();
+  const keys = waiting.map(keyOf);
+  const found = keys.indexOf(interrupt ?? '');
+  const isGone = found < 0 && last && !keys.includes(keyOf(last.row)) && !isAnswer(answers, last.row);
+  const at = found >= 0 ? found : Math.min(last?.at ?? 0, waiting.length - 1);
+  const selected = isGone ? undefined : waiting[at];
+  if (selected && (last?.at !== at || last.row !== selected)) setLast({ at, row: selected });
+  function open(row: Waiting | undefined) {
+    if (row) void navigate({ search: (before) => ({ ...before, interrupt: keyOf(row) }), replace: true });
+    else setLast(undefined);
   }
-  return { selected: waiting[at], select };
+  const select = (by: number) => open(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]);
+  return {
+    selected,
+    gone: isGone ? last.row : undefined,
+    select: isGone ? () => open(waiting[at]) : select,
+    dismiss: () => open(waiting[at]),
+  };
+}
+
+function isAnswer({ variables, error }: ReturnType<typeof useAnswers>, { thread_id, interrupt_id }: Waiting) {
+  return !error && variables?.some((each) => each.thread_id === thread_id && interrupt_id in each.answers);
 }

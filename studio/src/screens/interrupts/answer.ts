@@ -39,7 +39,8 @@ export function useAnswers() {
   });
 }
 
-function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
+async function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
+  if (checkpoint_id === undefined) await requirePending(thread_id, Object.keys(answers));
   return dataOf(
     api.POST('/threads/{thread_id}/runs', {
       params: { path: { thread_id } },
@@ -47,10 +48,19 @@ function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
         ...STREAM,
         assistant_id,
         command: { resume: answers },
-        // Somebody else may have answered in the meantime; that is better said than ignored.
+        // Between the check and this.
         strict_resume: true,
         ...(checkpoint_id !== undefined && { checkpoint_id }),
       },
     }),
   );
+}
+
+/** Somebody else may have answered in the meantime: that is told here, not by a run that fails. */
+async function requirePending(thread_id: string, ids: readonly string[]): Promise<void> {
+  const body = { ids: [thread_id], select: ['interrupts' as const] };
+  const [thread] = await dataOf(api.POST('/threads/search', { body }));
+  const pending = Object.values(thread?.interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
+  if (ids.every((id) => pending.includes(id))) return;
+  throw new Error('Somebody else has answered this meanwhile. Your answer was not sent.');
 }

@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Ago } from '../../ui/format.tsx';
+import { Ago, Until } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { ItemForm } from './item-form.tsx';
@@ -33,6 +33,11 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
           <p className="text-ink-2">
             In <span className="font-mono text-xs">{namespace}</span>, created <Ago at={data.created_at} />,
             changed <Ago at={data.updated_at} />
+            {data.ttl && (
+              <>
+                , expires in <Until at={data.ttl.expires_at} />
+              </>
+            )}
           </p>
           <Json value={data.value} label="Value" />
         </>

@@ -52,7 +52,7 @@ export function itemQuery(namespace: string, key: string) {
     queryFn: () =>
       dataOf(
         api.GET('/store/items', {
-          params: { query: { namespace: labelsOf(namespace), key, refresh_ttl: false } },
+          params: { query: { namespace: labelsOf(namespace), key, refresh_ttl: false, include: 'ttl' } },
         }),
       ),
   });

@@ -8,6 +8,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { overviewQuery } from '../overview/overview-query.ts';
 import { Charts } from './charts.tsx';
+import { Leases } from './leases.tsx';
 import { LogTail } from './log-tail.tsx';
 
 /** Between two looks at what does not report changes, ms. */
@@ -39,6 +40,8 @@ function Server() {
     <>
       <h2 className="text-xs font-semibold text-ink-2">Processes</h2>
       <Processes processes={data.processes} />
+      <h2 className="text-xs font-semibold text-ink-2">Executing now</h2>
+      <Leases />
       <div className="grid gap-4 lg:grid-cols-2">
         <Queue />
         <Storage overview={data} />

@@ -3,20 +3,21 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { Button } from '../../ui/button.tsx';
-import { Ago, shortId } from '../../ui/format.tsx';
+import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import {
   firstMessagesQuery,
+  sizesQuery,
   type Thread,
   type ThreadFilters,
   threadsQuery,
   titleOf,
 } from './threads-query.ts';
 
-const COLUMNS = ['Thread', 'Status', 'Assistant', 'Updated', 'Owner'];
+const COLUMNS = ['Thread', 'Status', 'Assistant', 'Updated', 'Size', 'Owner'];
 
 /** Threads that fit the filters, page by page, and what is done with selected ones. */
 export function ThreadList({ filters }: { filters: ThreadFilters }) {
@@ -49,7 +50,11 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
                 />
               </th>
               {COLUMNS.map((name) => (
-                <th key={name} scope="col" className="px-3 py-2 font-normal">
+                <th
+                  key={name}
+                  scope="col"
+                  className={`px-3 py-2 font-normal ${name === 'Size' ? 'text-right' : ''}`}
+                >
                   {name}
                 </th>
               ))}
@@ -110,6 +115,7 @@ interface RowsProps {
 function Rows({ threads, selected, select }: RowsProps) {
   const untitled = threads.filter((thread) => !titleOf(thread)).map(({ thread_id }) => thread_id);
   const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
+  const { data: sizes } = useQuery(sizesQuery(threads.map(({ thread_id }) => thread_id)));
   return (
     <tbody className="border-b border-line last:border-0">
       {threads.map((thread) => {
@@ -120,6 +126,7 @@ function Rows({ threads, selected, select }: RowsProps) {
             key={id}
             thread={thread}
             name={name}
+            bytes={sizes?.get(id)}
             isSelected={selected.has(id)}
             select={(isOn) => select(id, isOn)}
           />
@@ -132,11 +139,13 @@ function Rows({ threads, selected, select }: RowsProps) {
 interface RowProps {
   readonly thread: Thread;
   readonly name: string | undefined;
+  /** Of its history; undefined while it is not known. */
+  readonly bytes: number | undefined;
   readonly isSelected: boolean;
   readonly select: (isOn: boolean) => void;
 }
 
-function Row({ thread, name, isSelected, select }: RowProps) {
+function Row({ thread, name, bytes, isSelected, select }: RowProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const { thread_id, status, updated_at } = thread;
   const { assistant_id, graph_id, owner } = thread.metadata as Readonly<Record<string, unknown>>;
@@ -168,6 +177,9 @@ function Row({ thread, name, isSelected, select }: RowProps) {
       </td>
       <td className="px-3 py-1.5 text-ink-2">
         <Ago at={updated_at} />
+      </td>
+      <td className="px-3 py-1.5 text-right whitespace-nowrap text-ink-2">
+        {bytes === undefined ? '' : byteSize(bytes)}
       </td>
       <td className="max-w-[24ch] truncate px-3 py-1.5 text-ink-2">{String(owner ?? '')}</td>
     </tr>

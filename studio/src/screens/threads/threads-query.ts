@@ -29,10 +29,10 @@ export function threadsQuery({ status, assistant, metadata, values, find }: Thre
     queryKey: ['thread', 'list', { status, assistant, metadata, values, find }],
     queryFn: ({ pageParam }) => {
       const body = searchOf({ status, assistant, metadata, values, find } as ThreadFilters);
-      return pageOf(api.POST('/threads/search', { body: { ...body, limit: PAGE, offset: pageParam } }));
+      return pageOf(api.POST('/threads/search', { body: { ...body, limit: PAGE, cursor: pageParam } }));
     },
-    initialPageParam: 0,
-    getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
   });
 }
 
@@ -62,6 +62,22 @@ export function firstMessagesQuery(ids: readonly string[]) {
     // A thread that moves to another page keeps its name meanwhile.
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Bytes of the histories of threads, by id: the list does not wait for them. */
+export function sizesQuery(ids: readonly string[]) {
+  return queryOptions({
+    queryKey: ['thread', 'sizes', ids],
+    queryFn: async () => {
+      const select = ['thread_id' as const, 'total_bytes' as const];
+      const body: ThreadSearch = { ids: [...ids], limit: ids.length, select };
+      const found = await dataOf(api.POST('/threads/search', { body }));
+      return new Map(found.map(({ thread_id, total_bytes }) => [thread_id, total_bytes]));
+    },
+    placeholderData: (before) => before,
+    // To the minute: a thread that is written to would be measured four times a second.
+    staleTime: 60_000,
   });
 }
 

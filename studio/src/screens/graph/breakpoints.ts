@@ -9,6 +9,10 @@ export interface Breakpoints {
 /** They are the reader's own, for as long as the tab lives: others run the assistant without them. */
 const PREFIX = 'studio.breakpoints.';
 const NONE: Breakpoints = {};
+const ENDS = new Set(['__start__', '__end__']);
+
+/** Runs stop at nodes of the graph itself: not at its ends, nor within subgraphs. */
+export const mayStopAt = (node: string): boolean => !ENDS.has(node) && !node.includes(':');
 const listeners = new Set<() => void>();
 const parsed = new Map<string, Breakpoints>();
 
