@@ -14,6 +14,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: [
       'test/support/shared-schemas.ts',
+      'test/support/shared-databases.ts',
       'test/support/pgbouncer-setup.ts',
       'test/support/processes-setup.ts',
     ],
