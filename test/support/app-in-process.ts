@@ -6,6 +6,7 @@ import { type AppParts, FIXTURES, type OpenedApp } from './app-parts.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 import { HOSTS_OF_TESTS } from './hosts.ts';
+import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { testDatabase } from './test-database.ts';
 
@@ -15,6 +16,7 @@ export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
   const { gives_hints, clock } = parts;
   const folder = await makeDataFolder();
   const database = await testDatabase(folder);
+  if (database.url.startsWith('sqlite:')) await writeMigratedSqlite(database.url.slice('sqlite:'.length));
   const { config } = await loadConfig({
     cwd,
     environment: {

@@ -22,6 +22,7 @@ import type { DialectName } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { checkingRows } from './checked-rows.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
+import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
 export { postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
@@ -55,7 +56,8 @@ export function describeBothDatabases(
   describe(name, () => tests({ sqlite: migratedFirst(sqliteFiles()), postgres: migratedFirst(postgres()) }));
 }
 
-type Open = (cipher?: Cipher) => Promise<Db>;
+/** `migrated`: it may have our tables already. */
+type Open = (cipher?: Cipher, migrated?: boolean) => Promise<Db>;
 
 function postgres(): Open {
   return TEST_POSTGRES_URI ? postgresSchemas(TEST_POSTGRES_URI) : postgresInProcess;
@@ -69,7 +71,7 @@ export function describePgvector(name: string, tests: (open: OpenDatabase) => vo
 function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
     const cipher = sealer && new EncryptingCipher(sealer);
-    const db = await open(cipher);
+    const db = await open(cipher, migrated);
     if (migrated) await migrate(db);
     if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
     return checkingRows(db);
@@ -79,8 +81,11 @@ function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
 function sqliteFiles(): Open {
   const root = mkdtempSync(join(tmpdir(), 'agent-server-test-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
-  return async (cipher = plainCipher) =>
-    openSqlite(join(root, randomUUID(), 'server.db'), { synchronous: 'full', cipher });
+  return async (cipher = plainCipher, migrated = false) => {
+    const file = join(root, randomUUID(), 'server.db');
+    if (migrated) await writeMigratedSqlite(file);
+    return openSqlite(file, { synchronous: 'full', cipher });
+  };
 }
 
 /**
