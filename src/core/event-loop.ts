@@ -63,6 +63,19 @@ async function release(): Promise<void> {
   isReleasing = false;
 }
 
+let nextTurn: Promise<void> | undefined;
+
+/** Resolves in the next turn of the event loop; all who wait for it share one promise. */
+export function untilNextTurn(): Promise<void> {
+  nextTurn ??= new Promise((resolve) =>
+    setImmediate(() => {
+      nextTurn = undefined;
+      resolve();
+    }),
+  );
+  return nextTurn;
+}
+
 /** Yields to timers, sockets and other runs: call it between steps that may each take some ms. */
 export function immediate(): Promise<void> {
   return new Promise(setImmediate);

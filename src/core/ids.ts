@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { v5 as uuid5, v7 as uuid7 } from 'uuid';
 import type { Clock } from './clock.ts';
 import { bufferedRandomBytes } from './random.ts';
@@ -35,9 +36,16 @@ export function systemIds(clock: Clock): Ids {
 /** Not one of RFC 4122's namespaces: note `b821` (CONTRACT §2.1). */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
+/** By graph: each request of a run asks for those of all graphs. */
+const systemAssistants = new LRUCache<string, string>({ max: 1000 });
+
 /** Id of a graph's system assistant: uuid5 of its name, the same on every server (CONTRACT §2.1). */
 export function systemAssistantId(graph_id: string): string {
-  return uuid5(graph_id, ASSISTANT_NAMESPACE);
+  const known = systemAssistants.get(graph_id);
+  if (known !== undefined) return known;
+  const id = uuid5(graph_id, ASSISTANT_NAMESPACE);
+  systemAssistants.set(graph_id, id);
+  return id;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

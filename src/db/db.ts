@@ -20,8 +20,9 @@ export interface Transaction extends Reader {
  * Durability of a commit. `sync`: on disk before the promise resolves; survives a power failure (invariant 5).
  * `async`: survives the death of the process; a power failure may lose it until the next `sync` commit.
  * `reclaim`: `sync` for a transaction that frees space; on a full disk SQLite may use its disk reserve.
+ * `bulk`: `sync` for a transaction that may change or sort more than fits into memory.
  */
-export type CommitMode = 'sync' | 'async' | 'reclaim';
+export type CommitMode = 'sync' | 'async' | 'reclaim' | 'bulk';
 
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock. Group commit: several

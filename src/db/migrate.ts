@@ -145,7 +145,7 @@ type Outcome = 'applied' | 'done' | 'busy' | 'locked';
 
 async function applyNext(db: Db, known: readonly Migration[], log: MigrationLog): Promise<Outcome> {
   try {
-    return await db.transaction('sync', (tx) => applyLocked(tx, known, log));
+    return await db.transaction('bulk', (tx) => applyLocked(tx, known, log));
   } catch (error) {
     if (isLockTimeout(error)) return 'locked';
     throw error;

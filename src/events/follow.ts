@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../core/event-loop.ts';
+import { untilNextTurn, yieldToEventLoop } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
 import type { Meter } from '../core/meter.ts';
 import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
@@ -47,7 +47,11 @@ export async function* follow(
       delivered++;
     }
     if (delivered > 0) continue;
-    if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) continue;
+    if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) {
+      // What the run emits in this turn is delivered together: waiting anew costs more than an event.
+      await untilNextTurn();
+      continue;
+    }
     // Read the log only now: a run leaves the queue in the transaction that completes its log.
     const [next] = await sources.log.readAfter(run_id, seq, 1);
     if (!next) return;

@@ -11,6 +11,8 @@ import type { ThreadState } from '../schemas/thread-state.ts';
 export interface GraphEvent {
   readonly event: string;
   readonly data: unknown;
+  /** The data as storable JSON text, where that was cheaper to make than from the data. */
+  readonly json?: string;
 }
 
 /** The same, serialised by the process that executes the graph. */

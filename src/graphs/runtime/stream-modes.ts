@@ -1,5 +1,5 @@
 import { systemClock, timestamp } from '../../core/clock.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, toJson } from '../../core/json.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import { checkpointOf, namespaceConfigOf, publicConfig } from '../checkpoint-config.ts';
 import type { GraphCall, GraphEvent } from '../graph.ts';
@@ -26,6 +26,12 @@ export function langGraphModes({
   return [...library];
 }
 
+/** Metadata of a message, and its JSON text. */
+interface WireMetadata {
+  readonly data: unknown;
+  readonly json: string;
+}
+
 interface StreamParts {
   readonly failures: TaskFailures;
   readonly checkpointEvents: CheckpointEvents;
@@ -43,6 +49,7 @@ export class StreamModes {
   readonly #checkpointEvents: CheckpointEvents;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
+  readonly #metadata = new WeakMap<object, WireMetadata>();
   /** By namespace: the last state, and the interrupts. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
@@ -130,8 +137,22 @@ export class StreamModes {
       this.#messages.add(message, metadata, this.#emit);
       return;
     }
-    const data = [messageToWire(message, chunkType(message)), toWire(metadata)];
-    this.#send('messages-tuple', this.#subgraphs ? namespace : [], data, 'messages');
+    if (!this.#modes.has('messages-tuple')) return;
+    const place = this.#subgraphs ? namespace : [];
+    const wire = messageToWire(message, chunkType(message));
+    const of = this.#metadataOf(metadata);
+    const event = ['messages', ...place].join('|');
+    this.#emit({ event, data: [wire, of.data], json: `[${toJson(wire)},${of.json}]` });
+  }
+
+  /** All tokens of a model's call have the same object, which is longer than most tokens. */
+  #metadataOf(metadata: unknown): WireMetadata {
+    const known = isObject(metadata) ? this.#metadata.get(metadata) : undefined;
+    if (known) return known;
+    const data = toWire(metadata);
+    const made = { data, json: toJson(data) };
+    if (isObject(metadata)) this.#metadata.set(metadata, made);
+    return made;
   }
 
   #tool(namespace: readonly string[], payload: unknown): void {

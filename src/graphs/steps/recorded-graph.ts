@@ -70,12 +70,13 @@ function recordedNode(name: string, node: GraphNode): GraphNode {
     isInvocable(writer) && !('writes' in writer) ? withCallbacks(writer) : writer,
   );
   const copy: GraphNode = Object.assign(Object.create(node), { bound, ...(writers && { writers }) });
-  return Object.assign(copy, { getNode: () => measured(name, node, copy) });
+  // Made once: LangGraph makes it anew for each task, and an object with a prototype of its own costs more than the task.
+  const whole = node.getNode.call(copy);
+  const recorded = whole && measured(name, whole);
+  return Object.assign(copy, { getNode: () => recorded });
 }
 
-function measured(name: string, node: GraphNode, copy: GraphNode): Invocable | undefined {
-  const whole = node.getNode.call(copy);
-  if (!whole) return undefined;
+function measured(name: string, whole: Invocable): Invocable {
   return overridden(whole, async (input, config) => {
     const recorder = recordings.getStore()?.recorder;
     const place = placeOf(config.metadata, config.executionInfo);

@@ -100,8 +100,12 @@ export interface FrameFilter {
   readonly namespaces?: readonly string[] | undefined;
 }
 
+function filterFrames(frames: AsyncIterable<Frame>, filter: FrameFilter): AsyncIterable<Frame> {
+  return filter.modes || filter.namespaces ? matchingFrames(frames, filter) : frames;
+}
+
 /** `error` always passes: a client must learn that the run failed. */
-async function* filterFrames(
+async function* matchingFrames(
   frames: AsyncIterable<Frame>,
   { modes, namespaces }: FrameFilter,
 ): AsyncIterable<Frame> {

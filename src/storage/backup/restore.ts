@@ -87,7 +87,7 @@ async function restorePostgres(snapshot: Reader, options: RestoreOptions): Promi
   const is_unfinished = (await unfinishedSource(target)) !== undefined;
   if (!force && (is_unfinished || (await tablesWithRows(target, tables)).length > 0)) throw notEmpty();
   const numbers = await lastNumbers(snapshot, tables);
-  await target.transaction('sync', async (tx: Transaction) => {
+  await target.transaction('bulk', async (tx: Transaction) => {
     await tx.all(WITHOUT_TIMEOUTS);
     await emptyTables(tx, tables);
     if (is_unfinished) await endProgress(tx);

@@ -112,7 +112,7 @@ async function prepareTarget(
   }
   // The rows of a running server have changed since: what is there belongs to another moment.
   if (restart || while_running) {
-    await target.transaction('sync', async (tx) => {
+    await target.transaction('bulk', async (tx) => {
       await emptyTables(tx, tables);
       await endProgress(tx);
     });
